@@ -177,6 +177,7 @@ CREATE TABLE "idempotency_keys" (
 CREATE TABLE "stream_places" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"account_id" uuid NOT NULL,
+	"root_grant_id" uuid,
 	"renewed_at" timestamp (3) with time zone DEFAULT clock_timestamp() NOT NULL
 );
 --> statement-breakpoint

@@ -223,7 +223,7 @@ const buildHttp = async (
   registerAuthorization(http)
   registerServiceRoutes(http, createReadiness(deps.db), () => railsDown(deps.rails.gates))
   registerModules(http, deps)
-  registerMcp(http, { ...deps, routes })
+  registerMcp(http, { ...deps, routes, countMore: limits.countMore })
   await identity.registerSandbox(http)
   await registerDashboard(http, {
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),

@@ -5,8 +5,11 @@ import { newId, type Uuid } from '../lib/ids.ts'
 
 /** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
 export type StreamPlaces = {
-  /** A place for one more stream, or null when the account has as many as it may. */
-  take: (accountId: Uuid) => Promise<Uuid | null>
+  /**
+   * A place for one more stream, or null when the account has as many as it may, or the lineage of `rootGrantId` (null: a person) has half of
+   * them.
+   */
+  take: (accountId: Uuid, rootGrantId: Uuid | null) => Promise<Uuid | null>
   leave: (place: Uuid) => void
   /** Gives back every place of this process. */
   close: () => Promise<void>
@@ -21,10 +24,12 @@ const forget = statement(
   'stream_places.forget',
   'delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)',
 )
+// Keys and agents of one root take half of the places at most: their owner can always watch what they do.
 const take = statement(
   'stream_places.take',
-  `insert into stream_places (id, account_id) select $1, $2
-   where (select count(*) from stream_places where account_id = $2) < $3 returning 1`,
+  `insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
+   where (select count(*) from stream_places where account_id = $2) < $3
+     and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`,
 )
 const renew = statement(
   'stream_places.renew',
@@ -42,13 +47,13 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     if (ownPlaces.size > 0) db.query(renew, [[...ownPlaces]]).catch(note('the places of streams could not be renewed'))
   }
   return {
-    take: async (accountId) => {
+    take: async (accountId, rootGrantId) => {
       await Promise.all(leaving)
       const place = newId()
       const taken = await inTx(db, async (tx) => {
         await tx.query(lock, [accountId])
         await tx.query(forget, [accountId, abandonedSeconds])
-        return (await tx.query(take, [place, accountId, most])).length > 0
+        return (await tx.query(take, [place, accountId, most, rootGrantId, Math.ceil(most / 2)])).length > 0
       })
       if (!taken) return null
       ownPlaces.add(place)

@@ -1,9 +1,10 @@
-import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
+import type { Principal } from '../auth/principal.ts'
 import { Refusal } from '../lib/errors.ts'
 import { networkOf } from './address.ts'
 import type { App } from './app-type.ts'
+import { type Counters, type LimitedName, ownCounters, sharedCounters } from './counters.ts'
 import { actingFor } from './internal-call.ts'
 
 export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddress: number; redisUrl: string | undefined }
@@ -15,12 +16,9 @@ export type RateLimits = {
   countRequest: Count
   /** Counts a refused credential for the address that it came from; throws 429 when there were too many. */
   countRefused: Count
+  /** For a request that is several: counts the ones that `countRequest` did not know of. Throws 429. */
+  countMore: (request: FastifyRequest, reply: FastifyReply, cost: number) => Promise<void>
 }
-
-type Limit = ReturnType<FastifyInstance['createRateLimit']>
-type CreateLimit = (options: CreateRateLimitOptions) => Limit
-
-const windowMs = 60_000
 
 /** How long a request waits for Redis before it is counted here. */
 const answerTimeoutMs = 100
@@ -41,55 +39,64 @@ const connectRedis = async (app: App, url: string): Promise<Redis> => {
   return redis
 }
 
-/** A scope of its own: the plugin keeps one store for each scope in which it is registered. */
-const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
-  const registered = Promise.withResolvers<CreateLimit>()
-  await app.register(async (scope) => {
-    await scope.register(rateLimit, { global: false, ...(redis && { redis, nameSpace: 'rate:' }) })
-    registered.resolve((options) => scope.createRateLimit(options))
-  })
-  return registered.promise
+/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
+const createCounters = async (app: App, redisUrl: string | undefined): Promise<Counters> => {
+  const own = ownCounters()
+  if (redisUrl === undefined) return own
+  const shared = sharedCounters(await connectRedis(app, redisUrl))
+  return (names, cost) => shared(names, cost).catch(() => own(names, cost))
 }
 
-/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCounters = async (app: App, redisUrl: string | undefined): Promise<CreateLimit> => {
-  const own = await countersIn(app)
-  if (redisUrl === undefined) return own
-  const shared = await countersIn(app, await connectRedis(app, redisUrl))
-  return (options) => {
-    const [together, alone] = [shared(options), own(options)]
-    return (request) => together(request).catch(() => alone(request))
-  }
+/** All delegated requests of an account may be this many times those of one root grant. */
+const rootsPerAccount = 3
+
+/**
+ * By the root of the caller's lineage, so that a key gains nothing by making keys; and by account, over all of its roots. A person has an
+ * allowance of their own: no agent can use it up.
+ */
+const namesOf = (caller: Principal, max: number): LimitedName[] => {
+  // In braces: what a Redis cluster keeps together.
+  const account = `{${caller.accountId}}`
+  const [root] = caller.grant?.lineage ?? []
+  if (root === undefined) return [{ name: `person:${account}`, max }]
+  return [
+    { name: `grant:${account}:${root}`, max },
+    { name: `account:${account}`, max: rootsPerAccount * max },
+  ]
 }
 
 /** A limit for each principal, and a stricter one for each address where credentials are issued or can be guessed. */
 export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
-  if (!options.enabled) return { countRequest: async () => undefined, countRefused: async () => undefined }
-  const createLimit = await createCounters(app, options.redisUrl)
-  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
-    createLimit({ max, timeWindow: windowMs, keyGenerator })
-  const general = limit(options.perPrincipal, ({ caller, ip }) =>
-    caller ? `p:${caller.accountId}:${caller.grant?.id ?? ''}` : `a:${networkOf(ip)}`,
-  )
-  const strict = limit(options.perAddress, ({ ip }) => `c:${networkOf(ip)}`)
-  // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
-  const strictOfAccount = limit(options.perAddress, ({ caller }) => `ca:${caller?.accountId ?? ''}`)
-  const refused = limit(options.perAddress, ({ ip }) => `r:${networkOf(ip)}`)
+  const nothing = async () => undefined
+  if (!options.enabled) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
+  const count = await createCounters(app, options.redisUrl)
+  const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
+  const general = (request: FastifyRequest): LimitedName[] =>
+    request.caller ? namesOf(request.caller, options.perPrincipal) : [ofAddress('address', request, options.perPrincipal)]
+  const strict = (request: FastifyRequest): LimitedName[] => [
+    ofAddress('credentials', request, options.perAddress),
+    // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
+    ...(request.caller ? [{ name: `credentials:{${request.caller.accountId}}`, max: options.perAddress }] : []),
+  ]
 
-  const apply = async (count: Limit, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const state = await count(request)
-    if (state.isAllowed) return
-    reply.headers({ 'ratelimit-limit': state.max, 'ratelimit-remaining': state.remaining, 'ratelimit-reset': state.ttlInSeconds })
-    if (state.isExceeded)
-      throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, state.ttlInSeconds)) } })
+  /** The answer's headers tell of the limit that is nearest. */
+  const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
+    const counted = await count(names, cost)
+    const states = counted.map(({ used, ttlMs }, index) => {
+      const max = names[index]?.max ?? 0
+      return { max, remaining: Math.max(0, max - used), seconds: Math.ceil(ttlMs / 1000), exceeded: used > max }
+    })
+    const nearest = states.reduce((tightest, state) => (state.remaining < tightest.remaining ? state : tightest))
+    const refused = states.find(({ exceeded }) => exceeded)
+    const { max, remaining, seconds } = refused ?? nearest
+    reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': seconds })
+    if (refused) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
-    countRequest: async (request, reply) => {
-      const { credentialIssuing } = request.routeOptions.config
-      await apply(credentialIssuing ? strict : general, request, reply)
-      if (credentialIssuing && request.caller) await apply(strictOfAccount, request, reply)
-    },
-    countRefused: (request, reply) => apply(refused, request, reply),
+    countRequest: (request, reply) =>
+      apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
+    countRefused: (request, reply) => apply([ofAddress('refused', request, options.perAddress)], reply, 1),
+    countMore: (request, reply, cost) => (cost > 0 ? apply(general(request), reply, cost) : Promise.resolve()),
   }
 }
 

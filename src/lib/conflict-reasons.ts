@@ -12,6 +12,7 @@ export const conflictReasons = {
   invitation_accepted: 'The invitation was accepted already.',
   invitation_expired: 'The invitation has expired.',
   invitation_revoked: 'The invitation was revoked.',
+  limit_reached: 'There are as many of these as there may be; `message` says how many and what to do.',
   late_success: 'The payment has no late success to book, or it is booked already.',
   nonce: 'The nonce is for other terms or another wallet.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',

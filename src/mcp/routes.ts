@@ -7,6 +7,7 @@ import type { App } from '../http/app-type.ts'
 import { checkPermission } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
 import { mcpPath } from '../http/protected-resource.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -15,7 +16,12 @@ import type { McpEndpoint } from './server.ts'
 import type { Caller } from './tool.ts'
 import { tools } from './tools.ts'
 
-export type McpDeps = { config: Config; clock: Clock; routes: readonly RouteEntry[] }
+export type McpDeps = {
+  config: Config
+  clock: Clock
+  routes: readonly RouteEntry[]
+  countMore: RateLimits['countMore']
+}
 
 const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
@@ -102,8 +108,10 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         body: z.unknown(),
         response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }) },
       },
-      preHandler: async (request) => {
+      preHandler: async (request, reply) => {
         checkOrigin(request, deps.config)
+        // Each message of a batch is a request.
+        if (Array.isArray(request.body)) await deps.countMore(request, reply, request.body.length - 1)
         checkScopes(request.body, request.principal, deps)
       },
     },

@@ -10,7 +10,7 @@ const limitsOf = (headers: Headers) => ['ratelimit-limit', 'ratelimit-remaining'
 describe('requests in a minute', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '12', RATE_LIMIT_PUBLIC_PER_MINUTE: '30' } })
+    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '12', RATE_LIMIT_PUBLIC_PER_MINUTE: '60' } })
   })
   afterAll(() => service.close())
 
@@ -32,6 +32,51 @@ describe('requests in a minute', () => {
     // The account's agents and other accounts are not affected.
     expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
     expect((await other.api.get('/v1/accounts/me')).status).toBe(200)
+  })
+
+  test('a key gains nothing by the keys that it makes: all below one root share its allowance', async () => {
+    const person = await signIn(service.api)
+    const root = await createKey(person)
+    const [child, sibling] = [await createKey(root), await createKey(root)]
+    const grandchild = await createKey(child)
+    const keys = [root, child, sibling, grandchild]
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => keys[index % 4]?.api.get('/v1/credentials/current')),
+    )
+    // Three of its twelve made keys.
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(9)
+    expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(31)
+    const other = await createKey(person)
+    expect((await other.api.get('/v1/credentials/current')).status).toBe(200)
+  })
+
+  test('all keys of an account have three times that together, and none of it is the person’s own', async () => {
+    const person = await signIn(service.api)
+    const roots = []
+    for (let count = 0; count < 5; count += 1) roots.push(await createKey(person))
+    const answers = await Promise.all(
+      roots.flatMap(({ api }) => Array.from({ length: 14 }, () => api.get('/v1/credentials/current'))),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(36)
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+  })
+
+  test('each message of a JSON-RPC batch is a request', async () => {
+    const key = await createKey(await signIn(service.api))
+    const message = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'get_balance', arguments: {} } }
+    const batch = (size: number) =>
+      key.api.post(
+        '/mcp',
+        Array.from({ length: size }, (_, index) => ({ ...message, id: index + 1 })),
+        {
+          headers: { accept: 'application/json, text/event-stream' },
+        },
+      )
+    const small = await batch(5)
+    expect(Number(small.headers.get('ratelimit-remaining'))).toBe(7)
+    const large = await batch(10)
+    expect([large.status, large.body.error]).toEqual([429, 'rate_limited'])
+    expect((await key.api.get('/v1/credentials/current')).status).toBe(429)
   })
 
   test('liveness has no limit', async () => {

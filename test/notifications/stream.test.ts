@@ -210,3 +210,16 @@ test("a key is not told of its owner's sessions, which show addresses, unless it
   expect(streams[0]?.seen.map(({ type }) => type)).not.toContain('session.created')
   for (const stream of streams) stream.close()
 })
+
+test('keys of one root have half of the streams, so their owner always finds a place', async () => {
+  const person = await signIn(service.api)
+  const root = await createKey(person)
+  const child = await createKey(root)
+  const open = [await openStream(root.api), await openStream(child.api)]
+  expect(open.map(({ status }) => status)).toEqual([200, 200])
+  const third = await openStream(child.api)
+  expect([third.status, third.headers.get('retry-after')]).toEqual([429, '5'])
+  const own = await openStream(person.api)
+  expect(own.status).toBe(200)
+  for (const stream of [...open, own]) stream.close()
+})

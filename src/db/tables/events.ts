@@ -56,7 +56,13 @@ export const auditLog = pgTable(
 /** The open streams of all processes, so that an account's streams are counted together. A place that is not renewed becomes free. */
 export const streamPlaces = pgTable(
   'stream_places',
-  { id: id(), accountId: uuid().notNull(), renewedAt: instant().notNull().default(sql`clock_timestamp()`) },
+  {
+    id: id(),
+    accountId: uuid().notNull(),
+    /** The root of the lineage that reads; null for a person. */
+    rootGrantId: uuid(),
+    renewedAt: instant().notNull().default(sql`clock_timestamp()`),
+  },
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 

@@ -40,15 +40,16 @@ export const openNotificationStream = async (
   { fanOut, places }: Streams,
   request: StreamRequest,
 ): Promise<void> => {
-  const { accountId } = request.principal
+  const { accountId, grant } = request.principal
+  const rootGrantId = grant?.lineage[0] ?? null
   const reader = await findReader(deps.db, request.principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
-  const place = await places.take(accountId)
+  const place = await places.take(accountId, rootGrantId)
   if (place === null) {
     throw new Refusal('rate_limited', {
-      message: `An account has at most ${deps.config.STREAMS_PER_ACCOUNT} open streams.`,
+      message: `An account has at most ${deps.config.STREAMS_PER_ACCOUNT} open streams, and a key with all that are below it half of them.`,
       headers: { 'retry-after': '5' },
     })
   }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKey, type Person, signIn } from '../../harness/people.ts'
+import { parseId } from '../../../src/lib/ids.ts'
+import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 
 let service: TestService
@@ -253,4 +254,33 @@ test('a key is bound to its workspace, and cannot name another', async () => {
   const foreign = (await stranger.api.get('/v1/workspaces/current')).body.workspace.id
   const refused = await key.api.get('/v1/workspaces/current', { headers: { 'workspace-id': foreign } })
   expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
+})
+
+describe('keys below keys', () => {
+  test('are at most eight levels deep', async () => {
+    let key: Pick<Key, 'api'> = await createKey(await signIn(service.api))
+    for (let level = 2; level <= 8; level += 1) key = await createKey(key)
+    const answer = await key.api.post('/v1/accounts/me/api-keys', { name: 'Ninth' })
+    expect([answer.status, answer.body.details.reason]).toEqual([409, 'limit_reached'])
+  })
+
+  test('are at most a hundred living ones, also when they are made at once', async () => {
+    const person = await signIn(service.api)
+    const root = await createKey(person)
+    const child = await createKey(root)
+    await service.deps.db.query(
+      `insert into grants select copy.* from grants g, generate_series(1, 94) n, jsonb_populate_record(g, jsonb_build_object('id', gen_random_uuid(), 'label', 'Key ' || n)) copy
+       where g.id = $1`,
+      [parseId('grant', child.grantId)],
+    )
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? root : child).api.post('/v1/accounts/me/api-keys', { name: 'More' })),
+    )
+    expect(made.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(201), ...Array(5).fill(409)])
+    expect(made.find(({ status }) => status === 409)?.body.details.reason).toBe('limit_reached')
+    const revoked = made.find(({ status }) => status === 201)?.body.id
+    expect((await person.api.delete(`/v1/accounts/me/api-keys/${revoked}`)).status).toBe(200)
+    expect((await root.api.post('/v1/accounts/me/api-keys', { name: 'Again' })).status).toBe(201)
+    expect((await createKey(person)).grantId).toBeTruthy()
+  })
 })

@@ -1,11 +1,11 @@
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
-import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import { conflict, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
@@ -78,6 +78,26 @@ const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequeste
   }
 }
 
+/** Every grant of a lineage is read with each payment. */
+const maxDepth = 8
+const maxBelowRoot = 100
+
+const countBelow = statement(
+  'grants.count_below',
+  `select count(*)::int as living from grants
+   where ancestor_ids @> array[$1::uuid] and revoked_at is null and (expires_at is null or expires_at > $2)`,
+)
+
+/** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
+const requireRoom = async (tx: Tx, [root, ...others]: readonly Uuid[]): Promise<void> => {
+  if (root === undefined) return
+  if (others.length + 2 > maxDepth)
+    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
+  const [row] = await tx.query<{ living: number }>(countBelow, [root, tx.at])
+  if (row && row.living >= maxBelowRoot)
+    throw conflict(`At most ${maxBelowRoot} living keys and agents are below one key: revoke some first.`, 'limit_reached')
+}
+
 /** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */
 export const createGrant = async (
   tx: Tx,
@@ -91,6 +111,7 @@ export const createGrant = async (
   refuseLimitedAccountManager(input.permissions, controls)
   checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
   const lineage = await inheritFromParent(tx, principal, input.expiresAt, at)
+  await requireRoom(tx, lineage.ancestorIds)
   await requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
   const [grant] = await tx.orm
