@@ -61,6 +61,21 @@ export const recordsReader = <Row>(read: (next: Reader) => Row): ((text: string 
   return (text) => (text === null ? [] : text.split(between.records).map(row))
 }
 
+/** A field of a record: its SQL, and how its text is read. */
+export type Field<Value> = readonly [sql: string, read: (text: string) => Value]
+
+/** The one declaration of a record: what is read, and as what. A field of the type that is missing here does not compile. */
+export type Fields<Row> = { readonly [Name in keyof Row]-?: Field<Row[Name]> }
+
+/** For `recordsColumn`. */
+export const sqlOf = (fields: Readonly<Record<string, Field<unknown>>>): string[] => Object.values(fields).map(([sql]) => sql)
+
+/** Reads the records of `recordsColumn(sqlOf(fields), …)`. */
+export const fieldsReader = <Row extends object>(fields: Fields<Row>): ((text: string | null) => Row[]) => {
+  const readers = Object.entries<Field<unknown>>(fields)
+  return recordsReader((next) => Object.fromEntries(readers.map(([name, [, read]]) => [name, read(next())])) as Row)
+}
+
 export type RecordsOptions<Key, Row> = {
   query: Query
   statement: Statement

@@ -2,16 +2,18 @@ import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import {
+  type Fields,
+  fieldsReader,
   instantOf,
   isTrue,
   listOf,
   quoted,
   quotedOf,
-  type Reader,
   readInstant,
   recordsColumn,
   recordsReader,
   splitRecords,
+  sqlOf,
   textOf,
 } from '../../../db/records.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
@@ -71,7 +73,16 @@ export const usageKey = (subjectId: Uuid, period: string, start: string | null):
 
 // Rows as records: built as JSON, two thirds of the statement's time went into naming and typing each value.
 
-const limitFields = ['per_payment_limit_minor', 'daily_limit_minor', 'monthly_limit_minor', 'approval_threshold_minor']
+const amountOf = (text: string): Minor | null => (text === '' ? null : BigInt(text))
+const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
+const asIs = (text: string): string => text
+
+const limitFields: Fields<Limits> = {
+  perPaymentLimitMinor: ['per_payment_limit_minor', amountOf],
+  dailyLimitMinor: ['daily_limit_minor', amountOf],
+  monthlyLimitMinor: ['monthly_limit_minor', amountOf],
+  approvalThresholdMinor: ['approval_threshold_minor', amountOf],
+}
 
 const workspaceFields = [
   'w.id',
@@ -114,29 +125,29 @@ const beneficiaryFields = [
       'beneficiaryIds', array(select x.id from beneficiaries x where x.payee_id = z.id)))
     from payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[]))`,
 ]
-const grantFields = [
-  'id',
-  quoted('label'),
+const grantFields: Fields<GrantState> = {
+  id: ['id', asIs],
+  name: [quoted('label'), JSON.parse],
   ...limitFields,
-  quoted('payment_types'),
-  quoted('beneficiary_ids'),
-  'frozen_at is not null',
-  'revoked_at is not null',
-  'cardinality(ancestor_ids)',
-]
-const policyFields = [
-  'id',
-  'workspace_id',
-  quoted('name'),
-  'version',
+  paymentTypes: [quoted('payment_types'), quotedOf],
+  beneficiaryIds: [quoted('beneficiary_ids'), quotedOf],
+  frozen: ['frozen_at is not null', isTrue],
+  revoked: ['revoked_at is not null', isTrue],
+  depth: ['cardinality(ancestor_ids)', Number],
+}
+const policyFields: Fields<PolicyState> = {
+  id: ['id', asIs],
+  workspaceId: ['workspace_id', asIs],
+  name: [quoted('name'), JSON.parse],
+  version: ['version', Number],
   ...limitFields,
-  quoted('payment_types'),
-  'beneficiary_ids',
-  'required_approval_count',
-  'separation_of_duties',
-  'duplicate_window_seconds',
-  'on_duplicate',
-]
+  paymentTypes: [quoted('payment_types'), JSON.parse],
+  beneficiaryIds: ['beneficiary_ids', listOf],
+  requiredApprovalCount: ['required_approval_count', Number],
+  separationOfDuties: ['separation_of_duties', isTrue],
+  duplicateWindowSeconds: ['duplicate_window_seconds', numberOf],
+  onDuplicate: ['on_duplicate', textOf],
+}
 
 /**
  * One row for any number of requests, and no row locks: a transaction that freezes, revokes, archives or changes one of these holds the
@@ -154,24 +165,14 @@ const read = statement(
     ${recordsColumn(workspaceFields, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
     ${recordsColumn(ownerFields, 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
     ${recordsColumn(beneficiaryFields, 'beneficiaries b join payees y on y.id = b.payee_id where b.id = any($3::uuid[])')} as beneficiaries,
-    ${recordsColumn(grantFields, 'grants where id = any($2::uuid[])')} as grants,
-    ${recordsColumn(policyFields, 'applicable')} as policies,
+    ${recordsColumn(sqlOf(grantFields), 'grants where id = any($2::uuid[])')} as grants,
+    ${recordsColumn(sqlOf(policyFields), 'applicable')} as policies,
     ${recordsColumn(
       ['c.subject_id', 'c.period', 'c.period_start', 'c.used_minor'],
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
          and c.period in ('day', 'month') and c.period_start = any($4::date[])`,
     )} as usage`,
 )
-
-const amountOf = (text: string): Minor | null => (text === '' ? null : BigInt(text))
-const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
-
-const readLimits = (next: Reader): Limits => ({
-  perPaymentLimitMinor: amountOf(next()),
-  dailyLimitMinor: amountOf(next()),
-  monthlyLimitMinor: amountOf(next()),
-  approvalThresholdMinor: amountOf(next()),
-})
 
 const readWorkspaces = recordsReader(
   (next): WorkspaceState => ({
@@ -216,33 +217,8 @@ const readBeneficiaries = recordsReader((next): BeneficiaryState => {
   }
   return { ...beneficiary, takesAnyReference: takesAnyReference({ ...beneficiary, paymentRail: beneficiary.rail }) }
 })
-const readGrants = recordsReader(
-  (next): GrantState => ({
-    id: next(),
-    name: JSON.parse(next()),
-    ...readLimits(next),
-    paymentTypes: quotedOf(next()),
-    beneficiaryIds: quotedOf(next()),
-    frozen: isTrue(next()),
-    revoked: isTrue(next()),
-    depth: Number(next()),
-  }),
-)
-const readPolicies = recordsReader(
-  (next): PolicyState => ({
-    id: next(),
-    workspaceId: next(),
-    name: JSON.parse(next()),
-    version: Number(next()),
-    ...readLimits(next),
-    paymentTypes: JSON.parse(next()),
-    beneficiaryIds: listOf(next()),
-    requiredApprovalCount: Number(next()),
-    separationOfDuties: isTrue(next()),
-    duplicateWindowSeconds: numberOf(next()),
-    onDuplicate: textOf<NonNullable<PolicyState['onDuplicate']>>(next()),
-  }),
-)
+const readGrants = fieldsReader(grantFields)
+const readPolicies = fieldsReader(policyFields)
 /** These differ each time: nothing is gained by remembering them. */
 const readUsage = (text: string | null): Map<string, Minor> => {
   const usage = new Map<string, Minor>()
