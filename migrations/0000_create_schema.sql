@@ -539,6 +539,7 @@ CREATE TABLE "balance_queries" (
 --> statement-breakpoint
 CREATE TABLE "rail_pauses" (
 	"rail" text PRIMARY KEY NOT NULL,
+	"cause" text NOT NULL,
 	"reason" text NOT NULL,
 	"paused_by" text NOT NULL,
 	"paused_at" timestamp (3) with time zone NOT NULL

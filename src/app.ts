@@ -15,6 +15,7 @@ import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { untilAnswered } from './db/until-answered.ts'
+import { createWitness, type Witness } from './db/witness.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
@@ -60,7 +61,7 @@ import { createMeasures, type Measures } from './operator/measures.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
-import { railsDown } from './rails/gate.ts'
+import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 import examples from './reference/examples.json' with { type: 'json' }
 import { finishReference, tagOf, textOf } from './reference/reference.ts'
@@ -107,7 +108,10 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
   const onPoolWait = measures?.connections
-  const db = connect({ ...shared, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
+  let witness: Witness | undefined
+  const onLost = () => witness?.doubt()
+  const db = connect({ ...shared, onLost, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
+  witness = createWitness({ db, logger })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
@@ -128,6 +132,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
     derivations,
+    witness,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
@@ -221,7 +226,10 @@ const buildHttp = async (
   })
   registerRateLimits(http, limits)
   registerAuthorization(http)
-  registerServiceRoutes(http, createReadiness(deps.db), () => railsDown(deps.rails.gates))
+  registerServiceRoutes(http, createReadiness(deps.db), () => ({
+    ...railsDown(deps.rails.gates),
+    ...railsHeld(deps.witness.state()),
+  }))
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes, countMore: limits.countMore })
   await identity.registerSandbox(http)
@@ -287,6 +295,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await http.close()
       await operator.close()
       await deps.jobs.stop()
+      deps.witness.stop()
       await deps.feed.stop()
       await deps.lastUsed.flush()
       await deps.reads.close()

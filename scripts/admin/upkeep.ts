@@ -3,7 +3,7 @@ import { presentAudit } from '../../src/modules/audit-log/present.ts'
 import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
 import { subjects } from '../../src/modules/jobs.ts'
-import { markWaitingUnknown } from '../../src/modules/rail-pauses/service.ts'
+import { markWaitingUnknown, resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
 import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { factsOf } from '../../src/verify/facts.ts'
 import { verify } from '../../src/verify/verify.ts'
@@ -62,6 +62,8 @@ export const upkeepCommands = {
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
   'after-restore': async (at: Console) => {
     const used = await catchUpTransactionIds(at.databaseUrl)
+    const resumed = await resumeAfterLoss(at.deps, at.operator)
+    if (resumed.length > 0) return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed }
     const { unknown } = await markWaitingUnknown(at.deps, subjects, at.operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
   },

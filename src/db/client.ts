@@ -1,6 +1,7 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { Prepared } from './prepare.ts'
+import type { Remembered, RememberedKind } from './remembered.ts'
 import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
@@ -14,6 +15,8 @@ export type Db = {
   query: Query
   /** A declared query, with its values. */
   run: Run
+  /** What this process was told is committed. */
+  readonly remembered: Remembered
 }
 
 export type Run = <V, Row>(query: Prepared<V, Row>, values: V) => Promise<Row[]>
@@ -43,6 +46,8 @@ export type Tx = Db & {
   readonly at: Date
   defer: (query: Promise<unknown>) => void
   afterCommit: (task: () => void) => void
+  /** From its commit on this process notices when the database loses it. */
+  remember: (kind: RememberedKind, ids: readonly string[]) => void
   /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }

@@ -8,6 +8,7 @@ import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
 import { watchPoolWait } from './pool-wait.ts'
 import type { Pooler } from './pooler.ts'
+import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
@@ -55,6 +56,8 @@ export type DatabaseOptions = {
   pooler?: Pick<Pooler, 'keepsStatements'>
   /** Called with how long each caller waited for a connection. */
   onPoolWait?: (seconds: number) => void
+  /** A connection was lost: the next one may lead to another server. */
+  onLost?: () => void
 }
 
 /** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
@@ -88,6 +91,7 @@ export const connect = (options: DatabaseOptions): Database => {
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
   const lost = (message: string) => (error: Error) => {
+    options.onLost?.()
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
   pool.on('error', lost('an idle database connection was lost'))
@@ -100,13 +104,15 @@ export const connect = (options: DatabaseOptions): Database => {
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
 
-  const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock })
+  const remembered = createRemembered(options.clock)
+  const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock, remembered })
 
   return {
     pool,
     orm: drizzle(pool, { casing: 'snake_case' }),
     query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
     run: runBy({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
+    remembered,
     lookup: lookups.query,
     transaction,
     search: (read) =>

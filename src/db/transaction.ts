@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow } from '../lib/errors.ts'
 import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
+import type { Remembered } from './remembered.ts'
 import type { Query, Statement } from './statement.ts'
 import { corkUntilTick, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
@@ -50,6 +51,7 @@ export type TransactionOptions = {
   named: boolean
   logger: Logger
   clock: Clock
+  remembered: Remembered
 }
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
@@ -101,6 +103,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           query.catch(() => undefined)
           deferred.push(query)
         },
+        remembered: options.remembered,
+        remember: (kind, ids) => void afterCommit.push(() => options.remembered.note(kind, ids)),
         afterCommit: (task: () => void) => void afterCommit.push(task),
         accountLocks: new Map(),
       }

@@ -90,6 +90,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefi
   const keyId = derivations.currentKeyId
   const hash = derivations.mac(sealPurpose, digest.toString('hex'))
   await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, tx.at])
+  tx.remember('seal', [`${sequence}:${hash.toString('hex')}`])
   return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousDigest, digest, hash, keyId }
 }
 

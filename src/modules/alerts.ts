@@ -14,6 +14,8 @@ const sentences = {
   evidence_disputed: 'a provider reports again about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that the service cannot book; an operator must decide',
   reconciliation_difference: "our books and a provider's statement differ",
+  database_lost_writes:
+    'the database lost writes that it had committed; nothing is sent until a person has reconciled and run after-restore',
   promise_broken: 'the data break a promise that must always hold',
 } as const
 export type Alert = keyof typeof sentences

@@ -24,6 +24,7 @@ import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
+import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
@@ -89,6 +90,8 @@ const wakeAfterMs = 100
  * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
+  deps.witness.declareWith(() => declareLoss(deps, subjects))
+  deps.witness.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })
   let isWaking = false

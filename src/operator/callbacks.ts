@@ -26,7 +26,7 @@ export const registerCallbacks = (
   operator: App,
   deps: Pick<
     PaymentsDeps & ReconciliationDeps,
-    'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault'
+    'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
   >,
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)

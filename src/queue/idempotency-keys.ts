@@ -1,6 +1,7 @@
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { bytesList, plainList, textList } from '../db/lists.ts'
-import { conflict, type Refusal } from '../lib/errors.ts'
+import type { Remembered } from '../db/remembered.ts'
+import { conflict, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /** A request's key, its scope, and a digest of the body that it was first used with. */
@@ -47,6 +48,10 @@ const keysWith = <Answer>(
   },
   keep: async (tx, used) => {
     if (used.length === 0) return
+    tx.remember(
+      'key',
+      used.map(({ once }) => once.scope.toString('hex')),
+    )
     const rows = used.map(({ answer }) => rowOf(answer))
     await tx.query(store, [
       bytesList(used.map(({ once }) => once.scope)),
@@ -76,8 +81,16 @@ export const paymentKeys: Keys<StoredPayment> = keysWith(
 
 const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used with another request.', 'idempotency')
 
+/** The key was acknowledged, and the database does not have it any more: a second effect could be a second payment. */
+const lostWrite = (): Refusal =>
+  new Refusal('unavailable', {
+    message: 'The database has lost the request that used this key before: an operator has to look first. Send it again later.',
+    details: { reason: 'database_lost_writes' },
+    headers: { 'retry-after': '60' },
+  })
+
 /** The keys of one batch: those that were used before, and those that the batch itself uses. */
-export const openKeys = <Answer>(keys: Keys<Answer>, before: readonly UsedKey<Answer>[]) => {
+export const openKeys = <Answer>(keys: Keys<Answer>, before: readonly UsedKey<Answer>[], remembered: Pick<Remembered, 'has'>) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
@@ -85,7 +98,8 @@ export const openKeys = <Answer>(keys: Keys<Answer>, before: readonly UsedKey<An
     /** The answer of the key's first request; a refusal if that was another request. */
     find: (once: Once | null): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
-      if (!once || !first) return undefined
+      if (!once) return undefined
+      if (!first) return remembered.has('key', nameOf(once)) ? lostWrite() : undefined
       return first.once.bodyHash.equals(once.bodyHash) ? first.answer : usedOtherwise()
     },
     use: (once: Once | null, answer: Answer): void => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { allRails } from '../lib/rail-names.ts'
 import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
 import type { CollectionAdapter, Gate, PayoutAdapter, Submission } from './rail.ts'
 
@@ -59,6 +60,18 @@ export const gatedCollection = (rail: CollectionAdapter, gate: Gate): Collection
   ...rail,
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
 })
+
+/** Nothing is sent by any rail while it is not known that the database has what it had committed. */
+const holds = {
+  trusted: undefined,
+  looking: 'held until everything acknowledged was found in the database',
+  lost: 'paused: the database lost writes that it had committed; an operator reconciles, then runs after-restore',
+} as const
+
+export const railsHeld = (state: keyof typeof holds): Record<string, string> => {
+  const why = holds[state]
+  return why === undefined ? {} : Object.fromEntries(allRails.map((rail) => [rail, why]))
+}
 
 /** The rails that take no calls now, and the reason: shown by readiness. */
 export const railsDown = (gates: Readonly<Record<string, Gate | undefined>>): Record<string, string> =>

@@ -116,7 +116,8 @@ export const stateChecks = [
     'I6',
     'a top-up ends within a day, and deliveries of providers are processed within an hour',
     `select id::text as subject from topups where status = 'pending' and created_at < $1::timestamptz - interval '1 day'
-     union all select id::text from callback_deliveries where processed_at is null and received_at < $1`,
+     union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+     where d.processed_at is null and d.received_at < $1`,
     ({ now }) => [hourAgo(now)],
   ),
 ]

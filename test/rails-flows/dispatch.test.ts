@@ -63,7 +63,7 @@ test('a rail on which every call hangs delays no payment by another rail', async
 
 /** All of these are due before the first is taken. */
 const payAtOnce = async (payments: readonly (readonly [Person | undefined, string])[]) => {
-  await service.deps.db.query(`insert into rail_pauses values ('MPESA_B2C', 'a test', 'a test', now())`)
+  await service.deps.db.query(`insert into rail_pauses values ('MPESA_B2C', 'operator', 'a test', 'a test', now())`)
   for (const [person, phone] of payments) await payTo(person, phone)
   await service.deps.db.query('delete from rail_pauses')
 }

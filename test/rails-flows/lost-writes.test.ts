@@ -93,6 +93,7 @@ test('a key that belongs to another payment already gives the later one names of
   await after.settle()
   // The key is free again, as after the end of its retention.
   await after.deps.db.query('delete from idempotency_keys')
+  after.deps.db.remembered.forget()
   const second = await request(api, payee.mobile, 'the same key')
   await after.settle()
   expect(second.body.id).not.toBe(first.body.id)

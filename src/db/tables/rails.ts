@@ -120,9 +120,12 @@ export const balanceQueries = pgTable(
   ],
 )
 
-/** A rail that an operator stopped: nothing is sent by it until it is resumed. */
+export const pauseCauses = ['operator', 'lost_writes'] as const
+
+/** A rail that is stopped: nothing is sent by it until it is resumed. `lost_writes`: the service stopped it, for the database had lost something. */
 export const railPauses = pgTable('rail_pauses', {
   rail: text().primaryKey(),
+  cause: text({ enum: pauseCauses }).notNull(),
   reason: text().notNull(),
   pausedBy: text().notNull(),
   pausedAt: instant().notNull(),

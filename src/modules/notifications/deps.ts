@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
+import type { Witness } from '../../db/witness.ts'
 import type { Feed } from '../../events/feed.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 export type Deps = {
   config: Config
   db: Database
+  witness: Witness
   clock: Clock
   logger: Logger
   cursors: Cursors

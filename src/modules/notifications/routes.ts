@@ -11,6 +11,10 @@ import { listNotifications, openNotificationStream } from './service.ts'
 export const registerNotifications = (app: App, deps: Deps): void => {
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
+  const resets = new Set<() => void>()
+  deps.witness.onLoss(() => {
+    for (const reset of [...resets]) reset()
+  })
   // Before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => places.close())
@@ -31,7 +35,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
       const header = request.headers['last-event-id']
       return openNotificationStream(
         deps,
-        { fanOut, places },
+        { fanOut, places, resets },
         {
           principal: request.principal,
           reauthenticate: request.reauthenticate,

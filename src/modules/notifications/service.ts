@@ -25,7 +25,7 @@ const findOwnEvent = async (
 }
 
 /** The streams of this process, and the open streams of all processes. */
-export type Streams = { fanOut: FanOut; places: StreamPlaces }
+export type Streams = { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> }
 
 export type StreamRequest = {
   principal: Principal
@@ -37,7 +37,7 @@ export type StreamRequest = {
 /** Every refusal comes before the first byte; after it only the stream itself can end. */
 export const openNotificationStream = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>,
-  { fanOut, places }: Streams,
+  { fanOut, places, resets }: Streams,
   request: StreamRequest,
 ): Promise<void> => {
   const { accountId, grant } = request.principal
@@ -68,6 +68,14 @@ export const openNotificationStream = async (
     },
   })
   connection.onClose(close)
+  // Events that the database has lost were sent: the reader reads the resources again.
+  const reset = () => {
+    connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
+    close()
+    connection.end()
+  }
+  resets.add(reset)
+  connection.onClose(() => resets.delete(reset))
 }
 
 const unknownAfter = () =>

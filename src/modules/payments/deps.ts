@@ -5,6 +5,7 @@ import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { Reads } from '../../db/standby.ts'
+import type { Witness } from '../../db/witness.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
@@ -23,6 +24,7 @@ export type Deps = {
   vault: Vault
   derivations: Derivations
   orderNames: OrderNames
+  witness: Witness
   contractWallets: ContractWallets
   cursors: Cursors
   appendEvents: AppendEvents

@@ -5,7 +5,7 @@ import { audit } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { type AnyRail, allRails } from '../../lib/rail-names.ts'
-import { nameOfOperator, type Operator } from '../operators.ts'
+import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import type { Deps } from './deps.ts'
 
@@ -14,12 +14,19 @@ export type RailPause = typeof railPauses.$inferSelect
 export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
 
 /** Sends nothing by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
-export const pauseRail = async (tx: Tx, operator: Operator, rail: AnyRail, reason: string): Promise<void> => {
+export const pauseRail = async (
+  tx: Tx,
+  operator: Operator,
+  rail: AnyRail,
+  reason: string,
+  cause: RailPause['cause'] = 'operator',
+): Promise<boolean> => {
   const { at } = tx
-  const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
+  const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
   if (added.length > 0)
     await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
+  return added.length > 0
 }
 
 export const resumeRail = async (tx: Tx, operator: Operator, rail: AnyRail): Promise<void> => {
@@ -31,7 +38,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: AnyRail): Pro
 const waitingPayments = statement(
   'restore.waiting_payments',
   `select p.id from payments p where p.status = 'processing'
-   and not exists (select from rail_attempts a where a.subject_id = p.id and a.state <> 'not_sent') limit 200`,
+   and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'recorded')) limit 200`,
 )
 const dropFromQueue = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
 
@@ -48,13 +55,52 @@ export const markWaitingUnknown = async (
   await inTx(deps.db, async (tx) => {
     for (const rail of allRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
   })
+  return { unknown: await makeWaitingUnknown(deps, subjects, operator) }
+}
+
+/**
+ * The database lost what it had committed. All rails are paused for every process, and what waits becomes `unknown`, because it may have been
+ * sent. One alert, whichever process declares it first.
+ */
+export const declareLoss = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
+  subjects: Subjects,
+): Promise<void> => {
+  const isFirst = await inTx(deps.db, async (tx) => {
+    let added = false
+    for (const rail of allRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
+    return added
+  })
+  if (!isFirst) return
+  deps.alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
+  await makeWaitingUnknown(deps, subjects, timerOperator)
+}
+
+const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
+
+const endLoss = statement('restore.end_loss', `delete from rail_pauses where cause = 'lost_writes' returning rail`)
+
+/** A person has looked: what the service paused because of a loss is resumed. Returns these rails. */
+export const resumeAfterLoss = (deps: Pick<Deps, 'db'>, operator: Operator): Promise<string[]> =>
+  inTx(deps.db, async (tx) => {
+    const resumed = (await tx.query<{ rail: string }>(endLoss)).map(({ rail }) => rail)
+    for (const rail of resumed)
+      await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
+    return resumed
+  })
+
+const makeWaitingUnknown = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
+  subjects: Subjects,
+  operator: Operator,
+): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
     const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments)
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
         const opened = await subjects.payment.open(tx, deps, [id])
-        const message = 'It waited to be sent when the backup was made, and may have been sent since.'
+        const message = 'It waited to be sent at a moment to which the database went back, and may have been sent since.'
         const evidence = { kind: 'unknown', code: 'restored', message } as const
         await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
         await tx.query(dropFromQueue, [id])
@@ -63,5 +109,5 @@ export const markWaitingUnknown = async (
     }
     more = waiting.length > 0
   }
-  return { unknown }
+  return unknown
 }

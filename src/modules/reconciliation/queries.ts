@@ -21,12 +21,12 @@ const bookedStatement = statement(
      coalesce(p.completed_at, p.updated_at) as at
    from payments p left join lateral (select id, reference from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
    where p.rail = any($1::text[]) and ((p.status in ${paidPaymentsSql} and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
-     or p.id in (select subject_id from rail_attempts where reference = any($5::text[])))
+     or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
    select 'topup', t.id, a.id, a.reference, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
    from topups t left join lateral (select id, reference from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
    where t.method = any($1::text[]) and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
-     or t.id in (select subject_id from rail_attempts where reference = any($5::text[])))`,
+     or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))`,
 )
 
 export const readBooked = (

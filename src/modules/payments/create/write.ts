@@ -147,6 +147,10 @@ export const writePayments = async (
     tx.defer(chargeCounters(tx, accepted))
     tx.defer(tx.query(insert, insertValues(accepted, at)))
     tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
+    tx.remember(
+      'payment',
+      accepted.map(({ payment }) => payment.id),
+    )
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   for (const one of accepted) if (one.payment.approvalId) await requestApprovals(tx, deps, one)

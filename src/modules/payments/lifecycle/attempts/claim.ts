@@ -10,7 +10,7 @@ import { claimRightToSend } from './right-to-send.ts'
 import { sendGraceSeconds } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
-type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'>
+type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'>
 
 /** A payment or a top-up that is due, and the account that owns it. */
 export type Due = { id: Uuid; tenant: Uuid }
@@ -30,14 +30,18 @@ const recordAll = async (
 
 /** The right to send is taken after the attempts are committed, and only the attempts that get it are sent. */
 const keepClaimed = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'witness'>,
   { subject, rail }: SendLane,
   recorded: Recorded[],
 ): Promise<Recorded[]> => {
-  if (recorded.length === 0) return []
+  const server = deps.witness.trusted()
+  if (recorded.length === 0 || server === undefined) return []
   const ids = recorded.map(({ sending }) => sending.attemptId)
-  const grace = sendGraceSeconds(timeoutMsOf(rail, deps.config))
-  const claimed = await claimRightToSend(deps.db, subject.kind, ids, deps.clock.now(), grace)
+  const graceSeconds = sendGraceSeconds(timeoutMsOf(rail, deps.config))
+  const claimed = await claimRightToSend(deps.db, subject.kind, ids, { at: deps.clock.now(), graceSeconds, server })
+  deps.db.remembered.note('attempt', [...claimed])
+  // Perhaps because another server answered.
+  if (claimed.size < ids.length) deps.witness.doubt()
   return recorded.filter(({ sending }) => claimed.has(sending.attemptId))
 }
 

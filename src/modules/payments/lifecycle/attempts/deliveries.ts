@@ -37,26 +37,26 @@ const keptPerAttempt = 100
 const keepDeliveries = statement(
   'callback_deliveries.keep',
   `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
-   select x.id, a.id, x.kind, x.body, x.key, x.source, true, $7
+   select x.id, x.attempt, x.kind, x.body, x.key, x.source, true, $7
    from (select *, row_number() over (partition by attempt order by id) as n
      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[], $6::text[]) as given(id, attempt, kind, body, key, source)) as x
-   join rail_attempts a on a.id = x.attempt
-   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = a.id and d.authentic limit $8) as kept) <= $8
-   returning id`,
+   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as kept) <= $8
+   returning id, exists (select from rail_attempts a where a.id = attempt_id) as known`,
 )
 
 type Authentic = Arrival & { attemptId: Uuid }
+type Kept = { stored: boolean; known: boolean }
 
-/** For each: whether it was stored. It was not when there is no such attempt, or when it has enough deliveries. */
-const keepAll = async (
-  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
-  arrivals: readonly Authentic[],
-): Promise<boolean[]> => {
+/**
+ * For each: whether it was stored, and whether its attempt is there. It is not stored when the attempt has enough deliveries. One whose
+ * attempt was lost is kept: a payment that is requested again is the same order, and has the same attempt.
+ */
+const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
     const id = newId()
     return { ...arrival, id, sealed: deps.vault.seal(arrival.body, deliveryContext(id)) }
   })
-  const kept = await deps.db.query<{ id: Uuid }>(keepDeliveries, [
+  const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
     plainList(rows.map(({ id }) => id)),
     plainList(rows.map(({ attemptId }) => attemptId)),
     plainList(rows.map(({ kind }) => kind)),
@@ -67,8 +67,8 @@ const keepAll = async (
     keptPerAttempt,
   ])
   if (kept.length > 0) deps.jobs.wake('deliveries')
-  const ids = new Set(kept.map(({ id }) => id))
-  return rows.map(({ id }) => ids.has(id))
+  const known = new Map(kept.map((row) => [row.id, row.known]))
+  return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
@@ -95,9 +95,9 @@ const mostInStatement = 64
  * source may be stored; called only for a refusal.
  */
 export const createReceiver = (
-  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'vault'>,
+  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'vault' | 'witness'>,
 ): ReceiveDelivery => {
-  const keep = joinTurn<Authentic, boolean>({
+  const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
     maxKeys: mostInStatement,
@@ -105,7 +105,12 @@ export const createReceiver = (
   return async (arrival, mayNote) => {
     const { attemptId } = arrival
     const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
-    if (knowsSecret && arrival.allowedSource && (await keep({ ...arrival, attemptId }))) return
+    if (knowsSecret && arrival.allowedSource) {
+      const { stored, known } = await keep({ ...arrival, attemptId })
+      // Only this service can have made the secret, and it records an attempt before it sends it.
+      if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')
+      if (stored) return
+    }
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
     const refusal = refuse(arrival, knowsSecret, attempt)
     if (refusal !== null) {

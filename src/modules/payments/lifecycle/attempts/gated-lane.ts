@@ -8,10 +8,10 @@ const pausedRail = statement('rails.paused', 'select from rail_pauses where rail
 const readEveryMs = 1_000
 
 /**
- * Takes nothing while the rail is down or paused by an operator: due tasks stay due, and this does not count as a try. A rail that may work
+ * Takes nothing while the rail is down or paused by an operator, or while it is not known that the database still has what it had committed: due tasks stay due, and this does not count as a try. A rail that may work
  * again gets one trial call.
  */
-export const gatedLane = (deps: Pick<Deps, 'db' | 'rails'>, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+export const gatedLane = (deps: Pick<Deps, 'db' | 'rails' | 'witness'>, rail: AttemptRecord['rail'], lane: Lane): Lane => {
   let paused = false
   let readAtMs = Number.NEGATIVE_INFINITY
   const isPaused = async (): Promise<boolean> => {
@@ -25,6 +25,8 @@ export const gatedLane = (deps: Pick<Deps, 'db' | 'rails'>, rail: AttemptRecord[
   return {
     ...lane,
     claim: async (room) => {
+      if (deps.witness.trusted() === undefined) await deps.witness.check()
+      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
       const free = Math.min(room.free, deps.rails.gates[rail]?.free() ?? room.free)
       if (free === 0 || (await isPaused())) return { tasks: [], more: false }
       return lane.claim({ ...room, free })

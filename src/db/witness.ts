@@ -1,0 +1,169 @@
+import type { Logger } from 'pino'
+import type { Database, Db } from './client.ts'
+import { describeError } from './errors.ts'
+import type { Remembered } from './remembered.ts'
+import { statement } from './statement.ts'
+
+/**
+ * Names the server that runs a statement, on its present course: a promoted standby has another timeline, and every server that was started
+ * or restored has another start.
+ */
+export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || extract(epoch from pg_postmaster_start_time())::text`
+
+const look = statement(
+  'witness.look',
+  `select case when pg_is_in_recovery() then null else ${serverSql} end as server,
+     exists(select from rail_pauses where cause = 'lost_writes') as lost`,
+)
+const missing = statement(
+  'witness.missing',
+  `select 'payment ' || id as what from unnest($1::uuid[]) as x(id) where not exists (select from payments p where p.id = x.id)
+   union all select 'attempt ' || id from unnest($2::uuid[]) as x(id) where not exists (select from rail_attempts a where a.id = x.id)
+   union all select 'key ' || left(scope, 8) from unnest($3::text[]) as x(scope)
+     where not exists (select from idempotency_keys k where k.scope = decode(x.scope, 'hex'))
+   union all select 'seal ' || sequence from unnest($4::bigint[], $5::text[]) as x(sequence, hash)
+     where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
+   limit 100`,
+)
+
+export type WitnessState = 'looking' | 'trusted' | 'lost'
+
+/** Where the last server that was seen is kept between two lives of a process, beside what is remembered. */
+export type ServerMemory = { last: string | undefined; note: (server: string) => void }
+
+/**
+ * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
+ * are called from a server only after everything remembered was found on it.
+ */
+export type Witness = {
+  /** The server from which rails may be called; undefined while nothing may be sent. */
+  trusted: () => string | undefined
+  state: () => WitnessState
+  /** A connection was lost, or a statement ran on another server: nothing is sent until `check` has looked. */
+  doubt: () => void
+  check: () => Promise<void>
+  /** Proof from outside: a provider reports about an attempt that is not there. */
+  reportLoss: (what: string) => void
+  /** How a loss is declared: pauses the rails for all processes. Tried again until it succeeds. */
+  declareWith: (declare: () => Promise<void>) => void
+  /** Called once when this process learns of a loss. */
+  onLoss: (listener: () => void) => void
+  start: () => void
+  stop: () => void
+}
+
+const checkEveryMs = 1_000
+/** After a change of server, for the processes that remember something else: one of them may find a loss. */
+const graceMs = 2_000
+
+const findMissing = async (db: Db, remembered: Remembered): Promise<string[]> => {
+  const seals = remembered.newest('seal').map((seal) => seal.split(':'))
+  const rows = await db.query<{ what: string }>(missing, [
+    remembered.newest('payment'),
+    remembered.newest('attempt'),
+    remembered.newest('key'),
+    seals.map(([sequence]) => sequence),
+    seals.map(([, hash]) => hash),
+  ])
+  return rows.map(({ what }) => what)
+}
+
+export const createWitness = (
+  deps: { db: Database; logger: Logger },
+  memory: ServerMemory = { last: undefined, note: () => undefined },
+): Witness => {
+  const { db, logger } = deps
+  const { remembered } = db
+  const listeners: (() => void)[] = []
+  let state: WitnessState = 'looking'
+  let trusted: string | undefined
+  let last = memory.last
+  let changedAtMs: number | undefined
+  let declare: (() => Promise<void>) | undefined
+  let isDeclared = false
+  let checking: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const lose = (facts: Record<string, unknown>) => {
+    if (state === 'lost') return
+    state = 'lost'
+    trusted = undefined
+    logger.error(facts, 'the database lost writes that it had committed: nothing is sent until a person has looked')
+    for (const listener of listeners) listener()
+  }
+
+  const trust = (server: string) => {
+    if (last !== undefined && last !== server) logger.info({ from: last, to: server }, 'everything remembered is on this server')
+    state = 'trusted'
+    trusted = server
+    changedAtMs = undefined
+    if (last !== server) memory.note(server)
+    last = server
+  }
+
+  const examine = async (server: string) => {
+    const lost = await findMissing(db, remembered)
+    if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
+    if (last === undefined || last === server) return trust(server)
+    const now = performance.now()
+    changedAtMs ??= now
+    if (now - changedAtMs >= graceMs) trust(server)
+  }
+
+  const checkOnce = async (): Promise<void> => {
+    const [row] = await db.query<{ server: string | null; lost: boolean }>(look)
+    if (!row?.server) return
+    if (row.lost) {
+      lose({ declaredBy: 'another process, or before this one started' })
+      isDeclared = true
+      return
+    }
+    if (state === 'lost') {
+      if (!isDeclared) {
+        await declare?.()
+        isDeclared = true
+        return
+      }
+      // A person has looked, and resumed.
+      remembered.forget()
+      isDeclared = false
+      state = 'looking'
+      last = row.server
+    }
+    if (state !== 'trusted' || trusted !== row.server) {
+      if (trusted !== row.server) trusted = undefined
+      state = 'looking'
+      await examine(row.server)
+    }
+  }
+
+  const check = (): Promise<void> => {
+    checking ??= checkOnce().finally(() => {
+      checking = undefined
+    })
+    return checking
+  }
+
+  return {
+    trusted: () => (state === 'trusted' ? trusted : undefined),
+    state: () => state,
+    doubt: () => {
+      if (state === 'trusted') state = 'looking'
+    },
+    check,
+    reportLoss: (what) => lose({ what }),
+    declareWith: (given) => {
+      declare = given
+    },
+    onLoss: (listener) => void listeners.push(listener),
+    start: () => {
+      const tick = () => {
+        // Without the database there is nothing to send, and the next look is a second away.
+        check().catch((error: unknown) => logger.debug(describeError(error), 'the server could not be looked at'))
+      }
+      tick()
+      timer = setInterval(tick, checkEveryMs).unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

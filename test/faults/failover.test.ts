@@ -1,0 +1,118 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { signIn } from '../harness/people.ts'
+import { type Replicated, startReplicated } from '../harness/replicated.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { alerts, pass } from '../rails-flows/scene.ts'
+
+let servers: Replicated
+let service: TestService
+afterEach(async () => {
+  await service.stop()
+  await service.sandbox.close()
+  await servers.close()
+})
+
+const payees = [
+  { payment_rail: 'MPESA_B2C', destination: '254722000801' },
+  { payment_rail: 'MPESA_B2B', destination: '600801' },
+  { payment_rail: 'PESALINK', destination: '0123456801', bank_code: '0012' },
+]
+
+const open = async (synchronous: boolean) => {
+  servers = await startReplicated({ synchronous, prepare: async (url) => void (await migrate(url)) })
+  service = await startService({ database: { url: servers.url, drop: async () => undefined } })
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000_000n)
+  const beneficiaries: string[] = []
+  for (const payee of payees) beneficiaries.push(await newBeneficiary(person.api, payee))
+  const pay = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        person.api.post(
+          '/v1/payments',
+          { beneficiary_id: beneficiaries[index % beneficiaries.length], amount_minor: '150000' },
+          { key: `payment ${index}` },
+        ),
+      ),
+    )
+  const statuses = async () => {
+    const rows = await service.deps.db.query<{ status: string; count: number }>(
+      'select status, count(*)::int from payments group by status order by status',
+    )
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+  }
+  return { person, beneficiaries, pay, statuses }
+}
+
+const until = async (holds: () => Promise<boolean> | boolean, withinMs: number): Promise<number> => {
+  const from = performance.now()
+  while (!(await Promise.resolve(holds()).catch(() => false))) {
+    if (performance.now() - from > withinMs) throw new Error(`not within ${withinMs} ms`)
+    await wait(50)
+  }
+  return performance.now() - from
+}
+const answers = async () => (await service.api.get('/readyz')).status === 200
+
+test('a standby that lagged is promoted: the loss is noticed within five seconds, no waiting payment is paid twice, and a person resumes', async () => {
+  const { person, beneficiaries, pay, statuses } = await open(false)
+  const waiting = await pay(30)
+  expect(waiting.map(({ status }) => status)).toEqual(Array(30).fill(201))
+  const stream = await openStream(person.api)
+  await servers.cutReplication()
+  await service.settle()
+  expect(service.sandbox.orders()).toHaveLength(30)
+  const lost = await person.api.post(
+    '/v1/payments',
+    { beneficiary_id: beneficiaries[0], amount_minor: '170000' },
+    { key: 'acknowledged, and lost' },
+  )
+  expect(lost.status).toBe(201)
+
+  await servers.failOver()
+  await until(answers, 10_000)
+  expect(await until(() => service.deps.witness.state() === 'lost', 5_000)).toBeLessThan(5_000)
+  await until(async () => (await statuses()).unknown === 30, 10_000)
+  await service.settle()
+  await pass(service, 600)
+  // The lost payment alone was not sent: its order is missing, and none is there twice.
+  expect(service.sandbox.orders()).toHaveLength(30)
+  expect(new Set(service.sandbox.movements().map(({ key }) => key)).size).toBe(service.sandbox.movements().length)
+
+  const ready = await service.api.get('/readyz')
+  expect(JSON.stringify(ready.body.rails)).toContain('lost writes')
+  expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(1)
+  expect((await stream.next('stream.reset')).type).toBe('stream.reset')
+  const again = await person.api.post(
+    '/v1/payments',
+    { beneficiary_id: beneficiaries[0], amount_minor: '170000' },
+    { key: 'acknowledged, and lost' },
+  )
+  expect([again.status, again.body.details?.reason]).toEqual([503, 'database_lost_writes'])
+
+  expect(await resumeAfterLoss(service.deps, shellOperator('a person'))).toHaveLength(4)
+  await until(() => service.deps.witness.state() === 'trusted', 5_000)
+  expect(await findBreaches(service)).toEqual([])
+}, 120_000)
+
+test('a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed', async () => {
+  const { pay, statuses } = await open(true)
+  const acknowledged = await pay(30)
+  expect(acknowledged.map(({ status }) => status)).toEqual(Array(30).fill(201))
+  await servers.failOver()
+  await until(answers, 10_000)
+  await until(() => service.deps.witness.state() === 'trusted', 10_000)
+  await service.settle()
+  await pass(service, 60)
+  expect(await statuses()).toEqual({ succeeded: 30 })
+  expect(service.sandbox.movements()).toHaveLength(30)
+  expect(alerts(service)).not.toContain('database_lost_writes')
+  expect(await findBreaches(service)).toEqual([])
+}, 120_000)
