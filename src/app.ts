@@ -15,7 +15,7 @@ import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { untilAnswered } from './db/until-answered.ts'
-import { createWitness, type Witness } from './db/witness.ts'
+import { createWitness } from './db/witness.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
@@ -108,10 +108,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
   const onPoolWait = measures?.connections
-  let witness: Witness | undefined
-  const onLost = () => witness?.doubt()
-  const db = connect({ ...shared, onLost, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
-  witness = createWitness({ db, logger })
+  const db = connect({ ...shared, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
@@ -132,7 +129,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
     derivations,
-    witness,
+    witness: createWitness({ db, logger }),
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
@@ -259,10 +256,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] =>
               clock: deps.clock,
               logger: deps.logger,
               facts: () => factsOf(deps),
-              onBroken: ({ invariant, promise, breaches }) => {
-                deps.logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
-                deps.alerts.raise('promise_broken', { subject: invariant, id: promise })
-              },
+              onBroken: ({ invariant, promise }) => deps.alerts.raise('promise_broken', { subject: invariant, id: promise }),
             }),
         },
       ]

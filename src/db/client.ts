@@ -53,6 +53,8 @@ export type Tx = Db & {
 }
 
 export type Database = Db & {
+  /** A connection was lost: the next one may lead to another server. */
+  onLost: (listener: () => void) => void
   readonly pool: pg.Pool
   /** Fast reads by an index, outside transactions, on a connection that many requests share: a slow statement delays all later ones. */
   readonly lookup: Query

@@ -56,8 +56,6 @@ export type DatabaseOptions = {
   pooler?: Pick<Pooler, 'keepsStatements'>
   /** Called with how long each caller waited for a connection. */
   onPoolWait?: (seconds: number) => void
-  /** A connection was lost: the next one may lead to another server. */
-  onLost?: () => void
 }
 
 /** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
@@ -90,8 +88,9 @@ export const connect = (options: DatabaseOptions): Database => {
   if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
+  const lostListeners: (() => void)[] = []
   const lost = (message: string) => (error: Error) => {
-    options.onLost?.()
+    for (const listener of lostListeners) listener()
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
   pool.on('error', lost('an idle database connection was lost'))
@@ -113,6 +112,7 @@ export const connect = (options: DatabaseOptions): Database => {
     query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
     run: runBy({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
     remembered,
+    onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,
     transaction,
     search: (read) =>

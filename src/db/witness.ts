@@ -144,12 +144,15 @@ export const createWitness = (
     return checking
   }
 
+  const doubt = () => {
+    if (state === 'trusted') state = 'looking'
+  }
+  db.onLost(doubt)
+
   return {
     trusted: () => (state === 'trusted' ? trusted : undefined),
     state: () => state,
-    doubt: () => {
-      if (state === 'trusted') state = 'looking'
-    },
+    doubt,
     check,
     reportLoss: (what) => lose({ what }),
     declareWith: (given) => {

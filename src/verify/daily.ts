@@ -18,7 +18,7 @@ export type DailyOptions = {
   clock: Clock
   logger: Logger
   facts: () => CheckFacts
-  onBroken: (broken: { invariant: string; promise: string; breaches: readonly string[] }) => void
+  onBroken: (broken: { invariant: string; promise: string }) => void
 }
 
 const pointOf = statement('verify.point', 'select through, at from verify_points where name = $1')
@@ -62,6 +62,8 @@ export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken 
       if (result.breaches.length === 0) kept += 1
       else {
         broken += 1
+        const { invariant, promise, breaches } = result
+        logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
         onBroken(result)
       }
     }
