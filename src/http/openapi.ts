@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyContextConfig } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { version } from '../lib/version.ts'
 import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
 import { finishDocument } from './document.ts'
@@ -65,10 +66,10 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
       openapi: '3.1.0',
       info: {
         title: 'Payments service',
-        version: '1.0.0',
+        version,
         description: about,
         contact: { name: 'The operator of this deployment', url: `${options.publicUrl}/docs` },
-        license: { name: 'Proprietary', url: `${options.publicUrl}/docs` },
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: options.publicUrl }],
       components: {

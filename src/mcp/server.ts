@@ -10,6 +10,7 @@ import {
 import { z } from 'zod'
 import { Refusal } from '../lib/errors.ts'
 import { inSpan } from '../lib/tracing.ts'
+import { version } from '../lib/version.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
 import { type Caller, type Tool, ToolRefusal } from './tool.ts'
 import { tools } from './tools.ts'
@@ -90,7 +91,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
       const caller = requestInfo && callers.get(requestInfo)
       if (!caller) throw new Error('a request of the protocol has no caller')
       const server = new McpServer(
-        { name: 'payments-service', version: '1.0.0' },
+        { name: 'payments-service', version },
         { instructions, capabilities: { tools: { listChanged: false } } },
       )
       for (const tool of tools) register(server, tool, caller)
