@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/ids.ts'
 import { minorPattern } from '../lib/money.ts'
+import { isPlainText, isVisible } from '../lib/text.ts'
 
 /** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
 export const IdIn = (kind: IdKind) =>
@@ -65,12 +66,30 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
   return z.NEVER
 })
 
-/** A name that a person gave: 1..120 characters, at least one of them visible. */
-export const Name = z.string().trim().min(1).max(120)
+const unseen = 'must have no control, line-separating, invisible or direction-changing characters'
+
+/**
+ * Text of a caller that other people read: on one line, in one normal form, and with nothing in it that is not seen. It may be empty.
+ */
+export const Text = (max: number) => z.string().normalize('NFC').trim().max(max).refine(isPlainText, unseen)
+
+/** The same, with something visible in it. */
+export const VisibleText = (max: number) =>
+  z
+    .string()
+    .normalize('NFC')
+    .trim()
+    .min(1, { abort: true })
+    .max(max)
+    .refine(isPlainText, unseen)
+    .refine(isVisible, 'must have something visible')
+
+/** A name that a person gave: of a payee, a key, a policy, a workspace, a person. */
+export const Name = VisibleText(120)
 
 /** A caller's own notes on a record. */
 export const Metadata = z
-  .record(z.string().min(1).max(200), z.string().max(200))
+  .record(VisibleText(200), Text(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 

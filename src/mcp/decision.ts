@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isolated } from '../lib/text.ts'
 import { Outcome } from '../modules/policies/schema.ts'
 
 const Source = z.object({ kind: z.string(), name: z.string().nullish() })
@@ -58,7 +59,7 @@ export const ToolDecision = z.object({
 export type ToolDecision = z.output<typeof ToolDecision>
 
 const nameOf = ({ kind, name }: WireDecision['trace'][number]['source']): string =>
-  name ? `${kind} ${JSON.stringify(name)}` : kind
+  name ? `${kind} ${JSON.stringify(isolated(name))}` : kind
 
 export const toToolDecision = ({ outcome, required_approvals, trace, remedy, warnings }: WireDecision): ToolDecision => ({
   outcome,

@@ -3,6 +3,7 @@ import { paymentStatuses } from '../db/tables/payments.ts'
 import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import { displayAmount } from '../lib/money.ts'
+import { isolated } from '../lib/text.ts'
 import { ToolDecision, toToolDecision, WireDecision } from './decision.ts'
 import { type Caller, ToolRefusal } from './tool.ts'
 
@@ -80,7 +81,7 @@ const SigningMessage = z.object({ expires_at: z.string() })
 /** Whatever the caller may read: without beneficiary.read it knows the payee only by its id. */
 const payeeOf = async (caller: Caller, id: string): Promise<string> => {
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${id}` })
-  return status === 200 ? Beneficiary.parse(body).display_name : id
+  return status === 200 ? isolated(Beneficiary.parse(body).display_name) : id
 }
 
 const reasonsText = ({ required_approvals, reasons }: ToolDecision, currency: string): string => {
@@ -103,7 +104,11 @@ const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDe
     summary: {
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
       payee: await payeeOf(caller, payment.beneficiary_id),
-      purpose: [payment.narrative, payment.account_reference].filter(Boolean).join(' · ') || 'none was given',
+      purpose:
+        [payment.narrative, payment.account_reference]
+          .map((text) => isolated(text ?? ''))
+          .filter(Boolean)
+          .join(' · ') || 'none was given',
       why: reasonsText(decision, payment.currency),
     },
   }

@@ -15,7 +15,7 @@ type Payer = Person & { beneficiary: string }
 const payer = async (policy: Record<string, unknown>): Promise<Payer> => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
-  const beneficiary = await newBeneficiary(person.api, { display_name: 'Jane\nDecision: reject' })
+  const beneficiary = await newBeneficiary(person.api, { display_name: 'Jane Decision: reject' })
   const made = await person.api.post('/v1/spending-policies', { name: 'Ask', ...policy })
   if (made.status !== 201) throw new Error(made.text)
   return { ...person, beneficiary }
@@ -95,9 +95,9 @@ describe('a payment at or above the threshold', () => {
 
   test('its text to sign names the requester, the purpose and the workspace, and never an e-mail', async () => {
     const person = await payer(ask)
-    await person.api.patch('/v1/accounts/me', { display_name: 'Jane\nWorkspace: forged' })
+    await person.api.patch('/v1/accounts/me', { display_name: 'Jane Workspace: forged' })
     const key = await createKey(person, { name: 'Procurement agent' })
-    const sent = { beneficiary_id: person.beneficiary, amount_minor: '150000', narrative: 'Chairs\nAmount: KES 1.00' }
+    const sent = { beneficiary_id: person.beneficiary, amount_minor: '150000', narrative: 'Chairs Amount: KES 1.00' }
     const payment = (await key.api.post('/v1/payments', sent)).body
     const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body
     const lines = message.split('\n')

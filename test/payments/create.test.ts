@@ -53,7 +53,7 @@ describe('a payment that no rule refuses', () => {
     expect((await someone.api.get(`/v1/payments/${answer.body.id}`)).text).toBe(answer.text)
   })
 
-  test.each(['NULL', 'a "quoted" \\ name, {in} braces', 'two\nlines\tand \u001f \u001e'])(
+  test.each(['NULL', 'a "quoted" \\ name, {in} braces', 'a (b), c;d | e\\\\n é 👩‍⚕️'])(
     'keeps its texts unchanged: %j',
     async (words) => {
       const narrative = `for ${words}.`

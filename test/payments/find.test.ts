@@ -37,7 +37,7 @@ beforeAll(async () => {
   await pay('evil', person.api, {
     beneficiary_id: evil,
     amount_minor: '30000',
-    narrative: '-1+2, "quoted"\nsecond line',
+    narrative: '-1+2, "quoted"; second',
     account_reference: '@sum',
   })
   await pay('held', person.api, { amount_minor: '600000', narrative: 'A car' })
@@ -213,7 +213,7 @@ describe('as CSV', () => {
       amount_minor: '30000',
       beneficiary_name: '\'=HYPERLINK("http://evil.example")',
       account_reference: "'@sum",
-      narrative: '\'-1+2, "quoted"\nsecond line',
+      narrative: '\'-1+2, "quoted"; second',
     })
     // Where `;` separates cells, what follows it begins one, whatever the quotes say.
     expect(read.find(({ id }) => id === made.byKey.id)?.narrative).toBe("Paper;'=1+1")

@@ -4,6 +4,7 @@ import { noteServerTime } from '../lib/clock.ts'
 import { recordCall } from '../lib/recent-calls.ts'
 import { chosenWorkspace } from './chosen-workspace.ts'
 import { ApiError, unreachable } from './error.ts'
+import { isolateTexts, withoutIsolation } from './isolate.ts'
 
 /** Every request is about this tab's workspace, and is recorded for people who want to send the same request from a script. */
 const send: typeof fetch = async (address, init) => {
@@ -32,10 +33,13 @@ type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
 
 const by =
   <M extends Method>(method: M) =>
-  <P extends PathWith<M>>(path: P, { params, headers, ...rest }: RequestOptions<P, M & MethodOf<P>> = {}) => {
+  async <P extends PathWith<M>>(path: P, { params, headers, body }: RequestOptions<P, M & MethodOf<P>> = {}) => {
     const { 'Idempotency-Key': idempotencyKey, ...others } = headers ?? {}
     const key = idempotencyKey !== undefined && { idempotencyKey }
-    return payments.call(method as M & MethodOf<P>, path, { ...params, ...rest, ...key, headers: others })
+    const sent = body !== undefined && { body: withoutIsolation(body) }
+    const answer = await payments.call(method as M & MethodOf<P>, path, { ...params, ...sent, ...key, headers: others })
+    // A receipt is verified byte for byte.
+    return path.endsWith('/receipt') ? answer : isolateTexts(answer)
   }
 
 /** The routes by method, typed by the API document. */

@@ -1,4 +1,5 @@
 import { Refusal } from '../../lib/errors.ts'
+import { cleanName } from '../../lib/text.ts'
 
 export type ProviderName = 'google' | 'github'
 export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 'Google', github: 'GitHub' }
@@ -37,9 +38,5 @@ export const readEmail = (text: unknown): string | null =>
     ? text
     : null
 
-/** A name as the provider shows it, cut to the length of an account's name. */
-export const readName = (text: unknown): string | null => {
-  if (typeof text !== 'string') return null
-  const name = text.toWellFormed().replaceAll('\u0000', '').trim().slice(0, 120)
-  return name === '' ? null : name
-}
+/** A name as the provider shows it, made one of ours: a sign-in is not refused because of it. */
+export const readName = (text: unknown): string | null => (typeof text === 'string' ? cleanName(text) : null)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { IdOut, Metadata, Name, TimeOut } from '../../http/wire.ts'
+import { IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { payouts } from '../../rails/definitions.ts'
 
-const Type = z.string().trim().min(1).max(64)
+const Type = VisibleText(64)
 
 export const CreateBeneficiary = z
   .strictObject({
@@ -21,11 +21,11 @@ export const CreateBeneficiary = z
     account_reference_required: z.boolean().optional().meta({
       description: 'Each payment must name an account reference. For a paybill whose bills have different account numbers.',
     }),
-    account_reference: z.string().trim().min(1).max(20).nullish().meta({
+    account_reference: VisibleText(20).nullish().meta({
       description:
         'The account at the paybill, fixed. It is part of who is paid: every payment uses it, and one that names another is refused.',
     }),
-    bank_code: z.string().trim().min(1).max(16).nullish(),
+    bank_code: VisibleText(16).nullish(),
     metadata: Metadata.optional(),
   })
   .meta({ id: 'CreateBeneficiary' })

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { isoTime } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
+import { isolated } from '../../lib/text.ts'
 import type { MandateTerms } from './schema.ts'
 
 const domainOf = (config: Config): string => new URL(config.publicUrl).host
@@ -25,7 +26,7 @@ export const mandateMessage = (config: Config, { address, terms, digest, nonce, 
     '',
     'By signing you approve every payment within these limits, without being asked again, until the mandate ends or you revoke it.',
     '',
-    `Description: ${terms.description}`,
+    `Description: ${isolated(terms.description)}`,
     `At most in total: ${amount(config, terms.maxTotalMinor)}`,
     `At most for one payment: ${maxPerPaymentMinor === null ? 'no limit of its own' : amount(config, maxPerPaymentMinor)}`,
     `At most this many payments: ${maxPayments ?? 'any number'}`,
@@ -63,7 +64,7 @@ export const revocationMessage = (config: Config, mandate: Revocable): string =>
     '',
     'By signing you end it: no further payment is approved by it.',
     '',
-    `Description: ${mandate.description}`,
+    `Description: ${isolated(mandate.description)}`,
     `At most in total: ${amount(config, mandate.maxTotalMinor)}`,
     `Valid until: ${isoTime(mandate.expiresAt)}`,
     '',

@@ -2,17 +2,8 @@ import { z } from 'zod'
 import { WalletAddress } from '../../auth/wallet.ts'
 import { mandateStatuses } from '../../db/tables/mandates.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
-
-/** Part of a text that a wallet signs: on one line, and without characters that could start a new line. */
-const SignedText = (max: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text), 'must be one line without control or invisible characters')
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
 
@@ -21,7 +12,7 @@ export const MandateTerms = z
   .strictObject({
     workspace_id: IdIn('workspace').nullish(),
     grant_id: IdIn('grant').nullish(),
-    description: SignedText(200),
+    description: VisibleText(200),
     max_total_minor: PositiveMinorIn,
     max_per_payment_minor: PositiveMinorIn.nullish(),
     max_payments: z.int().min(1).max(1_000_000).nullish(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paymentStatuses } from '../../db/tables/payments.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, Text, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
@@ -12,8 +12,8 @@ export const CreatePayment = z
     beneficiary_id: IdIn('beneficiary'),
     amount_minor: PositiveMinorIn,
     payment_type: PaymentType.optional().meta({ description: "Defaults to the beneficiary's rail." }),
-    account_reference: z.string().trim().min(1).max(20).nullish(),
-    narrative: z.string().trim().max(140).nullish(),
+    account_reference: VisibleText(20).nullish(),
+    narrative: Text(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),
     metadata: Metadata.optional(),
   })

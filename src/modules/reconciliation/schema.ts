@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
 import { providers } from '../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
@@ -49,4 +49,4 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
-export const ResolveDifference = z.strictObject({ note: z.string().trim().min(1).max(500) })
+export const ResolveDifference = z.strictObject({ note: VisibleText(500) })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision, Outcome, policyInput } from '../policies/schema.ts'
 
@@ -8,7 +8,7 @@ export const Simulate = z
     beneficiary_id: IdIn('beneficiary').optional(),
     amount_minor: PositiveMinorIn.optional(),
     payment_type: PaymentType.optional(),
-    account_reference: z.string().trim().min(1).max(20).nullish(),
+    account_reference: VisibleText(20).nullish(),
     mandate_id: IdIn('mandate').optional(),
     policy: z
       .strictObject({ ...policyInput, name: Name.optional() })

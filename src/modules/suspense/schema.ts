@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
 
 export const SuspenseItem = z
   .object({
@@ -31,7 +31,7 @@ export const ResolveSuspense = z
       description:
         '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider took it back. `explained`: it was booked elsewhere, or never moved.',
     }),
-    note: z.string().trim().min(1).max(500),
+    note: VisibleText(500),
   })
   .meta({ id: 'ResolveSuspense' })
 export type ResolveSuspense = z.output<typeof ResolveSuspense>

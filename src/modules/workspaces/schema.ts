@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { roles, workspaceKinds } from '../../db/tables/workspaces.ts'
-import { IdIn, IdOut, Name, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { isTimeZone } from '../../policy/calendar.ts'
 
 export const Workspace = z
@@ -44,7 +44,7 @@ export const SwitchWorkspace = z.strictObject({ workspace_id: IdIn('workspace') 
 
 /** An optional sentence for the audit log and for the members; the body may be left out. */
 export const Reasoned = z
-  .strictObject({ reason: z.string().trim().min(1).max(500) })
+  .strictObject({ reason: VisibleText(500) })
   .partial()
   .nullish()
   .transform((body) => body ?? {})

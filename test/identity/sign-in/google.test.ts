@@ -64,6 +64,15 @@ test('an ID token with correct issuer, audience, nonce and times signs in, under
   expect(row?.issuer).toBe(google.issuer.url)
 })
 
+test('a name with what we refuse from a person is cleaned, and the sign-in goes on', async () => {
+  const { page, cookie } = await signInWith({ ...claimsOf(), name: 'Gra\u202ece\n\u200b Hopper' })
+  expect(page.status).toBe(303)
+  expect(await me(service, cookie)).toMatchObject({
+    display_name: 'Grace Hopper',
+    identities: [{ display_name: 'Grace Hopper' }],
+  })
+})
+
 const now = () => Math.floor(service.deps.clock.now().getTime() / 1000)
 
 test.each<[string, () => Claims]>([

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WalletAddress } from '../../../auth/wallet.ts'
 import { accountStatuses } from '../../../db/tables/accounts.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdIn, TimeOut } from '../../../http/wire.ts'
+import { IdIn, TimeOut, VisibleText } from '../../../http/wire.ts'
 import { Account } from './schema.ts'
 
 export const AdminAccount = Account.extend({
@@ -25,7 +25,7 @@ export const FindAccounts = PageQuery.extend({
 export type FindAccounts = z.output<typeof FindAccounts>
 
 const Switch = z.enum(['active', 'disabled']).optional()
-export const Reason = z.string().trim().min(1).max(500)
+export const Reason = VisibleText(500)
 
 export const AdministerAccount = z.strictObject({
   status: z.enum(accountStatuses).optional(),

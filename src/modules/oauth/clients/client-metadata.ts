@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Permission } from '../../../auth/permissions.ts'
 import { clientAuthMethods, clientGrantTypes } from '../../../db/tables/oauth.ts'
+import { cleanName } from '../../../lib/text.ts'
 import { OAuthError } from '../errors.ts'
 import { knownScopes } from '../scopes.ts'
 import { redirectHost, redirectUriProblem } from './redirect-uris.ts'
@@ -21,7 +22,7 @@ export type ClientMetadata = {
 
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
-  client_name: z.string().max(500).optional(),
+  client_name: z.string().optional(),
   client_uri: z.string().max(500).optional(),
   grant_types: z.array(z.string()).max(20).optional(),
   response_types: z.array(z.string()).max(20).optional(),
@@ -30,16 +31,13 @@ const Wire = z.object({
 })
 
 const maxNameLength = 120
-// Control characters, and invisible ones that reverse text: a name is shown where a person decides whether to trust it.
-const invisible = /\p{C}+/gu
 
 const refused = (why: string) => new OAuthError('invalid_client_metadata', why)
 
 const readName = (text: string | undefined, redirectUris: readonly string[]): string => {
-  const name = (text ?? '').replace(invisible, ' ').replace(/\s+/g, ' ').trim()
-  if (name.length > maxNameLength) throw refused(`client_name must be at most ${maxNameLength} characters.`)
+  const name = cleanName(text ?? '')
   const [first] = redirectUris
-  return name !== '' ? name : first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength)
+  return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
 const readRedirectUris = (uris: readonly string[]): string[] => {

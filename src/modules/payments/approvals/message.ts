@@ -1,6 +1,7 @@
 import { isoTime } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
+import { cleanText, isolated } from '../../../lib/text.ts'
 
 /**
  * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
@@ -28,8 +29,8 @@ export type ApprovalFacts = {
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are other people's text: on one line, without characters that could start a new line. */
-const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+/** Names are other people's text: on one line, and apart from the text around them. */
+const oneLine = (text: string): string => isolated(cleanText(text))
 
 /** The canonical message (EIP-191 text). It is built once, when the approval is created, stored, and verified byte for byte. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>

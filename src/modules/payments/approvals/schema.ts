@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { approvalChoices, approvalStatuses } from '../../../db/tables/approvals.ts'
 import { paymentStatuses } from '../../../db/tables/payments.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Decision } from '../../policies/schema.ts'
 
@@ -74,7 +74,7 @@ export const Approval = z
 export type Approval = z.output<typeof Approval>
 
 const Choice = z.enum(approvalChoices)
-const Reason = z.string().trim().max(500).nullish()
+const Reason = Text(500).nullish()
 
 export const Decide = z.strictObject({ decision: Choice, reason: Reason }).meta({ id: 'DecideApproval' })
 export type Decide = z.output<typeof Decide>

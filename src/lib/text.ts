@@ -1,0 +1,53 @@
+/**
+ * Characters that show nothing, or something else than what is stored: control characters, lone surrogates, line separators, and those that
+ * Unicode lets a font ignore, among them everything that changes the direction of text.
+ */
+const hidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u
+
+const everyHidden = new RegExp(hidden, 'gu')
+
+// Scripts need joiners between letters, and emoji are composed with them; a selector chooses an emoji's coloured form.
+const joiners =
+  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])/gu
+const selectors = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)/gu
+
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
+/** A symbol to Unicode, and a blank to the eye. */
+const blank = /\u2800/g
+
+/** Whether everything that is stored is also shown. */
+export const isPlainText = (text: string): boolean => !hidden.test(text.replace(joiners, '').replace(selectors, ''))
+
+export const isVisible = (text: string): boolean => visible.test(text.replace(blank, ''))
+
+/** Text that was not checked when it came, on one line and without what is not seen. */
+export const cleanText = (text: string): string => {
+  const line = text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+  const kept = isPlainText(line) ? line : line.replace(everyHidden, '')
+  return kept.replace(/\s+/g, ' ').trim()
+}
+
+const maxNameLength = 120
+
+/**
+ * A name that comes from outside (a sign-in provider, a client's metadata) as one of ours, cut at 120 characters. Null where nothing visible is
+ * left.
+ */
+export const cleanName = (text: string): string | null => {
+  const cleaned = cleanText(text)
+  const cut = cleaned.slice(0, maxNameLength)
+  // Cutting can halve a pair of surrogates, or leave a joiner at the end.
+  const name = cleaned.length > maxNameLength ? cleanText(cut.replace(/[\ud800-\udfff\u200c\u200d]+$/, '')) : cut
+  return isVisible(name) ? name : null
+}
+
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+
+/**
+ * Stored text within a sentence. Letters that are written from the right would otherwise reorder what stands beside them, an amount for one.
+ * Other text stays as it is: a wallet's display that knows only ASCII shows it in full.
+ */
+export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
