@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import autocannon from 'autocannon'
-import type { Load, Measured } from './load.ts'
+import type { Load, LoadRequest, Measured } from './load.ts'
 
 const { load, connections, seconds } = JSON.parse(process.argv[2] ?? '') as { load: Load; connections: number; seconds: number }
 
@@ -11,23 +11,50 @@ const credentialHeader = (credential: string): Record<string, string> => {
     : { authorization: `Bearer ${credential}` }
 }
 
+let sent = 0
+const first = Math.floor(Math.random() * 90_000_000)
+
+const headersOf = ({ credential, body, accept }: LoadRequest): Record<string, string> => ({
+  ...credentialHeader(credential),
+  ...(body !== undefined && { 'content-type': 'application/json' }),
+  ...(accept !== undefined && { accept }),
+})
+
+const written = ({ body }: LoadRequest) => {
+  sent += 1
+  const number = String(10_000_000 + ((first + sent) % 90_000_000))
+  return { 'idempotency-key': randomBytes(9).toString('hex'), body: JSON.stringify(body).replaceAll('{n}', number) }
+}
+
+/** Autocannon's connections begin with the first request each: where each is sent once, they take turns by this place in the list. */
+let at = 0
+const nextOnce = (): LoadRequest => {
+  const request = load.requests[at % load.requests.length] as LoadRequest
+  at += 1
+  return request
+}
+
+const prepared = (request: LoadRequest) => {
+  const { method, path } = request
+  const headers = headersOf(request)
+  if (request.body === undefined) return { method, path, headers }
+  const { body, ...key } = written(request)
+  return { method, path, headers: { ...headers, ...key }, body }
+}
+
 const result = await autocannon({
   url: load.url,
-  connections,
-  duration: seconds,
+  connections: load.once ? Math.min(connections, load.requests.length) : connections,
+  ...(load.once ? { amount: load.requests.length } : { duration: seconds }),
   timeout: 30,
-  requests: load.requests.map(({ method, path, credential, body }) => ({
-    method,
-    path,
-    headers: { ...credentialHeader(credential), ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && {
-      setupRequest: (request) => ({
-        ...request,
-        headers: { ...request.headers, 'idempotency-key': randomBytes(9).toString('hex') },
-        body: JSON.stringify(body),
-      }),
-    }),
-  })),
+  requests: load.once
+    ? [{ setupRequest: (request) => ({ ...request, ...prepared(nextOnce()) }) }]
+    : load.requests.map((one) => ({
+        method: one.method,
+        path: one.path,
+        headers: headersOf(one),
+        ...(one.body !== undefined && { setupRequest: (request) => ({ ...request, ...prepared(one) }) }),
+      })),
 })
 const measured: Measured = {
   perSecond: result['2xx'] / result.duration,

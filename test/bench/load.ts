@@ -10,10 +10,13 @@ import type { Turns } from './turns.ts'
 
 const run = promisify(execFile)
 
-/** One request of a load; `credential` is a bearer, or `cookie …`. Bodies go with an Idempotency-Key of their own. */
-export type LoadRequest = { method: 'GET' | 'POST'; path: string; credential: string; body?: unknown }
-/** Requests that are sent in turn, over and over. */
-export type Load = { name: string; url: string; requests: readonly LoadRequest[] }
+/**
+ * One request of a load; `credential` is a bearer, or `cookie …`. Bodies go with an Idempotency-Key of their own. Autocannon also replaces
+ * `{n}` in a body by a number of eight digits, different each time, and sends `accept`.
+ */
+export type LoadRequest = { method: 'GET' | 'POST' | 'PATCH'; path: string; credential: string; body?: unknown; accept?: string }
+/** Requests that are sent in turn, over and over; `once`: each once, by autocannon. */
+export type Load = { name: string; url: string; requests: readonly LoadRequest[]; once?: boolean }
 export type Measured = {
   perSecond: number
   refused: number
@@ -55,7 +58,7 @@ const wrk: Generator = async (load, { connections, seconds }) => {
 const worker = fileURLToPath(new URL('./autocannon-worker.ts', import.meta.url))
 
 /** Used without wrk: slower, and in a separate process, so that it does not use the service's core. */
-const autocannon: Generator = async (load, options) => {
+export const autocannon: Generator = async (load, options) => {
   const { stdout } = await run(process.execPath, [worker, JSON.stringify({ load, ...options })], { maxBuffer: 1e7 })
   return JSON.parse(stdout) as Measured
 }

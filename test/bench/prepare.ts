@@ -54,7 +54,7 @@ export const accessTokens = async (bench: Bench, payers: readonly Payer[], audie
     const hash = createHash('sha256').update(token).digest()
     await bench.query(
       `insert into oauth_access_tokens (id, grant_id, generation, hash, scopes, resources, created_at, expires_at)
-       values ($1, $2, 1, $3, array['workspace.read'], array[$4], now(), now() + interval '1 hour')`,
+       values ($1, $2, 1, $3, array['workspace.read', 'payment.read'], array[$4], now(), now() + interval '1 hour')`,
       [newId(), uuidOf('grant', grantId), hash, audience],
     )
     tokens.push(token)

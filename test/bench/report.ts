@@ -35,13 +35,35 @@ const table = (result: readonly Result[]): string =>
     }),
   ].join('\n')
 
+/**
+ * An operation of the API, its floor, the same ratio of processor time, which other programs on the machine change little, and what a
+ * request costs in milliseconds of it.
+ */
+export type OperationResult = Result & { floor: string; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
+
+export const tableOf = (result: readonly OperationResult[]): string =>
+  [
+    '| operation | ÷ its floor | least … most | rounds | goal | floor | by processor time | ms of Node | ms of Postgres | p50 in ms |',
+    '|---|---|---|---|---|---|---|---|---|---|',
+    ...result.map(({ name, median: middle, min, max, rounds, goal, floor, cpuRatio, nodeMs, postgresMs, p50Ms }) => {
+      const spreadText = `${min.toFixed(2)} … ${max.toFixed(2)}`
+      return `| ${name} | ${middle.toFixed(2)} | ${spreadText} | ${rounds} | ${goal} | ${floor} | ${cpuRatio.toFixed(2)} | ${nodeMs.toFixed(2)} | ${postgresMs.toFixed(2)} | ${p50Ms.toFixed(1)} |`
+    }),
+  ].join('\n')
+
 /** Into `bench-result.json`, and with `--write` into the part of docs/performance.md that has the name of the bench. */
-export const save = async (what: string, result: readonly Result[], write: boolean, more: object = {}): Promise<void> => {
+export const save = async (
+  what: string,
+  result: readonly Result[],
+  write: boolean,
+  more: object = {},
+  shown = table(result),
+): Promise<void> => {
   const at = new Date().toISOString()
   await writeFile('bench-result.json', `${JSON.stringify({ at, what, ...more, result }, null, 2)}\n`)
   if (!write) return
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), load ${loadavg()[0]?.toFixed(1)} at the end`
-  const part = `<!-- ${what} -->\nOf ${at.slice(0, 10)}, ${machine}.\n\n${table(result)}\n<!-- /${what} -->`
+  const part = `<!-- ${what} -->\nOf ${at.slice(0, 10)}, ${machine}.\n\n${shown}\n<!-- /${what} -->`
   const text = await readFile(page, 'utf8')
   await writeFile(
     page,

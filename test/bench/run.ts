@@ -4,6 +4,7 @@ import { measureCallbacks } from './callbacks.ts'
 import { measureDispatch } from './dispatch.ts'
 import { measureEventOrder } from './event-order.ts'
 import { measureGrowth } from './growth.ts'
+import { measureOperations } from './operations.ts'
 import { measureOverload } from './overload.ts'
 import { measurePeers } from './peers.ts'
 import { measurePolicyLock } from './policy-lock.ts'
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     statements: { type: 'boolean', default: false },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
     payments: { type: 'string', default: '1000000' },
     events: { type: 'string', default: '10000000' },
     keys: { type: 'string', default: '100000' },
@@ -44,6 +46,12 @@ try {
       statements: values.statements,
       only: values.only === undefined ? undefined : new RegExp(values.only),
     })
+  else if (what === 'operations')
+    await measureOperations(bench, {
+      ...shared,
+      check: values.check,
+      only: values.only === undefined ? undefined : new RegExp(values.only),
+    })
   else if (what === 'overload') await measureOverload(bench, shared)
   else if (what === 'dispatch') await measureDispatch(bench, shared)
   else if (what === 'callbacks') await measureCallbacks(bench, shared)
@@ -63,7 +71,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say operations, overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

@@ -1,0 +1,277 @@
+import { readFile } from 'node:fs/promises'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { signInWithWallet } from '#client/wallet'
+import { type Answer, createClient } from '../harness/client.ts'
+import { autocannon, type Load, type LoadRequest } from './load.ts'
+import { measured, type Operation, type Scene } from './operation-list.ts'
+import { accessTokens } from './prepare.ts'
+import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
+import { row, save, say, spread, tableOf } from './report.ts'
+
+export type OperationsOptions = { rounds: number; seconds: number; write: boolean; check: boolean; only: RegExp | undefined }
+
+const payers = 8
+const connections = 32
+/** How many rows a list has: a page of the lists that can be long. */
+const rows = 20
+
+const done = async (answer: Promise<Answer>): Promise<Answer['body']> => {
+  const { status, body, text } = await answer
+  if (status >= 300) throw new Error(`${status}: ${text.slice(0, 300)}`)
+  return body
+}
+
+const all = (length: number) => Array.from({ length }, (_, at) => at)
+
+/** A payer with twenty of everything that lists show. */
+const furnish = async (service: Started, bench: Bench, at: number): Promise<Scene> => {
+  const { session } = await signInWithWallet({ baseUrl: service.url }, privateKeyToAccount(generatePrivateKey()))
+  if (session === undefined) throw new Error('the service gave no session')
+  const person = createClient(service.url, { cookie: session })
+  const { id: accountId } = await done(person.get('/v1/accounts/me'))
+  // Written directly into the totals: the bench measures what a request costs, and its database is deleted.
+  await bench.query("update ledger_accounts set posted_credits_minor = 900000000000000 where kind = 'customer'")
+  const payee = async (number: number): Promise<string> =>
+    (
+      await done(
+        person.post('/v1/beneficiaries', {
+          type: 'supplier',
+          display_name: `Supplier ${number}`,
+          payment_rail: 'MPESA_B2C',
+          destination: `2547${String(at * 100 + number).padStart(8, '0')}`,
+        }),
+      )
+    ).id
+  const [beneficiary = '', asking = '', ...others] = await Promise.all(all(rows + 2).map(payee))
+  const policies = [{ name: 'Limit', daily_limit_minor: '900000000000000' }].concat(
+    others.map((id) => ({ name: 'One supplier', daily_limit_minor: '900000000000', beneficiary_ids: [id] })),
+  )
+  for (const policy of policies) await done(person.post('/v1/spending-policies', policy))
+  const ask = await done(
+    person.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1', beneficiary_ids: [asking] }),
+  )
+  const permissions = (await done(person.post('/v1/accounts/me/api-keys', { name: 'Plain' }))).permissions as string[]
+  const more = ['grant.manage', 'workspace.manage', 'policy.manage', 'mandate.manage', 'approval.decide']
+  const own = await done(
+    person.post('/v1/accounts/me/api-keys', {
+      name: 'Agent',
+      permissions: [...new Set([...permissions, ...more])],
+      spending_controls: { monthly_limit_minor: '900000000000000' },
+    }),
+  )
+  const keys = await Promise.all(
+    all(rows).map((number) => done(person.post('/v1/accounts/me/api-keys', { name: `Key ${number}` }))),
+  )
+  const pay = (id: string) =>
+    done(person.post('/v1/payments', { beneficiary_id: id, amount_minor: '10000', narrative: 'Invoice 7' }))
+  const paid = await Promise.all(all(rows + 1).map(() => pay(beneficiary)))
+  const waiting = await Promise.all(all(rows + 1).map(() => pay(asking)))
+  const topup = await done(
+    person.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${String(at).padStart(8, '1')}` }),
+  )
+  const dashboard = await done(person.post('/v1/auth/dashboard-tokens'))
+  const spare = keys[0]
+  const [token = ''] = await accessTokens(
+    bench,
+    [{ session, key: own.key, grantId: own.grant.id, beneficiary, workspaceId: ask.workspace_id }],
+    service.url,
+  )
+  say(`  account ${accountId} has its records`)
+  return {
+    session,
+    key: own.key,
+    token,
+    dashboardToken: dashboard.token,
+    grant: spare.grant.id,
+    keyId: spare.id,
+    beneficiary,
+    asking,
+    policy: ask.id,
+    payment: paid[0].id,
+    approval: waiting[0].approval_id,
+    topup: topup.id,
+  }
+}
+
+/** Requests for approvals, made for a round that uses them up: as many as there are requests. */
+const approvalsFor = async (service: Started, scenes: readonly Scene[], count: number): Promise<Scene[]> => {
+  const made = await Promise.all(
+    scenes.map(async (scene) => {
+      const api = createClient(service.url, { bearer: scene.key })
+      const found: Scene[] = []
+      for (let left = count; left > 0; left -= 4) {
+        const answers = await Promise.all(
+          all(Math.min(4, left)).map(() =>
+            done(api.post('/v1/payments', { beneficiary_id: scene.asking, amount_minor: '10000' })),
+          ),
+        )
+        found.push(...answers.map((payment) => ({ ...scene, payment: payment.id, approval: payment.approval_id })))
+      }
+      return found
+    }),
+  )
+  return all(count).flatMap((at) => made.flatMap((list) => list[at] ?? []))
+}
+
+const headersOf = ({ credential, accept }: LoadRequest) => ({
+  ...(credential.startsWith('cookie ')
+    ? { cookie: `service_session=${credential.slice(7)}` }
+    : { authorization: `Bearer ${credential}` }),
+  ...(accept !== undefined && { accept }),
+})
+
+/** Each request a few times, so that its code and its statements are ready; it also shows that the API accepts it. */
+const warm = async (service: Started, name: string, requests: readonly LoadRequest[]): Promise<void> => {
+  for (let time = 1; time <= 6; time += 1)
+    await Promise.all(
+      requests.map(async (request, at) => {
+        const number = String(95_000_000 + time * 100 + at)
+        const answer = await fetch(service.url + request.path, {
+          method: request.method,
+          headers: { ...headersOf(request), ...(request.body !== undefined && { 'content-type': 'application/json' }) },
+          ...(request.body !== undefined && { body: JSON.stringify(request.body).replaceAll('{n}', number) }),
+        })
+        const text = await answer.text()
+        if (answer.status >= 300) throw new Error(`${name}: ${answer.status} ${text.slice(0, 300)}`)
+      }),
+    )
+}
+
+const columns = all(12).map((at) => `c${at + 1}`)
+
+/** For each list a floor of as many rows and bytes as its own answer has. */
+const preparePages = async (bench: Bench, service: Started, scene: Scene): Promise<void> => {
+  for (const [name, operation] of Object.entries(measured)) {
+    if (operation.kind !== 'page') continue
+    const request = operation.request(scene)
+    const answer = await fetch(service.url + request.path, { headers: headersOf(request) })
+    const text = await answer.text()
+    if (answer.status !== 200) throw new Error(`${name}: ${answer.status} ${text.slice(0, 300)}`)
+    const found = (JSON.parse(text) as { data: unknown[] }).data.length
+    const each = Math.max(1, Math.floor(text.length / Math.max(1, found) / columns.length) - 8)
+    await bench.query(
+      `insert into bench.rows (id, page, ${columns.join(', ')})
+       select gen_random_uuid(), $1, ${columns.map(() => `repeat('x', $2::int)`).join(', ')} from generate_series(1, $3::int)`,
+      [name, each, found],
+    )
+  }
+}
+
+const floorTables = `
+  create schema bench;
+  create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
+  create index on bench.rows (page, id);
+  ${['records', 'events', 'audit'].map((name) => `create table bench.${name} (id bigint generated always as identity primary key, owner uuid not null, text text not null, at timestamptz not null); create index on bench.${name} (owner, at);`).join('\n')}`
+
+/** The ratios of the last table in docs/performance.md. */
+const lastRatios = async (): Promise<Map<string, number>> => {
+  const page = await readFile(new URL('../../docs/performance.md', import.meta.url), 'utf8')
+  const part = /<!-- operations -->([\s\S]*)<!-- \/operations -->/.exec(page)?.[1] ?? ''
+  const lines = part.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  return new Map(
+    lines.flatMap(([, name = '', ratio = '']): [string, number][] =>
+      Number.isFinite(Number(ratio)) && ratio !== '' ? [[name, Number(ratio)]] : [],
+    ),
+  )
+}
+
+/** An operation may lose a quarter of its ratio before it counts as slower: what one machine's rounds differ by. */
+const mayFallTo = 0.75
+
+type Sample = { ratio: number; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
+
+/** P12: every operation of the API against the least that answers the same, in the same round. */
+export const measureOperations = async (bench: Bench, options: OperationsOptions): Promise<void> => {
+  const service = await startService(bench.databaseUrl, bench.folder)
+  await bench.query(floorTables)
+  const floor = await startFloor(bench.databaseUrl)
+  try {
+    const scenes: Scene[] = []
+    for (const at of all(payers)) scenes.push(await furnish(service, bench, at + 1))
+    const [first] = scenes
+    if (!first) throw new Error('there is no payer')
+    await preparePages(bench, service, first)
+    await bench.query('analyze')
+    const [one] = await bench.query('select id from bench.rows limit 1')
+    const run = (load: Load) => autocannon(load, { connections, seconds: options.seconds })
+    const floorOf = (name: string, kind: Operation['kind']): Load => ({
+      name: 'floor',
+      url: floor.url,
+      requests: [
+        kind === 'write'
+          ? { method: 'POST', path: '/write', credential: '', body: { display_name: 'Bench {n}' } }
+          : { method: 'GET', path: kind === 'page' ? `/page/${encodeURIComponent(name)}` : `/one/${one?.id}`, credential: '' },
+      ],
+    })
+    const selected = Object.entries(measured).filter(([name]) => options.only?.test(name) ?? true)
+    const samples = new Map<string, Sample[]>(selected.map(([name]) => [name, []]))
+    const failures: string[] = []
+    const take = async (name: string, operation: Operation): Promise<void> => {
+      const used = operation.uses ? await approvalsFor(service, scenes, 25 * options.seconds) : scenes
+      const cpuNow = (node: Started) => [cpuSeconds(node.pid), cpuSeconds(bench.postgresPid)] as const
+      const before = cpuNow(service)
+      const began = performance.now()
+      const ours = await run({
+        name,
+        url: service.url,
+        requests: used.map(operation.request),
+        once: operation.uses !== undefined,
+      })
+      const seconds = operation.uses ? (performance.now() - began) / 1000 : options.seconds
+      const after = cpuNow(service)
+      if (ours.refused + ours.failed > 0) failures.push(`${name}: ${ours.refused} refused, ${ours.failed} failed`)
+      const floorBefore = cpuNow(floor)
+      const least = await run(floorOf(name, operation.kind))
+      const floorAfter = cpuNow(floor)
+      const answered = Math.max(1, ours.perSecond * seconds)
+      const nodeMs = ((after[0] - before[0]) * 1000) / answered
+      const postgresMs = ((after[1] - before[1]) * 1000) / answered
+      const floorMs = (floorAfter[0] - floorBefore[0] + floorAfter[1] - floorBefore[1]) * 1000
+      samples.get(name)?.push({
+        ratio: ours.perSecond / least.perSecond,
+        cpuRatio: floorMs / Math.max(1, least.perSecond * options.seconds) / (nodeMs + postgresMs),
+        nodeMs,
+        postgresMs,
+        p50Ms: ours.p50Ms,
+      })
+    }
+    for (const [name, operation] of selected) if (!operation.uses) await warm(service, name, scenes.map(operation.request))
+    for (let round = 1; round <= options.rounds; round += 1) {
+      for (const [name, operation] of selected) await take(name, operation)
+      say(`round ${round} of ${options.rounds}`)
+    }
+    for (const failure of new Set(failures)) say(`  ${failure}`)
+    const before = options.check ? await lastRatios() : new Map<string, number>()
+    const fallen: string[] = []
+    const result = selected.map(([name, { goal, kind }]) => {
+      const list = samples.get(name) ?? []
+      const ratio = spread(list.map((sample) => sample.ratio))
+      const of = (field: 'cpuRatio' | 'nodeMs' | 'postgresMs' | 'p50Ms') => spread(list.map((sample) => sample[field])).median
+      const last = before.get(name)
+      if (last !== undefined && ratio.median < last * mayFallTo)
+        fallen.push(`${name}: ${ratio.median.toFixed(2)}, was ${last.toFixed(2)}`)
+      say(
+        row(
+          name,
+          ratio,
+          `≥ ${goal} of ${kind}; by processor time ${of('cpuRatio').toFixed(2)}; Node ${of('nodeMs').toFixed(2)}, Postgres ${of('postgresMs').toFixed(2)} ms`,
+        ),
+      )
+      return {
+        name,
+        goal: `≥ ${goal}`,
+        floor: kind,
+        cpuRatio: of('cpuRatio'),
+        nodeMs: of('nodeMs'),
+        postgresMs: of('postgresMs'),
+        p50Ms: of('p50Ms'),
+        ...ratio,
+      }
+    })
+    await save('operations', result, options.write, { connections, seconds: options.seconds }, tableOf(result))
+    if (fallen.length > 0) throw new Error(`fell by more than a quarter: ${fallen.join('; ')}`)
+  } finally {
+    await service.stop()
+    await floor.stop()
+  }
+}
