@@ -120,6 +120,35 @@ CREATE TABLE "payees" (
 	CONSTRAINT "payees_account_check" CHECK (num_nonnulls("payees"."paybill_id", "payees"."reference_key") in (0, 2))
 );
 --> statement-breakpoint
+CREATE TABLE "deposit_registrations" (
+	"rail" text PRIMARY KEY NOT NULL,
+	"address_hash" "bytea" NOT NULL,
+	"registered_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "deposits" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"rail" text NOT NULL,
+	"provider" text NOT NULL,
+	"receipt" text NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"reference" text NOT NULL,
+	"payer_name" text,
+	"state" text NOT NULL,
+	"source" text NOT NULL,
+	"topup_id" uuid,
+	"suspense_id" uuid,
+	"body_ciphertext" "bytea",
+	"body_key_id" text,
+	"paid_at" timestamp (3) with time zone NOT NULL,
+	"received_at" timestamp (3) with time zone NOT NULL,
+	"settled_at" timestamp (3) with time zone,
+	CONSTRAINT "deposits_amount_check" CHECK ("deposits"."amount_minor" > 0),
+	CONSTRAINT "deposits_body_check" CHECK (num_nulls("deposits"."body_ciphertext", "deposits"."body_key_id") in (0, 2)),
+	CONSTRAINT "deposits_state_check" CHECK (("deposits"."state" = 'received') = ("deposits"."settled_at" is null) and ("deposits"."state" <> 'suspense' or "deposits"."suspense_id" is not null))
+);
+--> statement-breakpoint
 CREATE TABLE "audit_log" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"transaction" "xid8" DEFAULT pg_current_xact_id() NOT NULL,
@@ -442,13 +471,17 @@ CREATE TABLE "topups" (
 	"workspace_id" uuid NOT NULL,
 	"account_id" uuid NOT NULL,
 	"status" text NOT NULL,
-	"amount_minor" bigint NOT NULL,
+	"amount_minor" bigint,
+	"received_minor" bigint,
 	"currency" text NOT NULL,
 	"method" text NOT NULL,
-	"phone_ciphertext" "bytea" NOT NULL,
-	"phone_key_id" text NOT NULL,
-	"phone_mask" text NOT NULL,
-	"phone_fingerprint" "bytea" NOT NULL,
+	"phone_ciphertext" "bytea",
+	"phone_key_id" text,
+	"phone_mask" text,
+	"phone_fingerprint" "bytea",
+	"deposit_code" text,
+	"instructions" jsonb,
+	"expires_at" timestamp (3) with time zone NOT NULL,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"metadata" jsonb NOT NULL,
@@ -461,7 +494,10 @@ CREATE TABLE "topups" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
-	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0),
+	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0 and "topups"."received_minor" > 0),
+	CONSTRAINT "topups_received_check" CHECK (("topups"."received_minor" is null) = ("topups"."status" <> 'succeeded')),
+	CONSTRAINT "topups_method_check" CHECK (case when "topups"."deposit_code" is null then num_nulls("topups"."amount_minor", "topups"."phone_ciphertext", "topups"."phone_key_id", "topups"."phone_mask", "topups"."phone_fingerprint") = 0 and "topups"."instructions" is null
+        else "topups"."instructions" is not null and num_nonnulls("topups"."phone_ciphertext", "topups"."phone_key_id", "topups"."phone_mask", "topups"."phone_fingerprint", "topups"."dispatch_due_at") = 0 end),
 	CONSTRAINT "topups_dispatch_check" CHECK ("topups"."dispatch_due_at" is null or "topups"."status" = 'pending')
 );
 --> statement-breakpoint
@@ -725,6 +761,8 @@ ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_payee_id_payees_id_fk"
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payees" ADD CONSTRAINT "payees_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payees" ADD CONSTRAINT "payees_paybill_fk" FOREIGN KEY ("paybill_id") REFERENCES "public"."payees"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deposits" ADD CONSTRAINT "deposits_topup_id_topups_id_fk" FOREIGN KEY ("topup_id") REFERENCES "public"."topups"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deposits" ADD CONSTRAINT "deposits_suspense_id_suspense_items_id_fk" FOREIGN KEY ("suspense_id") REFERENCES "public"."suspense_items"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -782,6 +820,11 @@ CREATE INDEX "beneficiaries_workspace" ON "beneficiaries" USING btree ("workspac
 CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_account_key" ON "payees" USING btree ("paybill_id","reference_key") WHERE "payees"."paybill_id" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "deposits_receipt_key" ON "deposits" USING btree ("provider","receipt");--> statement-breakpoint
+CREATE INDEX "deposits_topup" ON "deposits" USING btree ("topup_id");--> statement-breakpoint
+CREATE INDEX "deposits_suspense" ON "deposits" USING btree ("suspense_id");--> statement-breakpoint
+CREATE INDEX "deposits_open" ON "deposits" USING btree ("received_at") WHERE "deposits"."state" = 'received';--> statement-breakpoint
+CREATE INDEX "deposits_paid" ON "deposits" USING btree ("rail","paid_at");--> statement-breakpoint
 CREATE INDEX "audit_log_order" ON "audit_log" USING btree ("transaction","id");--> statement-breakpoint
 CREATE INDEX "audit_log_workspace" ON "audit_log" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id","id");--> statement-breakpoint
@@ -805,7 +848,7 @@ CREATE UNIQUE INDEX "ledger_accounts_code_key" ON "ledger_accounts" USING btree 
 CREATE UNIQUE INDEX "ledger_accounts_owner_key" ON "ledger_accounts" USING btree ("owner_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id");--> statement-breakpoint
 CREATE INDEX "ledger_transfers_reference" ON "ledger_transfers" USING btree ("reference_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'payment');--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'deposit', 'payment');--> statement-breakpoint
 CREATE INDEX "ledger_transfers_history" ON "ledger_transfers" USING btree ("customer_account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "intent_mandates_nonce_key" ON "intent_mandates" USING btree ("nonce");--> statement-breakpoint
 CREATE INDEX "intent_mandates_workspace" ON "intent_mandates" USING btree ("workspace_id","id");--> statement-breakpoint
@@ -847,8 +890,9 @@ CREATE INDEX "topups_phone" ON "topups" USING btree ("phone_fingerprint","create
 CREATE INDEX "topups_account" ON "topups" USING btree ("account_id","created_at");--> statement-breakpoint
 CREATE INDEX "topups_initiator" ON "topups" USING btree ("initiator_account_id","created_at");--> statement-breakpoint
 CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX "topups_open" ON "topups" USING btree ("expires_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
+CREATE UNIQUE INDEX "topups_deposit_code_key" ON "topups" USING btree ("deposit_code");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
 CREATE INDEX "spending_policies_of_one" ON "spending_policies" USING btree (("beneficiary_ids"[1])) WHERE "spending_policies"."archived_at" is null and cardinality("spending_policies"."beneficiary_ids") = 1;--> statement-breakpoint

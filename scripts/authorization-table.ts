@@ -147,6 +147,7 @@ const reasons: Readonly<Record<string, string>> = {
   'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
   'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
+  'admin.assign_suspense': 'Never to the administrator, and above the sum that needs a second one only by an adjustment.',
   'mcp.call': 'Only with a Host and an Origin of this service.',
 }
 const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']

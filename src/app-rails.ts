@@ -1,7 +1,17 @@
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
-import { type AnyRail, allRails, collectionRail, type Provider, providers, type RailName, railNames } from './lib/rail-names.ts'
+import {
+  collectionRail,
+  type DepositRail,
+  depositRails,
+  type Provider,
+  providers,
+  type RailName,
+  railNames,
+  type SendingRail,
+  sendingRails,
+} from './lib/rail-names.ts'
 import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
 import { checkDaraja } from './rails/daraja/check.ts'
 import { createDaraja } from './rails/daraja/daraja.ts'
@@ -9,9 +19,19 @@ import type { DarajaOptions } from './rails/daraja/options.ts'
 import { definitions, payouts, prompts } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
 import { checkPesalink } from './rails/pesalink/check.ts'
+import { createBankDeposits } from './rails/pesalink/deposits.ts'
 import type { PesalinkOptions } from './rails/pesalink/options.ts'
 import { createPesalink } from './rails/pesalink/pesalink.ts'
-import type { CollectionRail, Gate, OrganisationAccount, PayoutRail, ProviderRails, Rails, SomeRails } from './rails/rail.ts'
+import type {
+  CollectionRail,
+  DepositAdapter,
+  Gate,
+  OrganisationAccount,
+  PayoutRail,
+  ProviderRails,
+  Rails,
+  SomeRails,
+} from './rails/rail.ts'
 
 // The only place that names what calls a provider. What is known about a provider stands in its definition.
 
@@ -31,6 +51,12 @@ const darajaOptions = (config: Config): DarajaOptions => ({
   certificatePem: pem(config.DARAJA_CERTIFICATE),
   tillIdentifierType: config.DARAJA_TILL_IDENTIFIER_TYPE,
   timeoutMs: config.DARAJA_TIMEOUT_MS,
+  deposits: config.MPESA_C2B_ENABLED
+    ? {
+        shortcode: config.MPESA_C2B_SHORTCODE ?? config.DARAJA_SHORTCODE ?? '',
+        unanswered: config.MPESA_C2B_UNANSWERED,
+      }
+    : null,
 })
 
 const pesalinkOptions = (config: Config): PesalinkOptions => ({
@@ -48,6 +74,8 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   failureCodes: config.PESALINK_FAILURE_CODES,
   callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: config.PESALINK_TIMEOUT_MS,
+  depositBankCode: config.PESALINK_DEPOSIT_BANK_CODE ?? null,
+  noticePath: config.PESALINK_NOTICE_PATH ?? null,
 })
 
 /** What each provider's adapter needs to call it. */
@@ -65,14 +93,24 @@ const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
   MPESA: {
     options: darajaOptions,
     create: (options, deps) => {
-      const { payout, collection, account } = createDaraja(options, deps)
-      return { payout: { MPESA_B2C: payout, MPESA_B2B: payout }, collection: { MPESA_STK: collection }, account }
+      const { payout, collection, deposits, account } = createDaraja(options, deps)
+      return {
+        payout: { MPESA_B2C: payout, MPESA_B2B: payout },
+        collection: { MPESA_STK: collection },
+        deposits: { MPESA_PAYBILL: deposits },
+        account,
+      }
     },
     check: checkDaraja,
   },
   PESALINK: {
     options: pesalinkOptions,
-    create: (options, deps) => ({ payout: { PESALINK: createPesalink(options, deps) }, collection: {}, account: null }),
+    create: (options, deps) => ({
+      payout: { PESALINK: createPesalink(options, deps) },
+      collection: {},
+      deposits: { PESALINK: createBankDeposits(options, deps) },
+      account: null,
+    }),
     check: checkPesalink,
   },
 }
@@ -86,12 +124,13 @@ const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: De
 }
 
 /** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
-const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf): Rails => {
+const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
-    allRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
-  ) as Record<AnyRail, Gate>
+    sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
+  ) as Record<SendingRail, Gate>
   const payout: Partial<Record<RailName, PayoutRail>> = {}
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
+  const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionRail | null = null
   for (const provider of providers) {
     const connected = connect(provider, optionsOf, { clock })
@@ -102,22 +141,26 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf): Rails
     }
     const prompt = connected.collection[collectionRail]
     if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }
+    for (const rail of depositRails) {
+      const adapter = connected.deposits[rail]
+      if (adapter) deposits[rail] = { ...adapter, registersItself }
+    }
     if (connected.account) accounts[provider] = connected.account
   }
-  return { payout, collection, accounts, gates }
+  return { payout, collection, deposits, accounts, gates }
 }
 
 const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.includes(definitions[provider].setting) ?? false
 
 export const realRails = (config: Config, clock: Clock): Rails =>
-  connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null))
+  connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
 
 /** How the emulator in `sandbox/` is reached. */
 export type SandboxOptions = { options: (baseUrl: string) => RailOptions }
 
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails => {
   const options = sandbox.options(baseUrl)
-  return connectRails(config, clock, (provider) => options[provider])
+  return connectRails(config, clock, (provider) => options[provider], true)
 }
 
 const check = <P extends Provider>(provider: P, config: Config, clock: Clock): AsyncIterable<RailCheck> =>
@@ -132,4 +175,10 @@ export async function* configuredRailChecks(config: Config, clock: Clock): Async
   }
   for (const provider of named) yield* check(provider, config, clock)
   yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
+}
+
+/** The rails by which deposits are taken with these settings, from real providers. */
+export const configuredDeposits = (config: Config, clock: Clock): DepositRail[] => {
+  const { deposits } = realRails(config, clock)
+  return depositRails.filter((rail) => deposits[rail])
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { allRails } from '../../src/lib/rail-names.ts'
+import { sendingRails } from '../../src/lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -40,8 +40,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   suspense list                                money that a provider moved and nothing could be booked for
   suspense resolve <item> adjusted|reversed|explained --reason <text>
   rails check                                  tries credentials, certificate, callback address and clock; moves no money
+  rails register                               tells the providers where deposits are to be reported
   rails paused
-  rails pause|resume ${allRails.join('|')} [--reason <text>]
+  rails pause|resume ${sendingRails.join('|')} [--reason <text>]
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
   verify [--scope recent] [--head <sequence>:<hash>]
                                                holds the data against every promise (recent: what changed since the last time, when that

@@ -46,7 +46,7 @@ export const openConsole = async (): Promise<Console> => {
       databaseUrl: database.url,
       clock: await readTime(config),
       logger: pino({ level: 'warn' }, pino.destination(2)),
-      rails: { payout: {}, collection: null, accounts: {}, gates: {} },
+      rails: { payout: {}, collection: null, deposits: {}, accounts: {}, gates: {} },
       statementTimeoutMs,
     })
     await refuseOtherRelease(deps)

@@ -8,6 +8,7 @@ import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
 import { destinationContext } from '../../src/modules/beneficiaries/service.ts'
 import type { Operator } from '../../src/modules/operators.ts'
 import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries.ts'
+import { depositContext } from '../../src/modules/topups/deposits/record.ts'
 import { phoneContext } from '../../src/modules/topups/service.ts'
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
@@ -34,6 +35,13 @@ const sealed: readonly SealedColumn[] = [
     keyId: 'phone_key_id',
     workspace: true,
     context: (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id }),
+  },
+  {
+    table: 'deposits',
+    ciphertext: 'body_ciphertext',
+    keyId: 'body_key_id',
+    workspace: false,
+    context: (row) => depositContext(row.id),
   },
   {
     table: 'callback_deliveries',

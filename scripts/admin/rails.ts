@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { configuredRailChecks } from '../../src/app-rails.ts'
+import { configuredDeposits, configuredRailChecks, realRails } from '../../src/app-rails.ts'
 import { inTx } from '../../src/db/client.ts'
-import { type AnyRail, allRails } from '../../src/lib/rail-names.ts'
+import { type SendingRail, sendingRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-deliveries.ts'
 import { listPauses, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
@@ -13,15 +13,16 @@ import { presentSuspense } from '../../src/modules/suspense/present.ts'
 import { listSuspense } from '../../src/modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../src/modules/suspense/schema.ts'
 import { resolveSuspense } from '../../src/modules/suspense/service.ts'
+import { checkRegistrations, registerDeposits } from '../../src/modules/topups/deposits/register.ts'
 import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const everything = { before: null, take: 1000 }
 
-const railOf = (words: Arguments): AnyRail => {
+const railOf = (words: Arguments): SendingRail => {
   const name = word(words, 0, 'rail')
-  const rail = allRails.find((each) => each === name)
-  if (!rail) throw new UsageError(`"${name}" is no rail: ${allRails.join(', ')}`)
+  const rail = sendingRails.find((each) => each === name)
+  if (!rail) throw new UsageError(`"${name}" is no rail: ${sendingRails.join(', ')}`)
   return rail
 }
 
@@ -42,6 +43,14 @@ const check = async (at: Console): Promise<undefined> => {
     console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
     if (problem !== null) missing += 1
   }
+  for (const { requirement, problem } of await checkRegistrations(
+    at.deps.db,
+    at.deps,
+    configuredDeposits(at.deps.config, at.deps.clock),
+  )) {
+    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
+    if (problem !== null) missing += 1
+  }
   if (missing > 0) process.exitCode = 1
 }
 
@@ -55,6 +64,14 @@ export const railCommands = {
   },
   'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps, at.operator) }),
   'rails check': check,
+  'rails register': async (at: Console): Promise<undefined> => {
+    const rails = realRails(at.deps.config, at.deps.clock)
+    for (const rail of configuredDeposits(at.deps.config, at.deps.clock)) {
+      const problem = await registerDeposits({ ...at.deps, rails }, rail)
+      console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${rail}${problem === null ? '' : `: ${problem}`}`)
+      if (problem !== null) process.exitCode = 1
+    }
+  },
   'rails paused': async (at: Console) => listPauses(at.deps.db),
   'rails pause': async (at: Console, words: Arguments) => {
     const rail = railOf(words)

@@ -35,8 +35,9 @@ const clearingPoints = sqlCheck(
      from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
        left join payments paid on t.reference_type = 'payment' and paid.id = t.reference_id
        left join topups up on t.reference_type = 'topup' and up.id = t.reference_id
+       left join deposits paid_in on t.reference_type = 'deposit' and paid_in.id = t.reference_id
        left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
-       join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, s.rail)
+       join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, paid_in.rail, s.rail)
        join clearing_points p on p.name = b.name and t.id <= p.through
      where $1 = '-infinity' and t.kind in ('direct', 'post') group by 1)
    select p.name as subject from clearing_points p left join moved m on m.name = p.name
@@ -60,7 +61,7 @@ export const ledgerChecks: readonly Check[] = [
     `with held as (
        select coalesce(sum(case when c.code = 'suspense' then t.amount_minor when d.code = 'suspense' then -t.amount_minor end), 0) as minor
        from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
-       where t.reference_type = 'suspense'),
+       where t.reference_type in ('suspense', 'deposit') and (c.code = 'suspense' or d.code = 'suspense')),
      open as (
        select coalesce(sum(case when direction = 'in' then amount_minor else -amount_minor end), 0) as minor
        from suspense_items where transfer_id is not null and resolved_at is null)
@@ -99,16 +100,24 @@ export const ledgerChecks: readonly Check[] = [
   ),
   sqlCheck(
     'I3',
-    'a top-up that succeeded was credited once, whole, to its account, and no other one was',
+    'a top-up that succeeded was credited once for each payment under it, whole, to its account, and no other one was',
     `select p.id::text as subject from topups p
        left join lateral (
          select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
          from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
-         where t.reference_type = 'topup' and t.reference_id = p.id and t.kind = 'direct') as booked on true
+         where t.kind = 'direct' and ((t.reference_type = 'topup' and t.reference_id = p.id)
+           or (t.reference_type = 'deposit' and t.reference_id in (select d.id from deposits d where d.topup_id = p.id and d.state = 'credited')))) as booked on true
+       cross join lateral (
+         select case when p.deposit_code is null then 1 else count(d.id) end as times,
+           case when p.deposit_code is null then p.received_minor else coalesce(sum(d.amount_minor), 0) end as amount_minor
+         from deposits d where d.topup_id = p.id and d.state = 'credited') as paid
      where p.updated_at >= $1::timestamptz
-       and ((p.status = 'succeeded') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'succeeded' and booked.credits > 0))
+       and ((p.status = 'succeeded') <> (booked.credits = paid.times and booked.credited = paid.amount_minor and booked.credits > 0) or (p.status <> 'succeeded' and booked.credits > 0))
      union all
-     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and t.created_at >= $1::timestamptz and not exists (select from topups p where p.id = t.reference_id)`,
+     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and t.created_at >= $1::timestamptz and not exists (select from topups p where p.id = t.reference_id)
+     union all
+     select t.id::text from ledger_transfers t where t.reference_type = 'deposit' and t.created_at >= $1::timestamptz
+       and not exists (select from deposits d where d.id = t.reference_id and d.state = 'credited' and d.amount_minor = t.amount_minor)`,
     since,
   ),
   sqlCheck(
@@ -155,8 +164,8 @@ export const ledgerChecks: readonly Check[] = [
     'the balance that was published last is the true one',
     `select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
      from ledger_accounts a
-       join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup') order by t.id desc limit 1) as moved on true
-       join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup')
+       join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup', 'deposit') order by t.id desc limit 1) as moved on true
+       join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup', 'deposit')
        join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
          where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
      where a.kind = 'customer' and moved.created_at > $1

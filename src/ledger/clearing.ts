@@ -29,6 +29,7 @@ const sums = `
   where t.kind in ('direct', 'post') and (t.debit_account_id in ${accounts} or t.credit_account_id in ${accounts})
     and case t.reference_type when 'payment' then (select p.rail from payments p where p.id = t.reference_id)
       when 'topup' then (select u.method from topups u where u.id = t.reference_id)
+      when 'deposit' then (select d.rail from deposits d where d.id = t.reference_id)
       when 'suspense' then (select s.rail from suspense_items s where s.id = t.reference_id) end = any($2::text[])`
 
 const begin = statement(

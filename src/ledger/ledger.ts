@@ -11,7 +11,7 @@ import type { Minor } from '../lib/money.ts'
 /** The available money, and the money that payments under way have reserved. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor }
 /** The payment, top-up or adjustment of a transfer. */
-export type Reference = { type: 'payment' | 'topup' | 'adjustment' | 'suspense'; id: Uuid }
+export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
 
 /** How a transfer changed a customer's account. */

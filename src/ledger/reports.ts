@@ -38,12 +38,13 @@ const history = statement(
   'ledger.history',
   `select * from (select t.id,
      case t.kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
-       else case t.reference_type when 'topup' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end as type,
+       else case t.reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end as type,
      case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
        else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
      case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
-     t.available_after_minor, t.reference_type, t.reference_id, t.created_at
-   from ledger_transfers t
+     t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
+     coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at
+   from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
    where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and ($2::uuid is null or t.id < $2)
      and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)) h
    where ($4::text[] is null or h.type = any($4))

@@ -11,6 +11,8 @@ import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { registerReconciliation } from './reconciliation/routes.ts'
 import type { Deps as SuspenseDeps } from './suspense/deps.ts'
 import { registerSuspense } from './suspense/routes.ts'
+import { registerAssignments } from './topups/deposits/admin-routes.ts'
+import type { Deps as TopupsDeps } from './topups/deps.ts'
 import type { Deps as TrialBalanceDeps } from './trial-balance/deps.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
@@ -22,6 +24,7 @@ export type AdminDeps = AdjustmentsDeps &
   PaymentsDeps &
   ReconciliationDeps &
   SuspenseDeps &
+  TopupsDeps &
   TrialBalanceDeps &
   WorkspacesDeps
 
@@ -33,6 +36,7 @@ export const registerAdmin = (app: App, deps: AdminDeps): void => {
   registerAdjustments(app, deps)
   registerAdminLedger(app, deps)
   registerSuspense(app, deps)
+  registerAssignments(app, deps)
   registerReconciliation(app, deps)
   registerAuditLog(app, deps)
 }

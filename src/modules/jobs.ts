@@ -28,6 +28,9 @@ import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
+import { findLostDeposits } from './topups/deposits/find.ts'
+import { registerAtEmulator } from './topups/deposits/register.ts'
+import { settleDeposits } from './topups/deposits/settle.ts'
 import type { Deps as TopupsDeps } from './topups/deps.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
@@ -53,6 +56,9 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
     { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
+    { name: 'deposits.register', everySeconds: 3600, run: () => registerAtEmulator(deps) },
+    { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },
+    { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },

@@ -5,6 +5,8 @@ import type { Deps as PaymentsDeps } from '../modules/payments/deps.ts'
 import { createReceiver } from '../modules/payments/lifecycle/attempts/deliveries.ts'
 import { receiveBalance } from '../modules/reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from '../modules/reconciliation/deps.ts'
+import { receiveDeposit, validateDeposit } from '../modules/topups/deposits/receive.ts'
+import type { Deps as TopupsDeps } from '../modules/topups/deps.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
 import { createAllowList } from './allow-list.ts'
 
@@ -14,6 +16,11 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
 const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
+
+const depositAnswers: Readonly<Record<string, typeof receiveDeposit | undefined>> = Object.assign(Object.create(null), {
+  confirmation: receiveDeposit,
+  validation: validateDeposit,
+})
 
 /** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
 const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
@@ -25,8 +32,19 @@ const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
 export const registerCallbacks = (
   operator: App,
   deps: Pick<
-    PaymentsDeps & ReconciliationDeps,
-    'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
+    PaymentsDeps & ReconciliationDeps & TopupsDeps,
+    | 'alerts'
+    | 'appendEvents'
+    | 'clock'
+    | 'config'
+    | 'db'
+    | 'derivations'
+    | 'jobs'
+    | 'logger'
+    | 'orderNames'
+    | 'rails'
+    | 'vault'
+    | 'witness'
   >,
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
@@ -49,6 +67,13 @@ export const registerCallbacks = (
       }
       await receive(arrival, () => mayNote(networkOf(request.ip)))
       return reply.send(accepted)
+    })
+    app.post<{ Params: { secret: string; kind: string } }>('/callbacks/deposits/:secret/:kind', async (request, reply) => {
+      const { secret, kind } = request.params
+      const answer = depositAnswers[kind]
+      if (!answer) return reply.callNotFound()
+      const body = typeof request.body === 'string' ? request.body : ''
+      return reply.send(await answer(deps, { secret, body, allowedSource: isAllowed(request.ip) }))
     })
     app.post<{ Params: { id: string; secret: string; kind: string } }>(
       '/callbacks/balances/:id/:secret/:kind',

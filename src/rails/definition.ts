@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
+import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
 import type { RailLimits } from './rail.ts'
 
 /** A destination in the one form in which it is stored and compared. */
@@ -31,6 +31,15 @@ export type PayoutDefinition<Settings> = {
 
 /** Everything that differs by the rail that sends a prompt to a payer's phone. */
 export type PromptDefinition = { label: string; limits: RailLimits }
+
+/** Everything that differs by the rail that a person pays in by. */
+export type DepositDefinition = {
+  label: string
+  /** What the provider is told after it has told us of a payment. */
+  accepted: object
+  /** What it is told when it asks beforehand and nothing here has the account number; null where it never asks. */
+  unknownAccount: object | null
+}
 
 /** The names, in lower case, that a column of an export has been seen under. */
 type Columns = readonly string[]
@@ -64,6 +73,7 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   timeoutMs: (settings: z.output<z.ZodObject<Shape>>) => number
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
+  deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>
   statement: StatementForm
 }
 

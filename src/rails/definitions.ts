@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { type AnyRail, type PromptRail, type Provider, providerOf, providers, type RailName } from '../lib/rail-names.ts'
+import {
+  type AnyRail,
+  type DepositRail,
+  type PromptRail,
+  type Provider,
+  providerOf,
+  providers,
+  type RailName,
+} from '../lib/rail-names.ts'
 import { mpesa } from './daraja/definition.ts'
-import type { PayoutDefinition, PromptDefinition, StatementForm } from './definition.ts'
+import type { DepositDefinition, PayoutDefinition, PromptDefinition, StatementForm } from './definition.ts'
 import { pesalink } from './pesalink/definition.ts'
 
 /** The settings of all providers: a part of `config.ts`'s schema. */
@@ -22,6 +30,7 @@ type Definition<P extends Provider> = {
   timeoutMs: (settings: RailSettings) => number
   payouts: Readonly<Partial<Record<RailName, PayoutDefinition<RailSettings>>>>
   prompts: Readonly<Partial<Record<PromptRail, PromptDefinition>>>
+  deposits: Readonly<Partial<Record<DepositRail, DepositDefinition>>>
   statement: StatementForm
 }
 
@@ -37,6 +46,8 @@ export const allDefinitions = providers.map((provider) => definitions[provider])
 export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = { ...mpesa.payouts, ...pesalink.payouts }
 
 export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = { ...mpesa.prompts, ...pesalink.prompts }
+
+export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = { ...mpesa.deposits, ...pesalink.deposits }
 
 /** The longest time that a request by this rail takes. */
 export const timeoutMsOf = (rail: AnyRail, given: RailSettings): number => definitions[providerOf(rail)].timeoutMs(given)

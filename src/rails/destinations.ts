@@ -1,3 +1,4 @@
+import { readDepositCode } from '../lib/deposit-code.ts'
 import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
 import type { DestinationProblem, ReadDestination } from './definition.ts'
 
@@ -28,7 +29,11 @@ export const readBankAccount = (text: string) => {
     : problem('destination', 'must be a bank account number of 5 to 20 letters and digits')
 }
 
-/** The words of twelve digits in a statement's line: our references have that form. */
-export const twelveDigits = (texts: readonly string[]): readonly string[] => [
-  ...new Set(texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? [])),
+/** What a statement's line names that may be ours: our references have twelve digits, the account numbers of deposits a check digit. */
+export const ourNumbers = (texts: readonly string[]): readonly string[] => [
+  ...new Set([
+    ...texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? []),
+    ...texts.flatMap((text) => text.split(/[^0-9A-Za-z -]+|\s{2,}/).flatMap((part) => readDepositCode(part) ?? [])),
+    ...texts.flatMap((text) => (text.match(/\b\d{9}\b/g) ?? []).flatMap((word) => readDepositCode(word) ?? [])),
+  ]),
 ]

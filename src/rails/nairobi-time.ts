@@ -14,3 +14,12 @@ export const nairobiDateTime = (at: Date): string => local(at).slice(0, 19).repl
 
 /** The start of the day that contains `at`. */
 export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)
+
+/** The instant of `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss` in Nairobi; undefined for anything else. */
+export const nairobiInstant = (text: string): Date | undefined => {
+  const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)/.exec(text)
+  if (!parts) return undefined
+  const [, year, month, day, hours, minutes, seconds] = parts
+  const at = new Date(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}+03:00`)
+  return Number.isNaN(at.getTime()) ? undefined : at
+}

@@ -1,6 +1,7 @@
+import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-import type { AnyRail, PayoutOf, PromptOf, PromptRail, Provider, RailName } from '../lib/rail-names.ts'
+import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, PromptRail, Provider, RailName } from '../lib/rail-names.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
@@ -142,10 +143,33 @@ export type Gate = {
   run: (call: () => Promise<Submission>) => Promise<Submission>
 }
 
+/** Where a provider tells us of deposits. Each address has a secret of ours. */
+export type DepositUrls = { confirmation: string; validation: string }
+
+/** A deposit as a provider reports it. `reference`: what the payer typed. `payer.phone` may be masked or hashed. */
+export type DepositNotice = {
+  receipt: string
+  at: Date
+  amountMinor: Minor
+  reference: string
+  payer: { name: string | null; phone: string | null }
+}
+
+/** What receives deposits by one rail. */
+export type DepositAdapter = {
+  instructions: (code: string) => DepositInstructions
+  /** Tells the provider our addresses. It moves nothing, and may be repeated. Null where they are entered at the provider by hand. */
+  register: ((urls: DepositUrls) => Promise<Submission>) | null
+  /** Undefined for a body that cannot be understood. It never throws. */
+  readNotice: (body: unknown) => DepositNotice | undefined
+}
+
 /** What an adapter offers: each rail of its provider. */
 export type ProviderRails<P extends Provider> = {
   payout: Readonly<Record<PayoutOf<P>, PayoutAdapter>>
   collection: Readonly<Record<PromptOf<P>, CollectionAdapter>>
+  /** Null where deposits are switched off. */
+  deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
 }
 
@@ -153,6 +177,7 @@ export type ProviderRails<P extends Provider> = {
 export type SomeRails = {
   payout: Readonly<Partial<Record<RailName, PayoutAdapter>>>
   collection: Readonly<Partial<Record<PromptRail, CollectionAdapter>>>
+  deposits: Readonly<Partial<Record<DepositRail, DepositAdapter | null>>>
   account: OrganisationAccount | null
 }
 
@@ -160,6 +185,8 @@ export type SomeRails = {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionRail | null
+  /** `registersItself`: the provider is the emulator, which is told our addresses at each start. */
+  deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   /** The organisation's accounts at each provider that can be asked for them. */
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   /** Whether each rail accepts calls now. A rail without a gate always does. */

@@ -48,3 +48,14 @@ export const safeCode = (text: string | undefined): string => {
 /** A receipt makes a payment unique, so it is accepted unchanged or not at all: one word of limited length. */
 export const receiptOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w./-]{1,64}$/.test(text) ? text : undefined
+
+/** A person's name as a provider writes it, made safe to store and show; null when nothing is left. */
+export const personName = (text: string): string | null => {
+  const clean = text
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N} .,'’*-]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 120)
+  return clean === '' ? null : clean
+}

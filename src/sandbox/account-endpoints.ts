@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { providerOf } from '../lib/rail-names.ts'
 import type { Answer } from './answer.ts'
-import type { Movement, Order } from './book.ts'
+import { isIncoming, type Movement, type Order } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
 import { localTime, shillings, wireNumber } from './format.ts'
 import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
@@ -56,7 +56,7 @@ export const workingBalance = ({ book }: Provider, of?: string): bigint => {
   const moved = book
     .movements()
     .filter(isOf)
-    .reduce((sum, { rail, amountMinor }) => (rail === 'MPESA_STK' ? sum + amountMinor : sum - amountMinor), openingMinor)
+    .reduce((sum, moved) => (isIncoming(moved) ? sum + moved.amountMinor : sum - moved.amountMinor), openingMinor)
   return book
     .returns()
     .filter(isOf)
@@ -105,7 +105,8 @@ export const pullTransactions = (provider: Provider, body: unknown): Answer => {
   const [from, to] = [nairobiInstant(StartDate), nairobiInstant(EndDate)]
   const listed = provider.book
     .movements()
-    .filter(({ rail, at }) => rail === 'MPESA_STK' && at.getTime() >= from && at.getTime() <= to + 999)
+    .filter((moved) => isIncoming(moved) && providerOf(moved.rail) === 'MPESA')
+    .filter(({ at }) => at.getTime() >= from && at.getTime() <= to + 999)
     .slice(Number(OffSetValue), Number(OffSetValue) + 100)
     .map((moved) => ({
       transactionId: moved.receipt,

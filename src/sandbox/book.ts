@@ -30,12 +30,14 @@ export type Order = {
   /** The provider gave the money back, under a receipt of its own. */
   returned: { receipt: string; at: Date } | null
   queryCount: number
+  /** A person paid it in, under the name that the provider reports; null for what a client ordered. */
+  payer: string | null
 }
 
 /** Money that really moved, whatever was reported. */
 export type Movement = Pick<
   Order,
-  'rail' | 'key' | 'reference' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl'
+  'rail' | 'key' | 'reference' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl' | 'payer'
 > & {
   at: Date
 }
@@ -86,6 +88,7 @@ export const createBook = (clock: Clock, store: Store) => {
         at: new Date(at),
         movedAt: movedAt === null ? null : new Date(movedAt),
         returned: null,
+        payer: order.payer ?? null,
       })
       return
     }
@@ -102,9 +105,14 @@ export const createBook = (clock: Clock, store: Store) => {
   catchUp()
 
   return {
-    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount'>): Order => {
+    open: (
+      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount' | 'payer'> & {
+        payer?: string | null
+      },
+    ): Order => {
       const opened: Order = {
         ...order,
+        payer: order.payer ?? null,
         state: 'under_way',
         reported: false,
         at: clock.now(),
@@ -158,3 +166,6 @@ export const createBook = (clock: Clock, store: Store) => {
 }
 
 export type Book = ReturnType<typeof createBook>
+
+/** Whether it brings money to the organisation's account. */
+export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === 'MPESA_STK'

@@ -1,5 +1,5 @@
-import { allRails } from '../lib/rail-names.ts'
-import { allDefinitions } from '../rails/definitions.ts'
+import { allRails, depositRails } from '../lib/rail-names.ts'
+import { allDefinitions, deposits } from '../rails/definitions.ts'
 import { effects } from './rules.ts'
 
 /** One page without a build step: what the emulator received and sent, and the rules that make it misbehave. */
@@ -17,6 +17,15 @@ input,select,button{font:inherit;padding:.3rem .5rem}code{font-size:.85em;overfl
 <h1>Provider sandbox</h1>
 <p>${allDefinitions.map(({ label }) => label).join(' and ')}, simulated: no money moves. Time here: <b id="now">…</b>. M-PESA working account: <b id="balance">…</b>.
 Statements: ${allDefinitions.map(({ provider, label }) => `<a href="/control/statement.csv?provider=${provider}">${label}</a>`).join(', ')}.</p>
+<h2>Pay in</h2>
+<form id="pay">
+<label>By<select name="method">${depositRails.map((rail) => `<option value="${rail}">${deposits[rail].label}</option>`).join('')}</select></label>
+<label>Account number or reference<input name="reference" required maxlength="20" autocomplete="off"></label>
+<label>Shillings<input name="amount" type="number" min="1" step="1" value="1000" required></label>
+<label>Phone<input name="phone_number" value="254722000000" pattern="254[17][0-9]{8}"></label>
+<label>Name<input name="name" value="JANE WANJIKU DOE" required></label>
+<button>Pay</button><output id="paid" role="status"></output>
+</form>
 <h2>Rules</h2>
 <form id="add">
 <label>What happens<select name="effect">${effects.map((name) => `<option>${name}</option>`).join('')}</select></label>
@@ -45,6 +54,14 @@ document.getElementById('add').onsubmit = async (event) => {
   const body = { effect: form.get('effect'), times: times === '' ? null : Number(times), ...(form.get('rail') && { rail: form.get('rail') }), ...(form.get('party') && { party: form.get('party') }) }
   const answer = await fetch('/control/rules', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   document.getElementById('problem').textContent = answer.ok ? '' : (await answer.json()).message
+  draw()
+}
+document.getElementById('pay').onsubmit = async (event) => {
+  event.preventDefault()
+  const { amount, ...body } = Object.fromEntries(new FormData(event.target))
+  const answer = await fetch('/control/deposits', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...body, amount_minor: amount + '00' }) })
+  const result = await answer.json()
+  document.getElementById('paid').textContent = answer.ok ? 'Paid: ' + result.receipt : result.message
   draw()
 }
 draw(); setInterval(draw, 2000)

@@ -4,6 +4,7 @@ import { providers } from '../lib/rail-names.ts'
 import { workingBalance } from './account-endpoints.ts'
 import type { Movement, Order } from './book.ts'
 import { controlPage } from './control-page.ts'
+import { depositsOf, PayIn, payIn } from './deposits.ts'
 import { statementCsv } from './emulated.ts'
 import { maskedParty } from './journal.ts'
 import type { Provider } from './provider.ts'
@@ -72,6 +73,15 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
     )
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
+    control.get('/control/deposits', async () => ({ data: depositsOf(provider).map(presentOrder) }))
+    control.post('/control/deposits', async (request, reply) => {
+      const parsed = PayIn.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      const paid = await payIn(provider, parsed.data)
+      if ('rejected' in paid)
+        return reply.code(409).send({ error: 'rejected', message: `The payment was not taken: ${paid.rejected}.` })
+      return reply.code(201).send(presentOrder(paid.order))
+    })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
     control.get('/control/balance', async () => ({ mpesa_working_minor: workingBalance(provider).toString() }))
     control.get('/control/statement.csv', (request, reply) => {

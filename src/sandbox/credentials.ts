@@ -89,6 +89,7 @@ export const createCredentials = (folder?: string) => {
     certificatePem: pem(environment.publicKey, 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
+    deposits: { shortcode: '174379', unanswered: 'Completed' },
   } as const satisfies Omit<DarajaOptions, 'baseUrl'>
 
   const pesalink = {
@@ -101,6 +102,8 @@ export const createCredentials = (folder?: string) => {
     failureCodes,
     callbackField: 'callbackUrl',
     timeoutMs: 5_000,
+    depositBankCode: '68',
+    noticePath: '/account-api/v3.0/notifications',
   } as const satisfies Omit<PesalinkOptions, 'baseUrl'>
 
   return {

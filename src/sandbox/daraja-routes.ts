@@ -3,6 +3,7 @@ import { textField } from '../rails/json.ts'
 import { accountBalance, pullTransactions, reversal } from './account-endpoints.ts'
 import { type Answer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
+import { registerUrl } from './deposits.ts'
 import type { Respond } from './faults.ts'
 import { b2b, b2c, transactionStatus } from './payout-endpoints.ts'
 import type { Provider } from './provider.ts'
@@ -13,6 +14,7 @@ const endpoints = {
   '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
   '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
   '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
+  '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl },
   '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
   '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
   '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },

@@ -1,10 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { type AnyRail, type Provider as ProviderName, providerOf, type RailOf } from '../lib/rail-names.ts'
+import {
+  type DepositOf,
+  type DepositRail,
+  type Provider as ProviderName,
+  providerOf,
+  type RailOf,
+  type SendingRail,
+} from '../lib/rail-names.ts'
 import type { Movement } from './book.ts'
 import { registerDaraja } from './daraja-routes.ts'
+import { renderConfirmation, renderNotification } from './deposits.ts'
 import type { Respond } from './faults.ts'
 import { renderB2b, renderB2c, renderTimeout } from './payout-results.ts'
-import type { Rendering } from './perform.ts'
+import type { Render, Rendering } from './perform.ts'
 import { renderTransfer } from './pesalink-endpoints.ts'
 import { registerPesalink } from './pesalink-routes.ts'
 import type { Provider } from './provider.ts'
@@ -15,8 +23,10 @@ import { renderCallback } from './stk-endpoint.ts'
 type Emulated<P extends ProviderName> = {
   /** Its paths, checks and answers. */
   register: (app: FastifyInstance, provider: Provider, respond: Respond) => void
-  /** The form of an outcome on each of its rails. */
-  renderings: Readonly<Record<RailOf<P>, Rendering>>
+  /** The form of an outcome on each of its rails that a client sends by. */
+  renderings: Readonly<Record<SendingRail & RailOf<P>, Rendering>>
+  /** The form of the notice of a deposit. */
+  deposits: Readonly<Record<DepositOf<P>, Render>>
   /** The rows of its statement, the names of the columns first. */
   statement: (movements: readonly Movement[], returns: readonly Movement[]) => string[][]
 }
@@ -30,20 +40,24 @@ export const emulated: { readonly [P in ProviderName]: Emulated<P> } = {
       MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
       MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
     },
+    deposits: { MPESA_PAYBILL: renderConfirmation },
     statement: mpesaStatement,
   },
   PESALINK: {
     register: registerPesalink,
     renderings: { PESALINK: { result: renderTransfer, timeout: () => ({}) } },
+    deposits: { PESALINK: renderNotification },
     statement: bankStatement,
   },
 }
 
 /** The form of an outcome on every rail. */
-export const renderings: Readonly<Record<AnyRail, Rendering>> = {
+export const renderings: Readonly<Record<SendingRail, Rendering>> = {
   ...emulated.MPESA.renderings,
   ...emulated.PESALINK.renderings,
 }
+
+export const depositForms: Readonly<Record<DepositRail, Render>> = { ...emulated.MPESA.deposits, ...emulated.PESALINK.deposits }
 
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 

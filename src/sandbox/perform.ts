@@ -1,4 +1,4 @@
-import type { AnyRail } from '../lib/rail-names.ts'
+import { type DepositRail, isDepositRail, type SendingRail, sendingRails } from '../lib/rail-names.ts'
 import type { Book, Order } from './book.ts'
 import { newReceipt } from './book.ts'
 import { type Deliver, forgedUrl } from './deliver.ts'
@@ -15,16 +15,23 @@ export type Stage = {
   scheduler: Scheduler
   deliver: Deliver
   delayMs: number
-  renderings: Readonly<Record<AnyRail, Rendering>>
+  renderings: Readonly<Record<SendingRail, Rendering>>
+  deposits: Readonly<Record<DepositRail, Render>>
   /** Outcomes that are reported after the next order's. */
   heldBack: (() => Promise<void>)[]
 }
 
+const isSendingRail = (rail: string): boolean => sendingRails.some((each) => each === rail)
 const opposite = (order: Order): Order => ({ ...order, code: order.code === '0' ? '1' : '0' })
 const ofAnotherOrder = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
 
+const renderingOf = ({ renderings, deposits }: Stage, { rail, payer }: Order): Rendering =>
+  isDepositRail(rail) && (payer !== null || !isSendingRail(rail))
+    ? { result: deposits[rail], timeout: () => ({}) }
+    : renderings[rail as SendingRail]
+
 const report = async (stage: Stage, order: Order): Promise<void> => {
-  const { result, timeout } = stage.renderings[order.rail]
+  const { result, timeout } = renderingOf(stage, order)
   const truth = { amountMinor: order.amountMinor, receipt: order.receipt }
   const send = async (about: Order = order, settled = truth) => {
     if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, settled))

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { field, textField } from '../rails/json.ts'
 import type { Answer } from './answer.ts'
 import { sameText } from './credentials.ts'
+import { registerNotices } from './deposits.ts'
 import type { Respond } from './faults.ts'
 import { refuse, transfer, transferDetails } from './pesalink-endpoints.ts'
 import type { Provider } from './provider.ts'
@@ -50,6 +51,9 @@ export const registerPesalink = (app: FastifyInstance, provider: Provider, respo
       authorized(request, reply, () => transfer(provider, service, request.body, header(request, 'signature'))),
     )
   }
+  app.post('/account-api/v3.0/notifications', (request, reply) =>
+    authorized(request, reply, () => registerNotices(provider, request.body)),
+  )
   app.get('/transaction-api/v3.0/transactions/details/:reference', (request, reply) =>
     authorized(request, reply, () => {
       const named = Named.safeParse(request.params)

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Provider as ProviderName } from '../lib/rail-names.ts'
+import type { AddressBook } from './addresses.ts'
 import type { Credentials } from './credentials.ts'
 import type { Journal } from './journal.ts'
 import type { Stage } from './perform.ts'
@@ -12,5 +13,6 @@ export type Provider = Stage & {
   credentials: Credentials
   tokens: Readonly<Record<ProviderName, Tokens>>
   rules: Rules
+  addresses: AddressBook
   journal: Journal
 }

@@ -1,12 +1,13 @@
 import { type FastifyInstance, fastify } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 import { type Provider as ProviderName, providers } from '../lib/rail-names.ts'
+import { createAddresses } from './addresses.ts'
 import { type Fault, gatewayError } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
 import { type MoveTime, registerControl } from './control.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
 import { createDeliver, type SandboxLogger } from './deliver.ts'
-import { emulated, renderings } from './emulated.ts'
+import { depositForms, emulated, renderings } from './emulated.ts'
 import { createFaults } from './faults.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { perform } from './perform.ts'
@@ -58,11 +59,13 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
     deliver: createDeliver(deps.logger, journal),
     delayMs: deps.delayMs,
     renderings,
+    deposits: depositForms,
     heldBack: [],
     clock,
     credentials: createCredentials(folder),
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<ProviderName, Tokens>,
     rules: createRules(),
+    addresses: createAddresses(folder),
     journal,
   }
 }

@@ -1,5 +1,5 @@
 import type { AnyRail, RailOf } from '../lib/rail-names.ts'
-import type { Movement } from './book.ts'
+import { isIncoming, type Movement } from './book.ts'
 import { shillings } from './format.ts'
 
 const mpesaColumns = [
@@ -18,6 +18,7 @@ const words: Readonly<Record<RailOf<'MPESA'>, string>> = {
   MPESA_STK: 'Pay Bill from',
   MPESA_B2C: 'Business Payment to',
   MPESA_B2B: 'Business Pay Bill to',
+  MPESA_PAYBILL: 'Pay Bill from',
 }
 const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words, rail)
 
@@ -25,8 +26,9 @@ const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toI
 
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
-const mpesaLine = ({ rail, receipt, at, amountMinor, party, reference }: Movement): string[] => {
-  const isIn = rail === 'MPESA_STK'
+const mpesaLine = (moved: Movement): string[] => {
+  const { rail, receipt, at, amountMinor, party, reference } = moved
+  const isIn = isIncoming(moved)
   const amount = shillings(amountMinor)
   return [
     receipt,
@@ -52,15 +54,12 @@ const reversalLine = ({ receipt, at, amountMinor, party, reference }: Movement):
   reference,
 ]
 
-const bankLine = ({ key, receipt, at, amountMinor, reference }: Movement): string[] => [
-  key,
-  nairobi(at),
-  reference,
-  'Success',
-  '',
-  shillings(amountMinor),
-  receipt,
-]
+const bankLine = (moved: Movement): string[] => {
+  const { key, receipt, at, reference } = moved
+  const amount = shillings(moved.amountMinor)
+  const isIn = isIncoming(moved)
+  return [key, nairobi(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
+}
 
 /** The rows of M-PESA's statement, with the columns of its portal first. */
 export const mpesaStatement = (movements: readonly Movement[], returns: readonly Movement[]): string[][] => [

@@ -7,6 +7,8 @@ type Taken = Pick<
   Order,
   'rail' | 'key' | 'conversation' | 'reference' | 'amountMinor' | 'party' | 'account' | 'resultUrl' | 'timeoutUrl'
 > & {
+  /** The name of a person who pays in. */
+  payer?: string
   /** Overrides the destination's scenario. */
   scenario?: Scenario
 }

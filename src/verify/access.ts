@@ -66,6 +66,7 @@ export const accessChecks = [
     'every sealed value can be opened with a key that is configured',
     `select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($1::text[])
      union all select 'topup ' || id from topups where phone_key_id <> all ($1::text[])
+     union all select 'deposit ' || id from deposits where body_key_id <> all ($1::text[])
      union all select 'delivery ' || id from callback_deliveries where body_key_id <> all ($1::text[])`,
     ({ encryptionKeyIds }) => [encryptionKeyIds],
   ),

@@ -129,7 +129,7 @@ test.each([
   [
     'a top-up that was never credited',
     'a top-up that succeeded',
-    `update topups set status = 'succeeded' where status <> 'succeeded'`,
+    `update topups set status = 'succeeded', received_minor = 1 where status <> 'succeeded'`,
   ],
   ['a payment paid on paper', "a payment's hold", `update payments set status = 'succeeded' where status = 'unknown'`],
   ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],

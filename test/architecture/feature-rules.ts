@@ -11,6 +11,7 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 const doors: readonly (readonly [from: string, to: string])[] = [
   // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
   ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
+  ['topups', 'payments/lifecycle/attempts/evidence.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
@@ -18,6 +19,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
   // The record of money that belongs to nothing in the books.
   ['reconciliation', 'suspense/rules.ts'],
+  // A list of the provider that names a deposit is as good as its notice.
+  ['reconciliation', 'topups/deposits/listed.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/grants/control-rules.ts'],
   ['oauth', 'delegation/grants/create.ts'],

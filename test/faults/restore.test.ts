@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
-import { allRails } from '../../src/lib/rail-names.ts'
+import { sendingRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { markWaitingUnknown, resumeRail } from '../../src/modules/rail-pauses/service.ts'
@@ -78,7 +78,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   })
   expect(explained.status).toBe(200)
 
-  for (const rail of allRails) await restored.deps.db.transaction((tx) => resumeRail(tx, operator, rail))
+  for (const rail of sendingRails) await restored.deps.db.transaction((tx) => resumeRail(tx, operator, rail))
   await pass(restored, 60)
   expect(restored.sandbox.movements()).toHaveLength(3)
   expect(await findBreaches(restored)).toEqual([])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
 import type { Example } from '../../src/reference/types.ts'
 import { statementCsv } from '../../src/sandbox/emulated.ts'
 import { createBrowser } from '../harness/browser.ts'
@@ -346,6 +347,30 @@ const playAdministration = async (
   await play('admin.audit_log', admin.api, { query: { limit: '2' } })
 }
 
+/** A person pays in under a name instead of the account number. */
+const playAssignment = async (service: TestService, play: Play, admin: Person) => {
+  const { confirmation } = depositUrls(service.operatorUrl, service.deps.derivations, 'MPESA_PAYBILL')
+  const notice = {
+    TransactionType: 'Pay Bill',
+    TransID: 'SGH7K2M9QD',
+    TransTime: '20260304130500',
+    TransAmount: '2500.00',
+    BusinessShortCode: '174379',
+    BillRefNumber: 'AMINA SHOP',
+    MSISDN: '2547 ***** 421',
+    FirstName: 'AMINA',
+    MiddleName: '',
+    LastName: 'OTIENO',
+  }
+  await fetch(confirmation, { method: 'POST', body: JSON.stringify(notice) })
+  const { data } = (await admin.api.get('/v1/admin/suspense?status=open')).body
+  const amina = await signIn(service.api)
+  await play('admin.assign_suspense', admin.api, {
+    path: { id: data[0].id },
+    body: { account_id: amina.accountId, note: 'Amina called and named the receipt' },
+  })
+}
+
 const playReconciliation = async (service: TestService, play: Play, admin: Person) => {
   const stranger = 'QX99ZZ88YY,2026-03-04 20:00:00,Pay Bill from 254***999,Completed,70.00,,254***999,\n'
   await reconcileStatement(service.deps, subjects, shellOperator('the finance team'), {
@@ -355,6 +380,7 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
   await play('admin.list_reconciliations', admin.api)
   const { data } = await play('admin.list_differences', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_difference', admin.api, { path: { id: data[0].id }, body: { note: 'a deposit by mistake' } })
+  await playAssignment(service, play, admin)
   const suspense = await play('admin.list_suspense', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_suspense', admin.api, {
     path: { id: suspense.data[0].id },

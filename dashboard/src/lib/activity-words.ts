@@ -102,6 +102,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'policy.created': ({ name }) => `created ${thing(name, 'a policy')}`,
   'policy.updated': ({ name }) => `changed ${thing(name, 'a policy')}`,
   'suspense.record': 'Money that a provider reported could not be matched',
+  'topup.deposit': 'A further deposit arrived',
   'topup.expired': 'A top-up expired',
   'topup.failed': 'A top-up failed',
   'topup.initiate': ({ name }) => `started ${amount(name, 'a top-up')}`,

@@ -62,10 +62,10 @@ export const ledgerTransfers = pgTable(
     uniqueIndex('ledger_transfers_pending_key').on(t.pendingId),
     foreignKey({ columns: [t.pendingId], foreignColumns: [t.id], name: 'ledger_transfers_pending_fk' }),
     index('ledger_transfers_reference').on(t.referenceId),
-    // A top-up is credited once, a payment returned once.
+    // A prompt and each deposit are credited once, a payment is returned once.
     uniqueIndex('ledger_transfers_direct_key')
       .on(t.referenceId)
-      .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'payment')`),
+      .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
     check('ledger_transfers_amount_check', sql`${t.amountMinor} > 0`),
     check('ledger_transfers_kind_check', sql`(${t.kind} in ('post', 'void')) = (${t.pendingId} is not null)`),

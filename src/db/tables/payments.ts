@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../errors/failures.ts'
-import { collectionRail, railNames } from '../../lib/rail-names.ts'
+import type { DepositInstructions } from '../../lib/deposit-code.ts'
+import { collectionRail, railNames, topupMethods } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { grants } from './grants.ts'
@@ -179,14 +180,23 @@ export const topups = pgTable(
     /** Whose balance is credited: the workspace's owning account. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
-    amountMinor: money().notNull(),
+    /** What was asked for; null for a deposit of any amount. */
+    amountMinor: money(),
+    /** What the payment that ended it brought. */
+    receivedMinor: money(),
     currency: text().notNull(),
-    method: text({ enum: [collectionRail] }).notNull(),
-    phoneCiphertext: bytes().notNull(),
-    phoneKeyId: text().notNull(),
-    phoneMask: text().notNull(),
+    method: text({ enum: topupMethods }).notNull(),
+    /** The phone that gets a prompt; a deposit has none. */
+    phoneCiphertext: bytes(),
+    phoneKeyId: text(),
+    phoneMask: text(),
     /** HMAC of the number: prompts to one phone are counted without storing the number. */
-    phoneFingerprint: bytes().notNull(),
+    phoneFingerprint: bytes(),
+    /** The account number under which a person pays in; null for a prompt. */
+    depositCode: text(),
+    /** Where to pay in, as it was told when it was asked for. */
+    instructions: jsonb().$type<DepositInstructions>(),
+    expiresAt: instant().notNull(),
     initiatorAccountId: uuid()
       .notNull()
       .references(() => accounts.id),
@@ -209,9 +219,16 @@ export const topups = pgTable(
     index('topups_account').on(t.accountId, t.createdAt),
     index('topups_initiator').on(t.initiatorAccountId, t.createdAt),
     index('topups_workspace').on(t.workspaceId, t.id),
-    index('topups_open').on(t.createdAt).where(sql`${t.status} = 'pending'`),
+    index('topups_open').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
     uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),
-    check('topups_amount_check', sql`${t.amountMinor} > 0`),
+    uniqueIndex('topups_deposit_code_key').on(t.depositCode),
+    check('topups_amount_check', sql`${t.amountMinor} > 0 and ${t.receivedMinor} > 0`),
+    check('topups_received_check', sql`(${t.receivedMinor} is null) = (${t.status} <> 'succeeded')`),
+    check(
+      'topups_method_check',
+      sql`case when ${t.depositCode} is null then num_nulls(${t.amountMinor}, ${t.phoneCiphertext}, ${t.phoneKeyId}, ${t.phoneMask}, ${t.phoneFingerprint}) = 0 and ${t.instructions} is null
+        else ${t.instructions} is not null and num_nonnulls(${t.phoneCiphertext}, ${t.phoneKeyId}, ${t.phoneMask}, ${t.phoneFingerprint}, ${t.dispatchDueAt}) = 0 end`,
+    ),
     check('topups_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'pending'`),
   ],
 )

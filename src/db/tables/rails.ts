@@ -10,8 +10,10 @@ export const suspenseReasons = [
   'contradiction',
   'unbookable_delivery',
   'not_in_our_books',
+  'unknown_reference',
+  'account_closed',
 ] as const
-export const suspenseOutcomes = ['adjusted', 'reversed', 'explained'] as const
+export const suspenseOutcomes = ['adjusted', 'reversed', 'explained', 'assigned'] as const
 
 /** Money that a provider reports as moved and that the service cannot book: a person decides. */
 export const suspenseItems = pgTable(

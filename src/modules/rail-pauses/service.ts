@@ -4,7 +4,7 @@ import { railPauses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { type AnyRail, allRails } from '../../lib/rail-names.ts'
+import { type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import type { Deps } from './deps.ts'
@@ -17,7 +17,7 @@ export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from
 export const pauseRail = async (
   tx: Tx,
   operator: Operator,
-  rail: AnyRail,
+  rail: SendingRail,
   reason: string,
   cause: RailPause['cause'] = 'operator',
 ): Promise<boolean> => {
@@ -29,7 +29,7 @@ export const pauseRail = async (
   return added.length > 0
 }
 
-export const resumeRail = async (tx: Tx, operator: Operator, rail: AnyRail): Promise<void> => {
+export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
   if (removed.length === 0) throw notFound()
   await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
@@ -53,7 +53,7 @@ export const markWaitingUnknown = async (
   operator: Operator,
 ): Promise<{ unknown: number }> => {
   await inTx(deps.db, async (tx) => {
-    for (const rail of allRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
+    for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
   })
   return { unknown: await makeWaitingUnknown(deps, subjects, operator) }
 }
@@ -68,7 +68,7 @@ export const declareLoss = async (
 ): Promise<void> => {
   const isFirst = await inTx(deps.db, async (tx) => {
     let added = false
-    for (const rail of allRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
+    for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
     return added
   })
   if (!isFirst) return

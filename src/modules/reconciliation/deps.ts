@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
@@ -12,6 +13,7 @@ export type Deps = {
   config: Config
   db: Database
   clock: Clock
+  vault: Vault
   logger: Logger
   cursors: Cursors
   appendEvents: AppendEvents

@@ -25,8 +25,11 @@ const bookedStatement = statement(
    union all
    select 'topup', t.id, a.id, a.reference, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
    from topups t left join lateral (select id, reference from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
-   where t.method = any($1::text[]) and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
-     or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))`,
+   where t.method = any($1::text[]) and t.deposit_code is null and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
+     or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
+   union all
+   select 'topup', coalesce(d.topup_id, d.id), null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at from deposits d
+   where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
 )
 
 export const readBooked = (
@@ -74,7 +77,8 @@ export const listBalanceRequests = async (db: Db, provider: ReconciliationRecord
 
 const underWay = statement(
   'reconciliation.under_way',
-  `select (select coalesce(sum(amount_minor), 0)::text from topups where method = any($1::text[]) and status = 'pending') as may_come_in,
+  `select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
+     + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::text as may_come_in,
      (select coalesce(sum(amount_minor), 0)::text from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as may_go_out`,
 )
 

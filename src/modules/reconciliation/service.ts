@@ -6,19 +6,20 @@ import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { collectionRail, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
+import { collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
+import { takeListedDeposits } from '../topups/deposits/listed.ts'
 import type { Deps } from './deps.ts'
 import { type DifferenceRecord, lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { recordComparison } from './record.ts'
 import { type Difference, match, type StatementLine } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
-type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>
+type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'vault'>
 
 /** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
@@ -86,6 +87,8 @@ const reconcileLines = async (
   const { start, end } = statement.period
   const names = { receipts: lines.map(({ receipt }) => receipt), references: lines.flatMap(({ references }) => references) }
   const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
+  // A deposit whose notice was lost is no difference: what lists it is the notice.
+  await takeListedDeposits(deps, statement.provider, lines, statement.source === providerSource ? 'list' : 'statement')
   const booked = await readBooked(deps.db, rails, around, names)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
@@ -130,6 +133,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
   const { collection } = deps.rails
   if (!collection) return
   const provider = providerOf(collectionRail)
+  const deposits = depositRailOf(provider)
   for (const period of daysToList(deps.clock.now(), await lastListedUntil(deps.db, provider))) {
     const { start, end } = period
     const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
@@ -142,7 +146,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
     const content = `paid in until ${period.end.toISOString()}`
     const statement = {
       provider,
-      rails: [collectionRail],
+      rails: [collectionRail, ...(deposits ? [deposits] : [])],
       source: providerSource,
       content,
       lines,

@@ -1,14 +1,17 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import type { SuspenseRecord } from './queries.ts'
+import type { SuspenseView } from './queries.ts'
 import type { SuspenseItem } from './schema.ts'
 
-export const presentSuspense = (item: SuspenseRecord): SuspenseItem => ({
+export const presentSuspense = (item: SuspenseView): SuspenseItem => ({
   id: formatId('suspense', item.id),
   rail: item.rail,
   direction: item.direction,
   reason: item.reason,
+  sender_name: item.deposit?.payerName ?? null,
+  payment_reference: item.deposit?.reference ?? null,
+  paid_at: isoTimeOrNull(item.deposit?.paidAt ?? null),
   payment_id: item.subjectKind === 'payment' && item.subjectId !== null ? formatId('payment', item.subjectId) : null,
   topup_id: item.subjectKind === 'topup' && item.subjectId !== null ? formatId('topup', item.subjectId) : null,
   provider_receipt: item.providerReceipt,

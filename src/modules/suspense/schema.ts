@@ -9,6 +9,9 @@ export const SuspenseItem = z
     rail: z.string(),
     direction: z.enum(['in', 'out']),
     reason: z.enum(suspenseReasons),
+    sender_name: z.string().nullable().meta({ description: 'Of a deposit: the payer, as the provider reports the name.' }),
+    payment_reference: z.string().nullable().meta({ description: 'Of a deposit: the account number that the payer typed.' }),
+    paid_at: TimeOut.nullable(),
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
@@ -27,7 +30,7 @@ export const FindSuspense = PageQuery.extend({ status: z.enum(['open', 'resolved
 
 export const ResolveSuspense = z
   .strictObject({
-    outcome: z.enum(suspenseOutcomes).meta({
+    outcome: z.enum(suspenseOutcomes).exclude(['assigned']).meta({
       description:
         '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider took it back. `explained`: it was booked elsewhere, or never moved.',
     }),

@@ -10,7 +10,7 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
-import type { SuspenseRecord } from './queries.ts'
+import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
 import { type Finding, suspenseOf } from './rules.ts'
 import type { ResolveSuspense } from './schema.ts'
 
@@ -81,10 +81,10 @@ const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null } 
 
 /**
  * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
- * once. Takes no lock: it may be called under any.
+ * once. Takes no lock: it may be called under any. Returns the items that are new.
  */
-export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, findings: readonly Finding[]): Promise<void> => {
-  if (findings.length === 0) return
+export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, findings: readonly Finding[]): Promise<Uuid[]> => {
+  if (findings.length === 0) return []
   const { at } = tx
   const entries = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
   const recorded = await insertEntries(tx, entries)
@@ -100,10 +100,11 @@ export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, find
       code: finding.reason,
     })
   }
+  return recorded.map(({ id }) => id)
 }
 
-export const recordSuspense = (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<void> =>
-  recordAllSuspense(tx, deps, [finding])
+export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<Uuid | undefined> =>
+  (await recordAllSuspense(tx, deps, [finding]))[0]
 
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
@@ -131,20 +132,35 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
   await transferWithin(tx, [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: outcome }], at)
 }
 
+/** The item under its lock. Throws for one that was resolved before. */
+export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
+  const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
+  if (!item) throw notFound()
+  if (item.resolvedAt !== null) throw conflict('This item was resolved before.')
+  return item
+}
+
+/** Ends an item whose money the caller moves from suspense to an account. */
+export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): Promise<unknown> =>
+  tx.orm
+    .update(suspenseItems)
+    .set({ outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
+    .where(eq(suspenseItems.id, item.id))
+
 /** Records a person's decision about the money. */
 export const resolveSuspense = async (
   tx: Tx,
   operator: Operator,
   id: Uuid,
   { outcome, note }: ResolveSuspense,
-): Promise<SuspenseRecord> => {
-  const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
-  if (!item) throw notFound()
-  if (item.resolvedAt !== null) throw conflict('This item was resolved before.')
+): Promise<SuspenseView> => {
+  const item = await openSuspense(tx, id)
   const { at } = tx
   await leaveSuspense(tx, item, outcome, at)
   const resolved = { outcome, note, resolvedBy: nameOfOperator(operator), resolvedAt: at }
   await tx.orm.update(suspenseItems).set(resolved).where(eq(suspenseItems.id, id))
   await audit(tx, operator, at, { action: 'admin.resolve_suspense', subject: { type: 'suspense', id }, after: { outcome, note } })
-  return { ...item, ...resolved }
+  const after = await findSuspense(tx, id)
+  if (!after) throw new Error('an item of suspense that was resolved is missing')
+  return after
 }

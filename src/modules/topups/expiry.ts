@@ -1,6 +1,5 @@
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
-import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { sweepRows } from '../for-each-row.ts'
 import type { Deps } from './deps.ts'
@@ -9,7 +8,7 @@ import { lockTopupWithAccount } from './queries.ts'
 
 const overdue = statement(
   'topups.overdue',
-  `select id from topups where status = 'pending' and created_at <= $1 and id > $2 order by id limit $3`,
+  `select id from topups where status = 'pending' and expires_at <= $1 and id > $2 order by id limit $3`,
 )
 
 const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
@@ -31,12 +30,12 @@ const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promi
 export const expireTopups = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
 ): Promise<void> => {
-  const before = secondsAfter(deps.clock.now(), -deps.config.TOPUP_TTL_SECONDS)
+  const now = deps.clock.now()
   await sweepRows(
     deps,
     'topups.expire',
     100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(overdue, [before, behind, batch]),
+    (behind, batch) => deps.db.query<{ id: Uuid }>(overdue, [now, behind, batch]),
     ({ id }) => inTx(deps.db, (tx) => expire(tx, deps, id)),
   )
 }

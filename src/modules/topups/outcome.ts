@@ -6,8 +6,9 @@ import type { NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { transfer } from '../../ledger/ledger.ts'
+import { type Reference, transfer } from '../../ledger/ledger.ts'
 import type { Failure } from '../../lib/failure-codes.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { takenReceipts } from '../payments/lifecycle/attempts/receipts.ts'
@@ -18,7 +19,10 @@ import type { TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
 
 type Change = Partial<
-  Pick<TopupRecord, 'status' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'providerCode' | 'completedAt'>
+  Pick<
+    TopupRecord,
+    'status' | 'receivedMinor' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'providerCode' | 'completedAt'
+  >
 >
 
 export const changeTopup = async (tx: Tx, topup: TopupRecord, change: Change, at: Date): Promise<TopupRecord> => {
@@ -69,22 +73,40 @@ const write = async (
   return after
 }
 
-const credit = async (
+/** Money that arrived: from the provider, or from suspense, where it waited for a person. `reference`: what is credited once. */
+export type Arrived = {
+  receipt: string | null
+  amountMinor: Minor
+  reference: Reference
+  from?: 'topup_clearing' | 'suspense'
+}
+
+/** Credits the account, and ends the top-up if this is the first money under it. The caller has locked the account. */
+export const credit = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   step: Step,
-  receipt: string | null,
+  { receipt, amountMinor, reference, from = 'topup_clearing' }: Arrived,
 ): Promise<TopupRecord> => {
   const { at } = tx
-  const { id, accountId, amountMinor } = step.topup
-  const reference = { type: 'topup', id } as const
-  const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: 'topup_clearing', reference, at })
+  const { id, accountId } = step.topup
+  const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference, at })
+  if (step.topup.status === 'succeeded') {
+    await deps.appendEvents(tx, at, await balanceUpdated(tx, deps, accountId, balance))
+    await audit(tx, actorOf(step.source), at, {
+      action: 'topup.deposit',
+      workspaceId: step.topup.workspaceId,
+      subject: { type: 'topup', id },
+      after: { provider_receipt: receipt, amount_minor: formatMinor(amountMinor) },
+    })
+    return step.topup
+  }
   const noFailure = { failureCode: null, failureMessage: null, providerCode: null }
   return write(
     tx,
     deps,
     step,
-    { status: 'succeeded', providerReceipt: receipt, ...noFailure, completedAt: at },
+    { status: 'succeeded', receivedMinor: amountMinor, providerReceipt: receipt, ...noFailure, completedAt: at },
     { balance: await balanceUpdated(tx, deps, accountId, balance) },
   )
 }
@@ -121,6 +143,11 @@ export const settleTopup = async (
   if (decided.move === 'none') return { verdict: decided.verdict, topup }
   const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })
   if (evidence.kind === 'failed') return applied(fail(tx, deps, step, evidence))
-  if (decided.move === 'credit') return applied(credit(tx, deps, step, receipt))
+  if (decided.move === 'credit') {
+    if (topup.amountMinor === null) throw new Error('a deposit is settled as a prompt')
+    return applied(
+      credit(tx, deps, step, { receipt, amountMinor: topup.amountMinor, reference: { type: 'topup', id: topup.id } }),
+    )
+  }
   return applied(write(tx, deps, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
 }

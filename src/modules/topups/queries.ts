@@ -18,6 +18,10 @@ export const findTopup = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<To
       .where(and(eq(topups.id, id), eq(topups.workspaceId, workspaceId)))
   )[0]
 
+/** In any workspace: for a provider's word, and for administrators. */
+export const findTopupById = async (db: Db, id: Uuid): Promise<TopupRecord | undefined> =>
+  (await db.orm.select().from(topups).where(eq(topups.id, id)))[0]
+
 const readTopups = (db: Db, ids: readonly Uuid[]): Promise<TopupRecord[]> =>
   db.orm
     .select()

@@ -3,7 +3,8 @@ import { topupStatuses } from '../../db/tables/payments.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
-import { collectionRail } from '../../lib/rail-names.ts'
+import { collectionRail, depositRails, isDepositRail, topupMethods } from '../../lib/rail-names.ts'
+import { deposits } from '../../rails/definitions.ts'
 
 const PhoneNumberIn = z
   .string()
@@ -19,22 +20,56 @@ const PhoneNumberIn = z
     example: '0712345678',
   })
 
-export const InitiateTopup = z.strictObject({
-  amount_minor: PositiveMinorIn,
-  phone_number: PhoneNumberIn,
-  method: z.enum([collectionRail]).default(collectionRail),
-  metadata: Metadata.optional(),
+const Method = z.enum(topupMethods).meta({
+  description: [
+    `${collectionRail}: a prompt on the phone that \`phone_number\` names, for \`amount_minor\`.`,
+    ...depositRails.map((rail) => `${rail}: ${deposits[rail].label}; \`instructions\` say where to pay in.`),
+  ].join(' '),
 })
+
+/** A prompt needs an amount and a phone; a deposit needs neither. */
+export const InitiateTopup = z
+  .strictObject({
+    amount_minor: PositiveMinorIn.optional(),
+    phone_number: PhoneNumberIn.optional(),
+    method: Method.default(collectionRail),
+    metadata: Metadata.optional(),
+  })
+  .superRefine(({ method, amount_minor, phone_number }, context) => {
+    if (isDepositRail(method)) {
+      if (phone_number !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: ['phone_number'],
+          message: `does not go with ${method}: no phone gets a prompt`,
+        })
+      return
+    }
+    for (const [path, value] of Object.entries({ amount_minor, phone_number }))
+      if (value === undefined) context.addIssue({ code: 'custom', path: [path], message: `is required for ${method}` })
+  })
 export type InitiateTopup = z.output<typeof InitiateTopup>
 
 export const Topup = z
   .object({
     id: IdOut('topup'),
     status: z.enum(topupStatuses),
-    amount_minor: MinorOut,
+    amount_minor: MinorOut.nullable().meta({ description: 'What was asked for; null for a deposit of any amount.' }),
+    received_minor: MinorOut.nullable().meta({
+      description:
+        'What was credited when it succeeded. Later deposits under the same account number are credited too: the history lists each.',
+    }),
     currency: z.string(),
-    method: z.enum([collectionRail]),
-    phone_number_mask: z.string().meta({ example: '********5678' }),
+    method: Method,
+    phone_number_mask: z.string().nullable().meta({ example: '********5678' }),
+    instructions: z
+      .union([
+        z.object({ paybill: z.string(), account_number: z.string() }),
+        z.object({ bank_code: z.string(), account_number: z.string(), reference: z.string() }),
+      ])
+      .nullable()
+      .meta({ description: 'Where to pay in, and under which account number or reference. Spaces and case do not matter.' }),
+    expires_at: TimeOut.meta({ description: 'When waiting ends. What arrives later is credited all the same.' }),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),
     failure_code: z.enum(failureCodes).nullable(),

@@ -2,10 +2,13 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { topups } from '../../db/tables/payments.ts'
 import { audit } from '../../events/audit.ts'
+import { daysAfter, secondsAfter } from '../../lib/clock.ts'
+import { newDepositCode } from '../../lib/deposit-code.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { mask } from '../../lib/mask.ts'
-import { formatMinor } from '../../lib/money.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
+import { type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Deps } from './deps.ts'
@@ -26,56 +29,103 @@ const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
   if (credited.status !== 'active') throw new Refusal('account_frozen')
 }
 
-/** Records a top-up of the workspace's owning account; the payer gets the prompt right after the commit. */
+/** How long a deposit is waited for; a later one is credited all the same. */
+const depositDays = 7
+
+type Asked = Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>
+
+/** What only a prompt has: a phone and an amount. */
+const promptFields = async (tx: Tx, deps: Asked, principal: Principal, input: InitiateTopup, id: Uuid) => {
+  const { amount_minor: amountMinor, phone_number: phoneNumber } = input
+  if (amountMinor === undefined || phoneNumber === undefined)
+    throw new Error('a prompt was asked for without a phone or an amount')
+  const rail = deps.rails.collection
+  if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
+  const problems = amountErrors(amountMinor, rail.limits, deps.config.CURRENCY)
+  if (problems.length > 0) throw invalidFields(...problems)
+  const { id: workspaceId, owningAccountId } = principal.workspace
+  await refuseManyPrompts(
+    tx,
+    { derivations: deps.derivations, limits: deps.config.promptLimits },
+    { phone: phoneNumber, accountId: owningAccountId, initiatorAccountId: principal.accountId },
+  )
+  const phone = deps.vault.seal(phoneNumber, phoneContext({ id, workspaceId }))
+  return {
+    amountMinor,
+    phoneCiphertext: phone.ciphertext,
+    phoneKeyId: phone.keyId,
+    phoneMask: mask(phoneNumber),
+    phoneFingerprint: phoneFingerprint(deps.derivations, phoneNumber),
+    dispatchDueAt: tx.at,
+    expiresAt: secondsAfter(tx.at, deps.config.TOPUP_TTL_SECONDS),
+  }
+}
+
+/** What only a deposit has: where to pay in, under an account number of its own. */
+const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | undefined) => {
+  const adapter = deps.rails.deposits[rail]
+  if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
+  const depositCode = newDepositCode()
+  return {
+    amountMinor: amountMinor ?? null,
+    depositCode,
+    instructions: adapter.instructions(depositCode),
+  }
+}
+
+/** Of a hundred million account numbers, one that is drawn is taken by chance alone. */
+const mostDraws = 10
+
+const insertTopup = async (tx: Tx, row: () => typeof topups.$inferInsert): Promise<TopupRecord> => {
+  for (let draw = 1; draw <= mostDraws; draw += 1) {
+    const [topup] = await tx.orm.insert(topups).values(row()).onConflictDoNothing({ target: topups.depositCode }).returning()
+    if (topup) return topup
+  }
+  throw new Error('no account number for a deposit was free')
+}
+
+/** Records a top-up of the workspace's owning account: the payer gets the prompt right after the commit, or pays in as instructed. */
 export const initiateTopup = async (
   tx: Tx,
-  deps: Pick<Deps, 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  deps: Asked & Pick<Deps, 'jobs'>,
   principal: Principal,
   input: InitiateTopup,
 ): Promise<TopupRecord> => {
   const { at } = tx
   await checkMayTopUp(tx, principal)
-  const rail = deps.rails.collection
-  if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
-  const problems = amountErrors(input.amount_minor, rail.limits, deps.config.CURRENCY)
-  if (problems.length > 0) throw invalidFields(...problems)
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace
-  await refuseManyPrompts(
-    tx,
-    { derivations: deps.derivations, limits: deps.config.promptLimits },
-    { phone: input.phone_number, accountId: owningAccountId, initiatorAccountId: principal.accountId },
-  )
-  const phone = deps.vault.seal(input.phone_number, phoneContext({ id, workspaceId }))
-  const [topup] = await tx.orm
-    .insert(topups)
-    .values({
-      id,
-      workspaceId,
-      accountId: owningAccountId,
-      status: 'pending',
-      amountMinor: input.amount_minor,
-      currency: deps.config.CURRENCY,
-      method: input.method,
-      phoneCiphertext: phone.ciphertext,
-      phoneKeyId: phone.keyId,
-      phoneMask: mask(input.phone_number),
-      phoneFingerprint: phoneFingerprint(deps.derivations, input.phone_number),
-      initiatorAccountId: principal.accountId,
-      grantId: principal.grant?.id ?? null,
-      dispatchDueAt: at,
-      traceparent: currentTraceparent(),
-      metadata: input.metadata ?? {},
-      createdAt: at,
-      updatedAt: at,
-    })
-    .returning()
-  if (!topup) throw new Error('an inserted top-up was not returned')
-  tx.afterCommit(() => deps.jobs.wake('topups'))
+  const common = {
+    id,
+    workspaceId,
+    accountId: owningAccountId,
+    status: 'pending' as const,
+    currency: deps.config.CURRENCY,
+    method: input.method,
+    initiatorAccountId: principal.accountId,
+    grantId: principal.grant?.id ?? null,
+    traceparent: currentTraceparent(),
+    metadata: input.metadata ?? {},
+    createdAt: at,
+    updatedAt: at,
+  }
+  const { method } = input
+  const prompt = isDepositRail(method) ? null : await promptFields(tx, deps, principal, input, id)
+  const topup = await insertTopup(tx, () => ({
+    ...common,
+    ...(isDepositRail(method) ? depositFields(deps, method, input.amount_minor) : prompt),
+    expiresAt: prompt?.expiresAt ?? daysAfter(at, depositDays),
+  }))
+  if (prompt) tx.afterCommit(() => deps.jobs.wake('topups'))
   await audit(tx, principal, at, {
     action: 'topup.initiate',
     subject: { type: 'topup', id },
-    after: { id: formatId('topup', id), amount_minor: formatMinor(topup.amountMinor), phone_number_mask: topup.phoneMask },
+    after: {
+      id: formatId('topup', id),
+      method,
+      amount_minor: topup.amountMinor === null ? null : formatMinor(topup.amountMinor),
+      phone_number_mask: topup.phoneMask,
+    },
   })
   return topup
 }

@@ -1,5 +1,4 @@
 import { statement, type Tx } from '../../db/client.ts'
-import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/for-rail.ts'
 import {
@@ -24,6 +23,8 @@ const leaveQueue = statement(
 
 const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: TopupRecord, earlier: Earlier): Outgoing => {
   const { id, amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
+  if (amountMinor === null || phoneCiphertext === null || phoneKeyId === null)
+    throw new Error('a top-up without a phone is in the queue of prompts')
   return {
     subjectId: id,
     seed: ['topup', id],
@@ -43,7 +44,7 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: Topup
 const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.query(leaveQueue, [ids, at])])
-  const isLate = (topup: TopupRecord) => at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
+  const isLate = (topup: TopupRecord) => at >= topup.expiresAt
   return due.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
 }
 

@@ -60,8 +60,13 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     return readCollectionQuery(await post('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
+  /** Prompts and deposits may come in on different ones. */
+  const shortcodes = [...new Set([options.shortcode, options.deposits?.shortcode ?? options.shortcode])]
   return {
-    listPaidIn: (period) => listPaidIn(post, options.shortcode, period),
+    listPaidIn: async (period) => {
+      const lists = await Promise.all(shortcodes.map((shortcode) => listPaidIn(post, shortcode, period)))
+      return lists.every((list) => list !== undefined) ? lists.flatMap((list) => list ?? []) : undefined
+    },
     collect,
     query,
     readDelivery: readCollectionDelivery,

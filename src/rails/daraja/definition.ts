@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { httpUrl, minorAmount, whole } from '../../config/fields.ts'
+import { flag, httpUrl, minorAmount, whole } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { defineProvider } from '../definition.ts'
-import { readMobile, readShortcode, twelveDigits, withoutBank } from '../destinations.ts'
+import { ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 
 const shillings = (amount: bigint) => amount * 100n
 
@@ -27,6 +27,9 @@ export const mpesa = defineProvider({
     DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
     DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
+    MPESA_C2B_ENABLED: flag.default(false),
+    MPESA_C2B_SHORTCODE: z.string().optional(),
+    MPESA_C2B_UNANSWERED: z.enum(['Completed', 'Cancelled']).default('Completed'),
     B2B_MIN_MINOR: minorAmount.default(1_000n),
     B2B_MAX_MINOR: minorAmount.default(25_000_000n),
   },
@@ -74,6 +77,13 @@ export const mpesa = defineProvider({
       limits: { minMinor: shillings(1n), maxMinor: shillings(250_000n), wholeUnits: true },
     },
   },
+  deposits: {
+    MPESA_PAYBILL: {
+      label: 'M-PESA paybill',
+      accepted: { ResultCode: 0, ResultDesc: 'Accepted' },
+      unknownAccount: { ResultCode: 'C2B00012', ResultDesc: 'Rejected' },
+    },
+  },
   statement: {
     columns: {
       receipt: ['receipt no.', 'receipt no', 'receipt'],
@@ -83,6 +93,6 @@ export const mpesa = defineProvider({
       out: ['withdrawn'],
       texts: ['a/c no.', 'a/c no', 'details'],
     },
-    referencesIn: twelveDigits,
+    referencesIn: ourNumbers,
   },
 })

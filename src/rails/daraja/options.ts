@@ -24,6 +24,8 @@ export type DarajaOptions = {
   /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
   tillIdentifierType: '2' | '4'
   timeoutMs: number
+  /** Payments by persons to our paybill; null: switched off. `unanswered`: what M-PESA does when our validation does not answer. */
+  deposits: { shortcode: string; unanswered: 'Completed' | 'Cancelled' } | null
 }
 
 export type DarajaDeps = { clock: Clock; lookup?: LookupFunction }

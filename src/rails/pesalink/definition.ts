@@ -3,7 +3,7 @@ import { httpUrl, list, whole } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
-import { problem, readBankAccount, twelveDigits } from '../destinations.ts'
+import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
 /** `0012=57,0007=11`: our code and the bank's own; if it is not set, codes are passed on unchanged. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
@@ -33,6 +33,8 @@ export const pesalink = defineProvider({
     PESALINK_BANK_CODES: bankCodes.default('as_given'),
     PESALINK_FAILURE_CODES: list.default([]),
     PESALINK_CALLBACK_FIELD: z.string().optional(),
+    PESALINK_DEPOSIT_BANK_CODE: z.string().optional(),
+    PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
     PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   },
   required: [
@@ -69,6 +71,9 @@ export const pesalink = defineProvider({
     },
   },
   prompts: {},
+  deposits: {
+    PESALINK: { label: 'PesaLink from a bank', accepted: { status: true, message: 'Accepted' }, unknownAccount: null },
+  },
   statement: {
     columns: {
       receipt: ['transaction id'],
@@ -78,6 +83,6 @@ export const pesalink = defineProvider({
       out: ['debit'],
       texts: ['reference', 'narrative'],
     },
-    referencesIn: twelveDigits,
+    referencesIn: ourNumbers,
   },
 })

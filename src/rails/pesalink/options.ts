@@ -21,6 +21,10 @@ export type PesalinkOptions = {
   transferPath?: string
   queryPath?: string
   timeoutMs: number
+  /** The code of our bank, for people who pay in from another one; null: switched off. */
+  depositBankCode: string | null
+  /** Where the bank takes the address for notices of deposits; null: it is entered there by hand. */
+  noticePath: string | null
 }
 
 export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction }

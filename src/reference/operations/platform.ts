@@ -115,6 +115,11 @@ export const platformOperations: OperationTexts = {
     text: 'Says what became of it, once that is known: an adjustment gave it to an account, the provider took it back, or it was explained. The note is for the audit log.',
     body: 'ResolveSuspense',
   },
+  'admin.assign_suspense': {
+    summary: 'Give money in suspense to its account',
+    text: 'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
+    body: 'AssignSuspense',
+  },
   'admin.list_reconciliations': {
     summary: 'List reconciliations',
     text: 'Every comparison of the books with a statement of a provider, with how much matched.',

@@ -51,6 +51,8 @@ const reasons: Readonly<Record<Item['reason'], string>> = {
   contradiction: 'The provider contradicts what is recorded as final',
   unbookable_delivery: 'A callback failed repeatedly and was set aside',
   not_in_our_books: 'The statement lists it, and the books do not',
+  unknown_reference: 'A deposit under a reference that is not ours',
+  account_closed: 'A deposit for a closed account',
 }
 
 const Row = ({ title, children, onResolve }: { title: string; children: ReactNode; onResolve: () => void }) => (

@@ -44,7 +44,7 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
   <div className="split">
     <Card>
       <div aria-live="polite" className="stack">
-        {topup.status === 'pending' && <Pending topup={topup} />}
+        {topup.status === 'pending' && (topup.instructions ? <Instructions topup={topup} /> : <Pending topup={topup} />)}
         {topup.status === 'succeeded' && <Succeeded topup={topup} />}
         {topup.status === 'failed' && <Failed topup={topup} />}
         {topup.status === 'expired' && <TimedOut />}
@@ -55,12 +55,14 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
         <Facts
           facts={[
             ['Status', <StatusBadge key="status" status={topup.status} />],
-            ['Amount', <Amount key="amount" minor={topup.amount_minor} currency={topup.currency} />],
+            ['Amount', amountOf(topup) && <Amount key="amount" minor={amountOf(topup) ?? '0'} currency={topup.currency} />],
             [
               'From',
-              <span key="phone" className="mono">
-                {topup.phone_number_mask}
-              </span>,
+              topup.phone_number_mask && (
+                <span key="phone" className="mono">
+                  {topup.phone_number_mask}
+                </span>
+              ),
             ],
             [
               'Receipt',
@@ -106,6 +108,37 @@ const Ring = ({ part, children }: { part: number; children: string }) => {
   )
 }
 
+/** What arrived, else what was asked for. */
+const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => received_minor ?? amount_minor
+
+/** In groups of three: easier to read aloud and to type. */
+const grouped = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
+
+const wordsOf = (instructions: NonNullable<TopUp['instructions']>): (readonly [name: string, value: string])[] =>
+  'paybill' in instructions
+    ? [
+        ['Paybill', instructions.paybill],
+        ['Account number', instructions.account_number],
+      ]
+    : [
+        ['Bank code', instructions.bank_code],
+        ['Account number', instructions.account_number],
+        ['Reference', instructions.reference],
+      ]
+
+const Instructions = ({ topup }: { topup: TopUp }) => (
+  <div className="stack">
+    <h2>Pay in any amount</h2>
+    <Facts
+      facts={(topup.instructions ? wordsOf(topup.instructions) : []).map(([name, value]) => [
+        name,
+        <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
+      ])}
+    />
+    <p className="quiet">The money is credited when it arrives, and this page updates. Spaces and dashes do not matter.</p>
+  </div>
+)
+
 const Pending = ({ topup }: { topup: TopUp }) => {
   const time = useNow(1000)
   const left = Math.min(promptSeconds, Math.ceil((Date.parse(topup.created_at) + promptSeconds * 1000 - time) / 1000))
@@ -127,8 +160,8 @@ const Pending = ({ topup }: { topup: TopUp }) => {
       <Ring part={left / promptSeconds}>{`${left} s`}</Ring>
       <h2>Check your phone</h2>
       <p>
-        Enter your M-PESA PIN on {topup.phone_number_mask.slice(-4).padStart(8, '•')} to pay{' '}
-        {moneyText(topup.amount_minor, topup.currency)}.
+        Enter your M-PESA PIN on {(topup.phone_number_mask ?? '').slice(-4).padStart(8, '•')} to pay{' '}
+        {moneyText(topup.amount_minor ?? '0', topup.currency)}.
       </p>
     </div>
   )
@@ -139,7 +172,7 @@ const Succeeded = ({ topup }: { topup: TopUp }) => (
     <span className="avatar avatar-large avatar-good">
       <Icon name="check" size={22} />
     </span>
-    <h2>{moneyText(topup.amount_minor, topup.currency)} arrived</h2>
+    <h2>{moneyText(amountOf(topup) ?? '0', topup.currency)} arrived</h2>
     <p>It is available now.</p>
     <div className="row">
       <NextStep />

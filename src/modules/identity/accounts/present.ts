@@ -25,7 +25,12 @@ export const presentAccount = (account: AccountRecord, balance: Balance, currenc
   created_at: isoTime(account.createdAt),
 })
 
-const referenceKinds: Readonly<Record<string, IdKind>> = { payment: 'payment', topup: 'topup', adjustment: 'ledger' }
+const referenceKinds: Readonly<Record<string, IdKind>> = {
+  payment: 'payment',
+  topup: 'topup',
+  adjustment: 'ledger',
+  suspense: 'suspense',
+}
 
 type EntryView = z.output<typeof HistoryEntry>
 

@@ -1,7 +1,6 @@
 import { statement, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import { providerOf, railsOf } from '../../../../lib/rail-names.ts'
-import type { AttemptRecord } from './queries.ts'
+import { type AnyRail, providerOf, railsOf } from '../../../../lib/rail-names.ts'
 
 const waitForClaims = statement(
   'receipts.lock',
@@ -11,10 +10,11 @@ const others = statement(
   'receipts.others',
   `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
    where exists (select from payments where rail = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)
-      or exists (select from topups where method = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)`,
+      or exists (select from topups where method = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)
+      or exists (select from deposits where rail = any($1::text[]) and receipt = c.receipt and state = 'credited' and topup_id <> c.subject)`,
 )
 
-export type ReceiptClaim = { rail: AttemptRecord['rail']; receipt: string; subjectId: Uuid }
+export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
 
 /**
  * The subjects whose receipt already belongs to something else, at the provider of its rail. Two subjects that claim one receipt at the same

@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { depositRails, providers } from '../../lib/rail-names.ts'
+import { bytes, id, instant, money } from './columns.ts'
+import { topups } from './payments.ts'
+import { suspenseItems } from './rails.ts'
+
+/**
+ * `received`: told, and not yet booked. `known`: another record already has this money. `credited`: to the account of its top-up.
+ * `suspense`: nothing here has its reference.
+ */
+export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
+/** Who told of it: the provider's own notice, its list of a day, or a statement. */
+export const depositSources = ['notice', 'list', 'statement'] as const
+
+/** A payment that a person made to one of the organisation's accounts, once for each receipt of the provider. */
+export const deposits = pgTable(
+  'deposits',
+  {
+    id: id(),
+    rail: text({ enum: depositRails }).notNull(),
+    provider: text({ enum: providers }).notNull(),
+    receipt: text().notNull(),
+    amountMinor: money().notNull(),
+    currency: text().notNull(),
+    /** What the payer typed as account number. */
+    reference: text().notNull(),
+    payerName: text(),
+    state: text({ enum: depositStates }).notNull(),
+    source: text({ enum: depositSources }).notNull(),
+    topupId: uuid().references(() => topups.id),
+    suspenseId: uuid().references(() => suspenseItems.id),
+    /** The provider's notice, word for word; null for what a list named. */
+    bodyCiphertext: bytes(),
+    bodyKeyId: text(),
+    /** When it was paid, by the provider's clock. */
+    paidAt: instant().notNull(),
+    receivedAt: instant().notNull(),
+    settledAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('deposits_receipt_key').on(t.provider, t.receipt),
+    index('deposits_topup').on(t.topupId),
+    index('deposits_suspense').on(t.suspenseId),
+    index('deposits_open').on(t.receivedAt).where(sql`${t.state} = 'received'`),
+    index('deposits_paid').on(t.rail, t.paidAt),
+    check('deposits_amount_check', sql`${t.amountMinor} > 0`),
+    check('deposits_body_check', sql`num_nulls(${t.bodyCiphertext}, ${t.bodyKeyId}) in (0, 2)`),
+    check(
+      'deposits_state_check',
+      sql`(${t.state} = 'received') = (${t.settledAt} is null) and (${t.state} <> 'suspense' or ${t.suspenseId} is not null)`,
+    ),
+  ],
+)
+
+/** Our addresses for notices of deposits, as a provider was last told them. */
+export const depositRegistrations = pgTable('deposit_registrations', {
+  rail: text({ enum: depositRails }).primaryKey(),
+  addressHash: bytes().notNull(),
+  registeredAt: instant().notNull(),
+})

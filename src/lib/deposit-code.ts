@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto'
+
+/** What a person needs to pay in. */
+export type DepositInstructions =
+  | { paybill: string; account_number: string }
+  | { bank_code: string; account_number: string; reference: string }
+
+/**
+ * The account number under which a person pays in: nine digits, of which the last one checks the others (Damm's algorithm). Digits are read
+ * aloud and typed on any phone; a wrong digit and two neighbours that changed places are always noticed.
+ */
+const steps = [
+  [0, 3, 1, 7, 5, 9, 8, 6, 4, 2],
+  [7, 0, 9, 2, 1, 5, 4, 8, 6, 3],
+  [4, 2, 0, 6, 8, 7, 1, 3, 5, 9],
+  [1, 7, 5, 0, 9, 8, 3, 4, 2, 6],
+  [6, 1, 2, 3, 0, 4, 5, 9, 7, 8],
+  [3, 6, 7, 4, 2, 0, 9, 5, 8, 1],
+  [5, 8, 6, 9, 7, 2, 0, 1, 3, 4],
+  [8, 9, 4, 5, 3, 6, 2, 0, 1, 7],
+  [9, 4, 3, 8, 6, 1, 7, 2, 0, 5],
+  [2, 5, 8, 1, 4, 3, 6, 7, 9, 0],
+] as const
+
+/** 0 for digits that end with their check digit; else the check digit to add. */
+const checkDigit = (digits: string): number => [...digits].reduce((state, digit) => steps[state]?.[Number(digit)] ?? 0, 0)
+
+/** Random, not counted: it must not be guessed from another one. It never begins with 0, which a spreadsheet would drop. */
+export const newDepositCode = (): string => {
+  const digits = String(randomInt(10_000_000, 100_000_000))
+  return `${digits}${checkDigit(digits)}`
+}
+
+/** The account number in what a person typed: without regard to case, spaces and dashes, and with O, I and L for 0 and 1. */
+export const readDepositCode = (typed: string): string | undefined => {
+  const digits = typed
+    .toUpperCase()
+    .replace(/[\s.-]/g, '')
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
+  return /^[1-9]\d{8}$/.test(digits) && checkDigit(digits) === 0 ? digits : undefined
+}

@@ -1,0 +1,98 @@
+import type { Tx } from '../../../db/client.ts'
+import { audit } from '../../../events/audit.ts'
+import { lockBalance, transfer } from '../../../ledger/ledger.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { displayAmount } from '../../../lib/money.ts'
+import { findAccount } from '../../identity/accounts/queries.ts'
+import { balanceUpdated } from '../../identity/accounts/service.ts'
+import { nameOfOperator, type Operator } from '../../operators.ts'
+import { findSuspense, type SuspenseRecord, type SuspenseView } from '../../suspense/queries.ts'
+import { endAssigned, openSuspense } from '../../suspense/service.ts'
+import type { Deps } from '../deps.ts'
+import { credit } from '../outcome.ts'
+import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../queries.ts'
+import { lockDepositOfSuspense } from './queries.ts'
+import type { AssignSuspense } from './schema.ts'
+import { endDeposit } from './settle.ts'
+
+type Target = { accountId: Uuid; topup: TopupRecord | null }
+
+const targetOf = async (tx: Tx, { account_id, topup_id }: AssignSuspense): Promise<Target> => {
+  if (topup_id !== undefined) {
+    const topup = await findTopupById(tx, topup_id)
+    if (!topup) throw notFound('topup_id')
+    return { accountId: topup.accountId, topup }
+  }
+  if (account_id === undefined) throw invalidFields({ path: 'account_id', message: 'or topup_id is required' })
+  return { accountId: account_id, topup: null }
+}
+
+/** Administrators never give money to themselves, and above the sum that needs a second one they propose an adjustment. */
+const refuseUnfit = async (
+  tx: Tx,
+  { config }: Pick<Deps, 'config'>,
+  operator: Operator,
+  accountId: Uuid,
+  { direction, transferId, amountMinor }: SuspenseRecord,
+): Promise<void> => {
+  const account = await findAccount(tx, accountId)
+  if (!account) throw notFound('account_id')
+  if (operator.accountId === accountId)
+    throw new Refusal('separation_of_duties', { message: 'An administrator does not assign money to their own account.' })
+  if (account.status === 'closed') throw conflict('This account is closed.')
+  if (direction !== 'in' || transferId === null || amountMinor === null)
+    throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
+  if (amountMinor > config.ADJUSTMENT_CONFIRM_MINOR) {
+    const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
+    throw new Refusal('separation_of_duties', {
+      message: `Above ${most} a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
+    })
+  }
+}
+
+/** Gives money in suspense to its account, in one step. With a top-up it ends that as a deposit under its account number would. */
+export const assignSuspense = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  operator: Operator,
+  id: Uuid,
+  input: AssignSuspense,
+): Promise<SuspenseView> => {
+  const { accountId, topup: named } = await targetOf(tx, input)
+  const topup = named && (await lockTopupWithAccount(tx, named.id))
+  if (!topup) await lockBalance(tx, accountId)
+  const deposit = await lockDepositOfSuspense(tx, id)
+  const item = await openSuspense(tx, id)
+  await refuseUnfit(tx, deps, operator, accountId, item)
+  const { amountMinor, providerReceipt: receipt } = item
+  if (amountMinor === null) throw new Error('an item that can be assigned has no amount')
+  if (topup && (!deposit || topup.method !== deposit.rail))
+    throw conflict('This top-up does not wait for such a deposit: name the account instead.')
+  await endAssigned(tx, item, nameOfOperator(operator), input.note)
+  if (topup && deposit) {
+    await credit(
+      tx,
+      deps,
+      { topup, source: { kind: 'operator', actor: operator } },
+      { receipt, amountMinor, reference: { type: 'deposit', id: deposit.id }, from: 'suspense' },
+    )
+    await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
+  } else {
+    const reference = { type: 'suspense', id } as const
+    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference, at: tx.at })
+    await deps.appendEvents(tx, tx.at, await balanceUpdated(tx, deps, accountId, moved.balance))
+  }
+  await audit(tx, operator, tx.at, {
+    action: 'admin.assign_suspense',
+    subject: { type: 'suspense', id },
+    after: {
+      account_id: formatId('account', accountId),
+      topup_id: topup ? formatId('topup', topup.id) : null,
+      note: input.note,
+    },
+  })
+  const after = await findSuspense(tx, id)
+  if (!after) throw new Error('an item of suspense that was assigned is missing')
+  return after
+}

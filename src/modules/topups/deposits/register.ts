@@ -1,0 +1,65 @@
+import { eq } from 'drizzle-orm'
+import { sha256 } from '../../../auth/secrets.ts'
+import type { Db } from '../../../db/client.ts'
+import { depositRegistrations } from '../../../db/tables/deposits.ts'
+import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
+import type { RailCheck } from '../../../rails/check.ts'
+import { deposits } from '../../../rails/definitions.ts'
+import type { DepositUrls } from '../../../rails/rail.ts'
+import type { Deps } from '../deps.ts'
+import { depositUrls } from './receive.ts'
+
+type RegisterDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'rails'>
+
+const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
+
+const remember = async (deps: RegisterDeps, rail: DepositRail, urls: DepositUrls): Promise<void> => {
+  const told = { addressHash: hashOf(urls), registeredAt: deps.clock.now() }
+  await deps.db.orm
+    .insert(depositRegistrations)
+    .values({ rail, ...told })
+    .onConflictDoUpdate({ target: depositRegistrations.rail, set: told })
+}
+
+/** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
+export const registerDeposits = async (deps: RegisterDeps, rail: DepositRail): Promise<string | null> => {
+  const adapter = deps.rails.deposits[rail]
+  if (!adapter) return `deposits by ${rail} are switched off`
+  const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
+  if (adapter.register === null) {
+    await remember(deps, rail, urls)
+    return `enter this address at the provider: ${urls.confirmation}`
+  }
+  const answer = await adapter.register(urls)
+  if (answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
+  await remember(deps, rail, urls)
+  return null
+}
+
+/** The emulator is told at each start, as it may be new. A real provider is told once, by `npm run admin -- rails register`. */
+export const registerAtEmulator = async (deps: RegisterDeps): Promise<void> => {
+  for (const rail of depositRails) if (deps.rails.deposits[rail]?.registersItself) await registerDeposits(deps, rail)
+}
+
+const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
+
+/** Whether each provider that takes deposits was told the addresses that this configuration has now. */
+export const checkRegistrations = async (
+  db: Db,
+  { config, derivations }: Pick<Deps, 'config' | 'derivations'>,
+  rails: readonly DepositRail[],
+): Promise<RailCheck[]> =>
+  Promise.all(
+    rails.map(async (rail): Promise<RailCheck> => {
+      const requirement = `deposits are told to us: ${deposits[rail].label}`
+      const urls = depositUrls(config.operatorUrl, derivations, rail)
+      const [told] = await db.orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, rail))
+      const command = 'run npm run admin -- rails register'
+      if (portalForbids.test(config.operatorUrl))
+        return { requirement, problem: 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name' }
+      if (!told) return { requirement, problem: `no address was registered: ${command}` }
+      if (!told.addressHash.equals(hashOf(urls)))
+        return { requirement, problem: `OPERATOR_URL or TOKEN_SECRETS changed since they were registered: ${command}` }
+      return { requirement, problem: null }
+    }),
+  )

@@ -1,0 +1,115 @@
+import { eq } from 'drizzle-orm'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { deposits } from '../../../db/tables/deposits.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { booksOf } from '../../../lib/rail-names.ts'
+import { forEachRow } from '../../for-each-row.ts'
+import { getAccount } from '../../identity/accounts/queries.ts'
+import { applyEvidence, openAttempt } from '../../payments/lifecycle/attempts/evidence.ts'
+import { takenReceipts } from '../../payments/lifecycle/attempts/receipts.ts'
+import { findSuspenseOf } from '../../suspense/queries.ts'
+import { endAssigned, openSuspense, recordSuspense } from '../../suspense/service.ts'
+import type { Deps } from '../deps.ts'
+import { credit } from '../outcome.ts'
+import { lockTopupWithAccount, type TopupRecord } from '../queries.ts'
+import { topupSubject } from '../subject.ts'
+import { type DepositRecord, findByReference, findDeposit, listUnsettled, lockDeposit } from './queries.ts'
+
+export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>
+
+type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
+
+export const endDeposit = (tx: Tx, id: Uuid, end: End): Promise<unknown> =>
+  tx.orm
+    .update(deposits)
+    .set({ ...end, settledAt: tx.at })
+    .where(eq(deposits.id, id))
+
+/** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
+const settlePrompt = async (
+  tx: Tx,
+  deps: SettleDeps,
+  deposit: DepositRecord,
+  prompt: { topupId: Uuid; attemptId: Uuid },
+): Promise<void> => {
+  const open = await openAttempt(tx, deps, topupSubject, { id: prompt.attemptId, subjectId: prompt.topupId })
+  if ((await lockDeposit(tx, deposit.id))?.state !== 'received') return
+  const { receipt, amountMinor } = deposit
+  const evidence = { kind: 'succeeded', receipt, amountMinor } as const
+  await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'delivery' } }])
+  await endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
+}
+
+/** The money waits for a person who knows whose it is. */
+const toSuspense = async (
+  tx: Tx,
+  deps: SettleDeps,
+  { id, rail, receipt, amountMinor }: DepositRecord,
+  reason: 'unknown_reference' | 'account_closed',
+): Promise<void> => {
+  const suspenseId = await recordSuspense(tx, deps, {
+    rail,
+    direction: 'in',
+    reason,
+    subject: { kind: 'deposit', id },
+    receipt,
+    amountMinor,
+    book: true,
+    at: tx.at,
+  })
+  if (suspenseId === undefined) throw new Error('a deposit is in suspense twice')
+  await endDeposit(tx, id, { state: 'suspense', suspenseId })
+}
+
+/**
+ * Books a stored deposit once: to the account of its top-up, or to suspense. The order of locks: the account, the receipt, the deposit, the
+ * item of suspense. A statement may have put the same receipt into suspense before: then the money comes from there.
+ */
+const settle = async (tx: Tx, deps: SettleDeps, id: Uuid): Promise<void> => {
+  const told = await findDeposit(tx, id)
+  if (told?.state !== 'received') return
+  const named = await findByReference(tx, told.reference)
+  if (named && named.attemptId !== null)
+    return settlePrompt(tx, deps, told, { topupId: named.topupId, attemptId: named.attemptId })
+  const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
+  const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
+  const deposit = await lockDeposit(tx, id)
+  if (deposit?.state !== 'received') return
+  if (taken.size > 0) return void (await endDeposit(tx, id, { state: 'known' }))
+  const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
+  if (before?.resolvedAt) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
+  const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
+  if (!isOpen) {
+    if (before) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
+    return toSuspense(tx, deps, deposit, topup ? 'account_closed' : 'unknown_reference')
+  }
+  const { receipt, amountMinor } = deposit
+  const isBooked = before !== undefined && before.transferId !== null && before.amountMinor === amountMinor
+  if (before && !isBooked) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
+  if (before) await endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
+  await credit(
+    tx,
+    deps,
+    { topup, source: { kind: 'delivery' } },
+    { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
+  )
+  await endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
+}
+
+export const settleDeposit = (deps: SettleDeps, id: Uuid): Promise<void> => inTx(deps.db, (tx) => settle(tx, deps, id))
+
+const waitSeconds = 5
+const batchSize = 50
+
+/** Books what was stored and not booked. One that fails does not stop the others. */
+export const settleDeposits = async (deps: SettleDeps & Pick<Deps, 'clock' | 'logger'>): Promise<void> => {
+  const ids = await listUnsettled(deps.db, secondsAfter(deps.clock.now(), -waitSeconds), batchSize)
+  await forEachRow(
+    deps,
+    'deposits.settle',
+    ids.map((id) => ({ id })),
+    ({ id }) => settleDeposit(deps, id),
+    { atOnce: 1 },
+  )
+}

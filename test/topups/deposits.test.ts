@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
+import { subjects } from '../../src/modules/jobs.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { findLostDeposits } from '../../src/modules/topups/deposits/find.ts'
+import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
+import { checkRegistrations, registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
+import { settleDeposits } from '../../src/modules/topups/deposits/settle.ts'
+import { statementCsv } from '../../src/sandbox/emulated.ts'
+import { type Administered, startAdministered } from '../admin/administrators.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { alerts, balanceOf, deliver, initiate, lastOrder, pass, topupOf } from '../rails-flows/scene.ts'
+
+let administered: Administered
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  administered = await startAdministered()
+  service = administered.service
+  await registerAtEmulator(service.deps)
+})
+beforeEach(async () => {
+  person = await signIn(service.api)
+  service.sandbox.rules.clear()
+})
+afterAll(async () => {
+  // The days that have passed are sealed here, as the regular job does elsewhere.
+  await pass(service, 1)
+  expect(await findBreaches(service)).toEqual([])
+  await service.close()
+})
+
+const ask = async (body: object = { method: 'MPESA_PAYBILL' }) => {
+  const answer = await person.api.post('/v1/topups/initiate', body)
+  expect(answer.status).toBe(201)
+  return answer.body
+}
+/** A person pays in at the emulated provider; its answer. */
+const payIn = async (reference: string, more: object = {}) => {
+  const answer = await fetch(`${service.sandboxUrl}/control/deposits`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ reference, amount_minor: '500000', ...more }),
+  })
+  const body = (await answer.json()) as { receipt: string; error?: string }
+  await service.settle()
+  return { status: answer.status, ...body }
+}
+const openSuspense = async () => (await administered.admin.api.get('/v1/admin/suspense?status=open')).body.data
+const urlOf = (kind: 'confirmation' | 'validation' = 'confirmation') =>
+  depositUrls(service.operatorUrl, service.deps.derivations, 'MPESA_PAYBILL')[kind]
+const notice = (fields: object) => ({
+  TransactionType: 'Pay Bill',
+  TransID: 'SGH0000001',
+  TransTime: '20260304120000',
+  TransAmount: '5000.00',
+  BusinessShortCode: '174379',
+  BillRefNumber: '',
+  MSISDN: '2547 ***** 000',
+  FirstName: 'JANE',
+  MiddleName: '',
+  LastName: 'DOE',
+  ...fields,
+})
+
+describe('the account number of a deposit', () => {
+  test('is nine digits whose last one checks the others: no single wrong digit and no two swapped neighbours pass', () => {
+    for (let round = 0; round < 50; round += 1) {
+      const code = newDepositCode()
+      expect(code).toMatch(/^[1-9]\d{8}$/)
+      for (let at = 0; at < 9; at += 1) {
+        for (const digit of '0123456789')
+          if (digit !== code[at]) expect(readDepositCode(code.slice(0, at) + digit + code.slice(at + 1))).toBeUndefined()
+        const [one = '', two = ''] = code.slice(at, at + 2)
+        if (at < 8 && one !== two) expect(readDepositCode(code.slice(0, at) + two + one + code.slice(at + 2))).toBeUndefined()
+      }
+    }
+  })
+  test('is read however a person types it', () => {
+    const code = newDepositCode()
+    const written = `${code.slice(0, 3)} ${code.slice(3, 6)}-${code.slice(6)} `
+    expect(readDepositCode(written.replace('0', 'o').replace('1', 'l'))).toBe(code)
+  })
+})
+
+test('a deposit needs no phone and no amount, and says at once where to pay in', async () => {
+  const topup = await ask()
+  expect(topup).toMatchObject({
+    status: 'pending',
+    amount_minor: null,
+    received_minor: null,
+    method: 'MPESA_PAYBILL',
+    phone_number_mask: null,
+    instructions: { paybill: '174379', account_number: expect.stringMatching(/^\d{9}$/) },
+    expires_at: new Date(service.clock.now().getTime() + 7 * 86_400_000).toISOString(),
+  })
+  expect(await ask({ method: 'PESALINK', amount_minor: '700000' })).toMatchObject({
+    amount_minor: '700000',
+    instructions: { bank_code: '68', account_number: '1450160649886', reference: expect.stringMatching(/^\d{9}$/) },
+  })
+})
+
+test('a prompt still needs both, and a deposit takes no phone', async () => {
+  const refused = async (body: object) => (await person.api.post('/v1/topups/initiate', body)).body.details.fields
+  expect(await refused({})).toMatchObject([{ path: 'amount_minor' }, { path: 'phone_number' }])
+  expect(await refused({ method: 'MPESA_PAYBILL', phone_number: '0712345678' })).toMatchObject([{ path: 'phone_number' }])
+})
+
+test.each(['MPESA_PAYBILL', 'PESALINK'] as const)('any amount paid in by %s is credited, and ends the top-up', async (method) => {
+  const { id, instructions } = await ask({ method, amount_minor: '100000' })
+  const code = instructions.reference ?? instructions.account_number
+  const before = (await person.api.get('/v1/notifications?limit=1')).body.data[0].id
+  const { status, receipt } = await payIn(` ${code.slice(0, 4)} ${code.slice(4)}`, { method, amount_minor: '123400' })
+  expect(status).toBe(201)
+  expect(await topupOf(person, id)).toMatchObject({
+    status: 'succeeded',
+    amount_minor: '100000',
+    received_minor: '123400',
+    provider_receipt: receipt,
+  })
+  expect(await balanceOf(person)).toEqual({ available: '123400', held: '0' })
+  const events = (await person.api.get('/v1/notifications?after=' + before)).body.data
+  expect(events.map(({ type }: { type: string }) => type).sort()).toEqual(['balance.updated', 'topup.succeeded'])
+})
+
+test('later deposits under the same account number are credited too, and stand in the history', async () => {
+  const { id, instructions } = await ask()
+  const first = await payIn(instructions.account_number)
+  await payIn(instructions.account_number, { amount_minor: '20000' })
+  expect(await topupOf(person, id)).toMatchObject({ received_minor: '500000', provider_receipt: first.receipt })
+  expect(await balanceOf(person)).toEqual({ available: '520000', held: '0' })
+  const { data } = (await person.api.get('/v1/accounts/me/history?type=topup')).body
+  expect(
+    data.map(({ amount_minor, reference }: { amount_minor: string; reference: { id: string } }) => [amount_minor, reference.id]),
+  ).toEqual([
+    ['20000', id],
+    ['500000', id],
+  ])
+})
+
+describe('what a provider tells wrongly moves nothing twice and nothing to a stranger', () => {
+  test('told three times, credited once', async () => {
+    const { instructions } = await ask()
+    await payIn(instructions.account_number, { phone_number: '254711000002' })
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('two confirmations at once are one', async () => {
+    const { instructions } = await ask()
+    const body = notice({ TransID: 'SGHTWICE01', BillRefNumber: instructions.account_number })
+    await Promise.all([deliver(urlOf(), body), deliver(urlOf(), body), deliver(urlOf(), body)])
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('a forged one, with another secret, is answered alike and not believed', async () => {
+    const { instructions } = await ask()
+    const forged = urlOf().replace(/[0-9a-f]{64}/, (secret) => secret.replaceAll(/./g, 'a'))
+    const answer = await deliver(forged, notice({ TransID: 'SGHFORGED1', BillRefNumber: instructions.account_number }))
+    expect(answer).toEqual(await deliver(urlOf(), notice({ TransID: 'SGHOWN0001', BillRefNumber: instructions.account_number })))
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('one for another paybill, or without a receipt, is not booked, and a person is told', async () => {
+    const { instructions } = await ask()
+    const before = alerts(service).length
+    await deliver(urlOf(), notice({ BusinessShortCode: '600000', BillRefNumber: instructions.account_number }))
+    await deliver(urlOf(), notice({ TransID: '', BillRefNumber: instructions.account_number }))
+    expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
+    expect(alerts(service).slice(before)).toEqual(['suspense', 'suspense'])
+  })
+})
+
+test('the public listener does not serve the addresses of providers', async () => {
+  const path = new URL(urlOf()).pathname
+  expect((await service.api.post(path, notice({}))).status).toBe(404)
+})
+
+test('asked beforehand, an account number that nothing here has is refused, and no money moves', async () => {
+  const { instructions } = await ask()
+  const wrong = instructions.account_number.replace(/.$/, (digit: string) => String((Number(digit) + 1) % 10))
+  expect(await payIn(wrong)).toMatchObject({ status: 409, error: 'rejected' })
+  const validated = await deliver(urlOf('validation'), notice({ BillRefNumber: wrong }))
+  expect(JSON.parse(validated.body)).toEqual({ ResultCode: 'C2B00012', ResultDesc: 'Rejected' })
+  expect(service.sandbox.movements().some(({ reference }) => reference === wrong)).toBe(false)
+})
+
+describe('a confirmation that is lost', () => {
+  test('is found in the list of the last hours', async () => {
+    const { id, instructions } = await ask()
+    await payIn(instructions.account_number, { phone_number: '254711000001' })
+    expect((await topupOf(person, id)).status).toBe('pending')
+    service.clock.advance(60)
+    await findLostDeposits(service.deps)
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', received_minor: '500000' })
+    await findLostDeposits(service.deps)
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('is found in an imported statement, and is no difference there', async () => {
+    const topup = await ask({ method: 'PESALINK' })
+    const { receipt } = await payIn(topup.instructions.reference, { method: 'PESALINK', phone_number: '254711000001' })
+    service.clock.advance(60)
+    const [header, ...lines] = statementCsv(service.sandbox.movements(), 'PESALINK').trimEnd().split('\n')
+    const text = [header, ...lines.filter((line) => line.includes(receipt))].join('\n')
+    const run = await reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'bank.csv', text })
+    expect(run).toMatchObject({ lines: 1, matched: 1, differences: 0 })
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+})
+
+test('a confirmation that could not be booked is booked by the next sweep', async () => {
+  const { instructions } = await ask()
+  await service.deps.db.query('alter table ledger_transfers rename to ledger_transfers_away')
+  const answer = await deliver(urlOf(), notice({ TransID: 'SGHLATER01', BillRefNumber: instructions.account_number })).finally(
+    () => service.deps.db.query('alter table ledger_transfers_away rename to ledger_transfers'),
+  )
+  expect(JSON.parse(answer.body)).toEqual({ ResultCode: 0, ResultDesc: 'Accepted' })
+  service.clock.advance(10)
+  await settleDeposits(service.deps)
+  expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+})
+
+test('a notice about a prompt’s own payment is evidence for the prompt, and no second credit', async () => {
+  const id = await initiate(person, '254711000001')
+  await service.settle()
+  const order = lastOrder(service)
+  const told = notice({ TransID: order.receipt, TransAmount: '1500.00', BillRefNumber: order.reference })
+  await deliver(urlOf(), told)
+  await deliver(urlOf(), told)
+  expect(await topupOf(person, id)).toMatchObject({
+    status: 'succeeded',
+    provider_receipt: order.receipt,
+    received_minor: '150000',
+  })
+  expect(await balanceOf(person)).toEqual({ available: '150000', held: '0' })
+})
+
+describe('money under a reference that nothing here has', () => {
+  const stray = async (receipt: string, amount = '5000.00') => {
+    await deliver(urlOf(), notice({ TransID: receipt, TransAmount: amount, BillRefNumber: 'RENT MARCH' }))
+    return (await openSuspense()).find(({ provider_receipt }: { provider_receipt: string }) => provider_receipt === receipt)
+  }
+  const assign = (id: string, body: object, api = administered.admin.api) =>
+    api.post(`/v1/admin/suspense/${id}/assign`, { note: 'the payer called', ...body })
+
+  test('waits in suspense with the sender’s name, and an administrator gives it to its account in one step', async () => {
+    const item = await stray('SGHSTRAY01')
+    expect(item).toMatchObject({
+      reason: 'unknown_reference',
+      sender_name: 'JANE DOE',
+      payment_reference: 'RENT MARCH',
+      amount_minor: '500000',
+      booked: true,
+    })
+    const { body } = await assign(item.id, { account_id: person.accountId })
+    expect(body).toMatchObject({ outcome: 'assigned', note: 'the payer called' })
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+    expect((await assign(item.id, { account_id: person.accountId })).status).toBe(409)
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('can be given to the top-up that the payer meant, which it ends', async () => {
+    const { id } = await ask()
+    const item = await stray('SGHSTRAY02')
+    expect((await assign(item.id, { topup_id: id })).status).toBe(200)
+    expect(await topupOf(person, id)).toMatchObject({
+      status: 'succeeded',
+      received_minor: '500000',
+      provider_receipt: 'SGHSTRAY02',
+    })
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('is never given to the administrator, and above the sum for one it needs a second', async () => {
+    const own = await stray('SGHSTRAY03')
+    expect((await assign(own.id, { account_id: administered.admin.accountId })).body.error).toBe('separation_of_duties')
+    const large = await stray('SGHSTRAY04', '10001.00')
+    expect((await assign(large.id, { account_id: person.accountId })).body.error).toBe('separation_of_duties')
+    expect((await assign(own.id, {})).status).toBe(400)
+    expect((await assign(own.id, { account_id: person.accountId }, person.api)).status).toBe(403)
+    expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
+  })
+})
+
+test('rails check sees whether the addresses that were registered are those of this configuration', async () => {
+  const { config, db, derivations } = service.deps
+  const problems = async (operatorUrl: string) =>
+    (await checkRegistrations(db, { config: { ...config, operatorUrl }, derivations }, ['MPESA_PAYBILL'])).map(
+      ({ problem }) => problem,
+    )
+  expect(await problems(config.operatorUrl)).toEqual([null])
+  expect(await problems('https://other.example')).toEqual([expect.stringMatching(/changed since/)])
+  expect(await problems('https://sql.example')).toEqual([expect.stringMatching(/word/)])
+})
+
+test('a lost confirmation is found when its day is compared, also after the top-up has expired', async () => {
+  const { id, instructions } = await ask()
+  // A session ends after a week without use, a key does not.
+  const key = await createKey(person)
+  service.clock.advance(8 * 86_400)
+  await service.deps.jobs.sweep()
+  expect((await topupOf(key, id)).status).toBe('expired')
+  await payIn(instructions.account_number, { phone_number: '254711000001' })
+  service.clock.advance(86_400)
+  await reconcilePaidIn(service.deps, subjects)
+  expect(await topupOf(key, id)).toMatchObject({ status: 'succeeded', received_minor: '500000' })
+  expect(await balanceOf(key)).toEqual({ available: '500000', held: '0' })
+})
