@@ -35,10 +35,10 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
 }
 
 export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
-  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) => {
+  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer, faulty = true) => {
     const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
     return provider.tokens.PESALINK.accepts(request.headers.authorization)
-      ? respond(reply, answer, options)
+      ? respond(reply, answer, { ...options, faulty })
       : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { ...options, faulty: false })
   }
 
@@ -52,7 +52,7 @@ export const registerPesalink = (app: FastifyInstance, provider: Provider, respo
     )
   }
   app.post('/account-api/v3.0/notifications', (request, reply) =>
-    authorized(request, reply, () => registerNotices(provider, request.body)),
+    authorized(request, reply, () => registerNotices(provider, request.body), false),
   )
   app.get('/transaction-api/v3.0/transactions/details/:reference', (request, reply) =>
     authorized(request, reply, () => {

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { sha256 } from '../../../auth/secrets.ts'
 import type { Db } from '../../../db/client.ts'
 import { depositRegistrations } from '../../../db/tables/deposits.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
 import type { RailCheck } from '../../../rails/check.ts'
 import { deposits } from '../../../rails/definitions.ts'
@@ -36,9 +37,21 @@ export const registerDeposits = async (deps: RegisterDeps, rail: DepositRail): P
   return null
 }
 
-/** The emulator is told at each start, as it may be new. A real provider is told once, by `npm run admin -- rails register`. */
+const findRegistration = async (db: Db, rail: DepositRail) =>
+  (await db.orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, rail)))[0]
+
+const againAfterSeconds = 3_600
+
+/** The emulator is told every hour, as it may be new. A real provider is told once, by `npm run admin -- rails register`. */
 export const registerAtEmulator = async (deps: RegisterDeps): Promise<void> => {
-  for (const rail of depositRails) if (deps.rails.deposits[rail]?.registersItself) await registerDeposits(deps, rail)
+  for (const rail of depositRails) {
+    if (!deps.rails.deposits[rail]?.registersItself) continue
+    const told = await findRegistration(deps.db, rail)
+    const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
+    const isCurrent =
+      told?.addressHash.equals(hashOf(urls)) && told.registeredAt > secondsAfter(deps.clock.now(), -againAfterSeconds)
+    if (!isCurrent) await registerDeposits(deps, rail)
+  }
 }
 
 const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
@@ -53,7 +66,7 @@ export const checkRegistrations = async (
     rails.map(async (rail): Promise<RailCheck> => {
       const requirement = `deposits are told to us: ${deposits[rail].label}`
       const urls = depositUrls(config.operatorUrl, derivations, rail)
-      const [told] = await db.orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, rail))
+      const told = await findRegistration(db, rail)
       const command = 'run npm run admin -- rails register'
       if (portalForbids.test(config.operatorUrl))
         return { requirement, problem: 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name' }
