@@ -168,12 +168,19 @@ CREATE TABLE "audit_log" (
 	"request_id" text
 );
 --> statement-breakpoint
+CREATE TABLE "audit_seal_nodes" (
+	"level" integer NOT NULL,
+	"place" bigint NOT NULL,
+	"hash" "bytea" NOT NULL,
+	CONSTRAINT "audit_seal_nodes_level_place_pk" PRIMARY KEY("level","place")
+);
+--> statement-breakpoint
 CREATE TABLE "audit_seals" (
 	"sequence" bigint PRIMARY KEY NOT NULL,
 	"through_transaction" "xid8" NOT NULL,
 	"through_id" uuid NOT NULL,
 	"rows" integer NOT NULL,
-	"previous_digest" "bytea" NOT NULL,
+	"rows_root" "bytea" NOT NULL,
 	"digest" "bytea" NOT NULL,
 	"hash" "bytea" NOT NULL,
 	"key_id" text NOT NULL,
@@ -201,6 +208,13 @@ CREATE TABLE "idempotency_keys" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope"),
 	CONSTRAINT "idempotency_keys_answer_check" CHECK (num_nonnulls("idempotency_keys"."response", "idempotency_keys"."payment_id") = 1)
+);
+--> statement-breakpoint
+CREATE TABLE "signing_keys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"public_key" "bytea" NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"retired_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "stream_places" (
@@ -830,6 +844,7 @@ CREATE INDEX "audit_log_workspace" ON "audit_log" USING btree ("workspace_id","i
 CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id","id");--> statement-breakpoint
 CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_seals_hash_key" ON "audit_seals" USING btree ("hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "audit_seals_through" ON "audit_seals" USING btree ("through_transaction","through_id");--> statement-breakpoint
 CREATE INDEX "events_order" ON "events" USING btree ("transaction","id");--> statement-breakpoint
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","transaction","id");--> statement-breakpoint
 CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id") WHERE "events"."workspace_id" is null;--> statement-breakpoint

@@ -10,6 +10,8 @@ create trigger audit_log_append_only before update or delete or truncate on audi
 --> statement-breakpoint
 create trigger audit_seals_append_only before update or delete or truncate on audit_seals for each statement execute function refuse_change();
 --> statement-breakpoint
+create trigger audit_seal_nodes_append_only before update or delete or truncate on audit_seal_nodes for each statement execute function refuse_change();
+--> statement-breakpoint
 create trigger spending_policy_versions_append_only before update or delete or truncate on spending_policy_versions for each statement execute function refuse_change();
 --> statement-breakpoint
 create trigger approval_decisions_append_only before update or delete or truncate on approval_decisions for each statement execute function refuse_change();

@@ -14,7 +14,7 @@ export type ServiceDescription = { routes: readonly RouteEntry[]; document: obje
 export const describeService = async (): Promise<ServiceDescription> => {
   const key = `described:${randomBytes(32).toString('base64')}`
   const service = await createService({
-    config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key }),
+    config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key, RECEIPT_KEYS: key }),
     databaseUrl: 'postgresql://localhost/none',
     clock: systemClock,
     logger: pino({ level: 'silent' }),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -13,6 +13,10 @@ const sources = [
   'client/src',
   'client/package.json',
   'client/README.md',
+  'verifier',
+  'src/policy',
+  'src/lib',
+  'src/modules/policies/present.ts',
   'client/build.ts',
   'client/tsconfig.build.json',
   'LICENSE',
@@ -27,6 +31,7 @@ const pack = async (sourcesHash: string): Promise<void> => {
   await promisify(execFile)('npm', ['pack', '--silent', '--pack-destination', draft], { cwd: client })
   const [name = 'nothing'] = await readdir(draft)
   await rename(join(draft, name), join(draft, 'client.tgz'))
+  await copyFile(join(client, 'dist/verify-receipt.mjs'), join(draft, 'verify-receipt.mjs'))
   await writeFile(join(draft, 'sources.sha256'), sourcesHash)
   await rm(packed, { recursive: true, force: true })
   await rename(draft, packed)

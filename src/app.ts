@@ -6,6 +6,7 @@ import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed, type LastUsed } from './auth/last-used.ts'
 import { createLookupsIn } from './auth/lookups.ts'
 import { createOrderNames } from './auth/order-names.ts'
+import { createReceiptKeys } from './auth/receipt-keys.ts'
 import { createResolvers } from './auth/resolve.ts'
 import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
@@ -22,15 +23,12 @@ import type { App, Departure } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
 import { registerBodyParsing } from './http/body.ts'
-import { registerClientPackage } from './http/client-package.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
 import { createDeparture } from './http/departure.ts'
-import { registerDocs } from './http/docs.ts'
+import { registerDocumentation } from './http/documentation.ts'
 import { createEnvelope } from './http/envelope.ts'
-import { registerErrorDocs } from './http/error-docs.ts'
 import { registerErrors } from './http/errors.ts'
-import { registerGuides } from './http/guides.ts'
 import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
@@ -55,6 +53,7 @@ import { endUnauthorizedPayments } from './modules/payments/approvals/unauthoriz
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
 import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
+import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
 import { createMeasures, type Measures } from './operator/measures.ts'
@@ -99,7 +98,7 @@ type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
 const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
   const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
-  if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS || !config.ORDER_KEY)
+  if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS || !config.ORDER_KEY || !config.RECEIPT_KEYS)
     throw new Error('the keys must be made before the service is built')
   const shared = {
     poolSize: config.DATABASE_POOL_SIZE,
@@ -128,6 +127,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     clock,
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
+    receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
     witness: createWitness({ db, logger }),
     orderNames: createOrderNames(config.ORDER_KEY.current),
@@ -235,10 +235,7 @@ const buildHttp = async (
     identity: identity.simulated,
   })
   await registerDocument(http)
-  registerErrorDocs(http, oauthCodes)
-  registerGuides(http, config.publicUrl)
-  await registerDocs(http)
-  registerClientPackage(http)
+  await registerDocumentation(http, config.publicUrl, oauthCodes)
   return { http, routes }
 }
 
@@ -280,6 +277,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     depart: departure.begin,
     start: async () => {
       // Each of these may be repeated: what it reads or writes at start is either lost with its connection, or done.
+      await untilAnswered(() => registerSigningKeys(deps))
       await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))
       await untilAnswered(() => openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now()))
       await untilAnswered(() => deps.feed.start())

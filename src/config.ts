@@ -43,6 +43,7 @@ const environment = z.object({
   REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
+  RECEIPT_KEYS: keyRing.optional(),
   ORDER_KEY: lastingKey.optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),

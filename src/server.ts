@@ -63,9 +63,8 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
-  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys
   const service = await createService({
-    config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY },
+    config: { ...config, ...keys.settings },
     databaseUrl: database.url,
     directUrl: database.directUrl,
     ...(database.pooler && { pooler: database.pooler }),

@@ -6,6 +6,7 @@ import type { Console } from './console.ts'
 import { migrateDatabase } from './migrate.ts'
 import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
+import { receiptKeyCommands } from './receipt-keys.ts'
 import { upkeepCommands } from './upkeep.ts'
 
 /** `needsConsole: false`: it runs on a database of any release, without the service's parts. */
@@ -17,6 +18,7 @@ const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promi
   ...accountCommands,
   ...moneyCommands,
   ...railCommands,
+  ...receiptKeyCommands,
   ...upkeepCommands,
 }
 
@@ -50,6 +52,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   migrate [--serve-as <role>] [--minutes <n>]  brings the database to this release: as the tables' owner, before its processes start. A table
                                                that is in use is tried again for 10 minutes. --serve-as: what the service's role may do
   deliveries retry                             works again on the providers' deliveries that failed too often
+  receipt-keys list                            the keys that sign receipts, with their times
+  receipt-keys new                             prints a key to put first in RECEIPT_KEYS; the ones before it stay after it
+  receipt-keys retire <id>                     ends one that is no longer first: it stays published, and may leave RECEIPT_KEYS
   rotate-keys                                  seals everything under the current keys
   after-restore                                after a dump was restored into another server, before the service starts`
 

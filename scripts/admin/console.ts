@@ -40,9 +40,9 @@ export const openConsole = async (): Promise<Console> => {
       ? await attachEmbeddedPostgres(config.DATA_DIR)
       : { url: config.DATABASE_URL, stop: async () => undefined }
   try {
-    const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = await findKeys(config)
+    const keys = await findKeys(config)
     const deps = createParts({
-      config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, JOBS: 'off' },
+      config: { ...config, ...keys.settings, JOBS: 'off' },
       databaseUrl: database.url,
       clock: await readTime(config),
       logger: pino({ level: 'warn' }, pino.destination(2)),

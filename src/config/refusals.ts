@@ -26,6 +26,7 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly REDIS_URL?: string | undefined
   readonly ENCRYPTION_KEYS?: KeyRing | undefined
   readonly TOKEN_SECRETS?: KeyRing | undefined
+  readonly RECEIPT_KEYS?: KeyRing | undefined
   readonly ORDER_KEY?: KeyRing | undefined
   readonly RAILS?: readonly string[] | undefined
   readonly CORS_ORIGINS: readonly string[]
@@ -78,8 +79,8 @@ function* unsafeUrls<Env extends Settings>(env: Env, providers: readonly Provide
       yield `CORS_ORIGINS must be https:// in production (${url}): its pages may call the API with the session's cookie`
 }
 
-function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }: Settings): Generator<string> {
-  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
+function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS }: Settings): Generator<string> {
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS }
   const seen = new Map<string, string>()
   for (const [name, ring] of Object.entries(rings)) {
     if (!ring) {

@@ -15,6 +15,7 @@ export const privateAuditActions = [
   'admin.resolve_suspense',
   'admin.resume_rail',
   'admin.revoke',
+  'admin.retire_receipt_key',
   'admin.rotate_keys',
   'admin.workspace_reinstate',
   'admin.workspace_suspend',

@@ -1,20 +1,37 @@
 import type { Logger } from 'pino'
 import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
-import { genesis, sealDigest, sealPurpose } from './seal-chain.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { grow, peaksOf, rootOfPeaks, rowsRoot, type SealNode, sealPurpose } from './seal-tree.ts'
 
 /** Where a seal ends: the position of its last row in the order of commits, as text. */
-type Place = { transaction: string; id: string }
-export type Seal = Place & { sequence: number; rows: number; previousDigest: Buffer; digest: Buffer; hash: Buffer; keyId: string }
+export type SealPlace = { transaction: string; id: string }
+/** `rowsRoot`: over its rows. `digest`: the root over all seals up to this one, whose sequences begin at 1. */
+export type Seal = SealPlace & {
+  sequence: number
+  rows: number
+  rowsRoot: Buffer
+  digest: Buffer
+  hash: Buffer
+  keyId: string
+  sealedAt: Date
+}
 
-const beginning: Place = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
+const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
+/** For one transaction. */
 const batch = 500
+/** Few, because a proof of one row reads and hashes all rows of its seal. */
+const rowsPerSeal = 64
 /** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
-/** A row as it is sealed: its columns as a JSON array, all as text. */
+/**
+ * A row as it is sealed: its columns as a JSON array, all as text. What may be private (what changed, the address, the browser) is in it as a
+ * hash, together with the request's random id, so that a proof can show the row without showing that.
+ */
 const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
-  credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before::text, after::text, ip, user_agent, request_id)::text as line`
+  credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
+  encode(sha256(convert_to(json_build_array(before::text, after::text, ip, user_agent, request_id)::text, 'UTF8')), 'hex'))::text as line`
 
 const unsealed = statement(
   'audit.unsealed',
@@ -24,12 +41,12 @@ const unsealed = statement(
 )
 const between = statement(
   'audit.sealed',
-  `select ${line} from audit_log
+  `select id, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
    order by audit_log.transaction, audit_log.id`,
 )
 const sealColumns =
-  'sequence, through_transaction::text as transaction, through_id as id, rows, previous_digest, digest, hash, key_id'
+  'sequence, through_transaction::text as transaction, through_id as id, rows, rows_root, digest, hash, key_id, sealed_at'
 const newestSeal = statement(
   'audit.newest_seal',
   `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
@@ -38,19 +55,44 @@ const sealsAfter = statement(
   'audit.seals_after',
   `select ${sealColumns} from audit_seals where sequence > $1 order by audit_seals.sequence limit $2`,
 )
-const insertSeal = statement(
+const insertSeals = statement(
   'audit.seal',
-  `insert into audit_seals (sequence, through_transaction, through_id, rows, previous_digest, digest, hash, key_id, sealed_at)
-   values ($1, $2::xid8, $3, $4, $5, $6, $7, $8, $9)`,
+  `insert into audit_seals (sequence, through_transaction, through_id, rows, rows_root, digest, hash, key_id, sealed_at)
+   select s.*, $8, $9 from unnest($1::bigint[], $2::xid8[], $3::uuid[], $4::int[], $5::bytea[], $6::bytea[], $7::bytea[]) as s`,
+)
+const insertNodes = statement(
+  'audit.seal_nodes',
+  `insert into audit_seal_nodes (level, place, hash) select * from unnest($1::int[], $2::bigint[], $3::bytea[])`,
+)
+const readNodes = statement(
+  'audit.read_seal_nodes',
+  `select n.level, n.place, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
+   join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`,
 )
 
-type SealRow = Place & { sequence: bigint; rows: number; previous_digest: Buffer; digest: Buffer; hash: Buffer; key_id: string }
-const toSeal = ({ sequence, previous_digest: previousDigest, key_id: keyId, ...row }: SealRow): Seal => ({
+type SealRow = SealPlace & {
+  sequence: bigint
+  rows: number
+  rows_root: Buffer
+  digest: Buffer
+  hash: Buffer
+  key_id: string
+  sealed_at: Date
+}
+const toSeal = ({ sequence, rows_root, key_id: keyId, sealed_at: sealedAt, ...row }: SealRow): Seal => ({
   ...row,
   keyId,
   sequence: Number(sequence),
-  previousDigest,
+  rowsRoot: rows_root,
+  sealedAt,
 })
+
+/** Nodes of the tree over all seals, in the order of the question; a missing one is left out. */
+export const readSealNodes = async (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> => {
+  const values = [wanted.map(({ level }) => level), wanted.map(({ place }) => place)]
+  const rows = await db.query<{ level: number; place: bigint; hash: Buffer }>(readNodes, values)
+  return rows.map(({ level, place, hash }) => ({ level, place: Number(place), hash }))
+}
 
 /** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
 export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
@@ -67,42 +109,67 @@ export const readSealsAfter = async (db: Db, sequence: number, take: number): Pr
   (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
 
 /** The rows that a seal covers: those after the seal before it. */
-export const readSealedRows = async (db: Db, before: Place | undefined, seal: Place): Promise<string[]> => {
+export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<{ id: Uuid; line: string }[]> => {
   const from = before ?? beginning
-  const rows = await db.query<{ line: string }>(between, [from.transaction, from.id, seal.transaction, seal.id])
-  return rows.map((row) => row.line)
+  return db.query(between, [from.transaction, from.id, seal.transaction, seal.id])
 }
 
-const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefined> => {
+const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
+
+/** Seals the next rows. Returns the newest seal, and whether there may be more. */
+const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal; more: boolean } | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
   const from = last ?? beginning
-  const rows = await tx.query<Place & { line: string }>(unsealed, [from.transaction, from.id, batch])
-  const end = rows.at(-1)
-  if (!end) return undefined
-  const sequence = (last?.sequence ?? 0) + 1
-  const previousDigest = last?.digest ?? genesis
-  const digest = sealDigest(
-    previousDigest,
-    rows.map((row) => row.line),
-  )
+  const rows = await tx.query<SealPlace & { line: string }>(unsealed, [from.transaction, from.id, batch])
+  let size = last?.sequence ?? 0
+  let peaks = await readSealNodes(tx, peaksOf(size))
+  const seals: Seal[] = []
+  const nodes: SealNode[] = []
   const keyId = derivations.currentKeyId
-  const hash = derivations.mac(sealPurpose, digest.toString('hex'))
-  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, tx.at])
-  tx.remember('seal', [`${sequence}:${hash.toString('hex')}`])
-  return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousDigest, digest, hash, keyId }
+  for (const chunk of chunksOf(rows, rowsPerSeal)) {
+    const root = rowsRoot(chunk.map((row) => row.line))
+    const grown = grow(peaks, size, root)
+    peaks = grown.peaks
+    size += 1
+    nodes.push(...grown.completed)
+    const digest = rootOfPeaks(peaks)
+    const hash = derivations.mac(sealPurpose, digest.toString('hex'))
+    const { transaction, id } = chunk.at(-1) as SealPlace
+    seals.push({ sequence: size, transaction, id, rows: chunk.length, rowsRoot: root, digest, hash, keyId, sealedAt: tx.at })
+  }
+  const seal = seals.at(-1)
+  if (!seal) return undefined
+  await tx.query(insertSeals, [
+    seals.map(({ sequence }) => sequence),
+    seals.map(({ transaction }) => transaction),
+    seals.map(({ id }) => id),
+    seals.map((one) => one.rows),
+    seals.map((one) => one.rowsRoot),
+    seals.map(({ digest }) => digest),
+    seals.map(({ hash }) => hash),
+    keyId,
+    tx.at,
+  ])
+  await tx.query(insertNodes, [
+    nodes.map(({ level }) => level),
+    nodes.map(({ place }) => place),
+    nodes.map(({ hash }) => Buffer.from(hash)),
+  ])
+  tx.remember('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`])
+  return { seal, more: rows.length === batch }
 }
 
 /**
- * Chains what was committed since, in batches; no commit waits for it. A row is left out while an older transaction could still write one
+ * Seals what was committed since, in batches; no commit waits for it. A row is left out while an older transaction could still write one
  * before it. The newest hash is logged: stored where the database's owner cannot change it, it proves everything up to it.
  */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
-    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
-    if (seal)
-      deps.logger.info({ seal: seal.sequence, rows: seal.rows, hash: seal.hash.toString('hex') }, 'audit rows were sealed')
-    more = seal?.rows === batch
+    const sealed = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
+    if (sealed) deps.logger.info({ seal: sealed.seal.sequence, hash: sealed.seal.hash.toString('hex') }, 'audit rows were sealed')
+    more = sealed?.more ?? false
   }
 }

@@ -8,6 +8,7 @@ const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, i
 const downloads = [
   /** The typed client as npm packs it: `npm install http://localhost:3000/client.tgz` in any folder. */
   { url: '/client.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
+  { url: '/verify-receipt.mjs', file: fileOf('pack/verify-receipt.mjs'), type: 'text/javascript; charset=utf-8' },
   { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
 ] as const
 

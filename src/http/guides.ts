@@ -22,6 +22,7 @@ export const guideNames = [
   'idempotency',
   'permissions',
   'mandates',
+  'receipts',
   'key-rotation',
   'sandbox',
   'going-live',

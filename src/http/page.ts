@@ -21,7 +21,7 @@ nav a, button { display: block; padding: .65rem 1rem; border: 1px solid var(--fi
 nav a.primary { border-color: var(--accent); background: var(--accent); color: #fff; }
 nav a:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 label { display: block; margin: 0 0 .6rem; }
-input:not([type=checkbox]) { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
+input:not([type=checkbox]), textarea { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
 small { color: var(--ink-2); }
 `
 
@@ -55,10 +55,17 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 </html>
 `
 
-export const sendHtml = (reply: FastifyReply, status: number, html: string): FastifyReply =>
+/** For a page that works with a file of the reader: our own scripts, and requests to this service alone. */
+const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
+
+export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply
     .code(status)
-    .headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
+    .headers({
+      'content-security-policy': scripted ? scriptedPolicy : contentSecurityPolicy,
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+    })
     .type('text/html; charset=utf-8')
     .send(html)
 

@@ -3,6 +3,8 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { minorPattern } from '../lib/money.ts'
 import { isPlainText, isVisible } from '../lib/text.ts'
 
+export { isoTime, isoTimeOrNull } from '../lib/iso-time.ts'
+
 /** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
 export const IdIn = (kind: IdKind) =>
   z
@@ -92,9 +94,6 @@ export const Metadata = z
   .record(VisibleText(200), Text(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
-
-export const isoTime = (time: Date): string => time.toISOString()
-export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)
 
 /** 204: an answer without a body. */
 export const NoContent = z.undefined().meta({ description: 'Done; there is no body.' })

@@ -10,6 +10,8 @@ export type OpenAccess = Exclude<Access, 'admin'>
 export const withoutPermission: Readonly<Record<string, readonly [access: OpenAccess, reason: string]>> = {
   'service.health': ['public', 'Load balancers have no credential.'],
   'service.ready': ['public', 'Load balancers have no credential.'],
+  'proof.keys': ['public', 'Strangers check receipts with them.'],
+  'proof.log': ['public', 'A head shows how many seals there are and a hash, and nothing of what was sealed.'],
   'credentials.current': ['authenticated', 'Shows the credential itself, and nothing of the workspace besides its name.'],
   'sign_in.google_start': [
     'optional',

@@ -1,4 +1,5 @@
-import { decodeUuid, encodeUuid, newUuid, type Uuid } from './uuid.ts'
+import { newUuid, type Uuid } from './uuid.ts'
+import { decodeUuid, encodeUuid } from './uuid-text.ts'
 
 export type { Uuid } from './uuid.ts'
 

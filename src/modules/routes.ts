@@ -28,6 +28,8 @@ import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { registerPayments } from './payments/routes.ts'
 import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
+import type { Deps as ProofDeps } from './proof/deps.ts'
+import { registerProof } from './proof/routes.ts'
 import type { Deps as SimulationDeps } from './simulation/deps.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import type { Deps as TopupsDeps } from './topups/deps.ts'
@@ -52,6 +54,7 @@ export type RoutesDeps = AdminDeps &
   OauthDeps &
   PaymentsDeps &
   PoliciesDeps &
+  ProofDeps &
   SimulationDeps &
   TopupsDeps &
   WorkspacesDeps
@@ -75,6 +78,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerPolicies(app, deps)
   registerNotifications(app, deps)
   registerPayments(app, deps)
+  registerProof(app, deps)
   registerSimulation(app, deps)
   registerApprovals(app, deps)
   registerMandates(app, deps)

@@ -8,34 +8,36 @@ import { StartupError } from '../lib/startup-error.ts'
 
 export const keysFileName = 'development-keys.env'
 
-/** Where the keys come from, for the summary. `file` is null when both are configured. */
-export type Keys = Pick<Config, 'ENCRYPTION_KEYS' | 'TOKEN_SECRETS' | 'ORDER_KEY'> & { file: string | null; made: boolean }
+/** The keys that production must be given, and development makes. */
+export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
+type KeyName = (typeof keyNames)[number]
+type KeySettings = Pick<Config, KeyName>
+
+/** Where the keys come from, for the summary. `file` is null when all are configured. */
+export type Keys = { settings: KeySettings; file: string | null; made: boolean }
+
+const pick = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
+const isComplete = (config: KeySettings): boolean => keyNames.every((name) => config[name] !== undefined)
 
 /**
  * Production requires these keys; development creates them once and keeps them: without the same keys at the next start, destinations could
  * not be read, every browser would be signed out, and a payment could be sent under another name. A configured key has priority over a stored one.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
-  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = config
-  if (ENCRYPTION_KEYS && TOKEN_SECRETS && ORDER_KEY) return { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, file: null, made: false }
+  if (isComplete(config)) return { settings: pick(config), file: null, made: false }
   const folder = await openDataFolder(config.DATA_DIR)
   const file = join(folder, keysFileName)
   const made = (await read(file)) === undefined && (await make(folder, file))
   const stored = parse(file, (await read(file)) ?? '')
-  return {
-    ENCRYPTION_KEYS: ENCRYPTION_KEYS ?? stored.ENCRYPTION_KEYS,
-    TOKEN_SECRETS: TOKEN_SECRETS ?? stored.TOKEN_SECRETS,
-    ORDER_KEY: ORDER_KEY ?? stored.ORDER_KEY,
-    file,
-    made,
-  }
+  const settings = Object.fromEntries(keyNames.map((name) => [name, config[name] ?? stored[name]]))
+  return { settings, file, made }
 }
 
-const parse = (file: string, text: string) => {
-  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = parseEnv(text)
+const parse = (file: string, text: string): KeySettings => {
+  const variables = parseEnv(text)
   try {
-    const kept = loadConfig({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY })
-    if (kept.ENCRYPTION_KEYS && kept.TOKEN_SECRETS && kept.ORDER_KEY) return kept
+    const kept = pick(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
+    if (isComplete(kept)) return kept
   } catch {
     // The parser's own sentence could quote the unreadable text.
   }
@@ -58,10 +60,7 @@ const read = async (file: string): Promise<string | undefined> => {
 
 const text =
   () => `# Made at the first start, for development alone. With these keys the destinations in the database can be read.
-ENCRYPTION_KEYS=${newKey()}
-TOKEN_SECRETS=${newKey()}
-ORDER_KEY=${newKey()}
-`
+${keyNames.map((name) => `${name}=${newKey()}\n`).join('')}`
 
 // Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
 const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`

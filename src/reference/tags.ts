@@ -70,6 +70,11 @@ export const tags: readonly Tag[] = [
       'The OAuth 2.1 authorization server for agents. Its endpoints follow their RFCs: form bodies, their own error codes.',
   },
   {
+    name: 'Proof',
+    features: ['proof'],
+    description: 'What a stranger needs to check a receipt: the public keys and the head of the sealed log.',
+  },
+  {
     name: 'Administration',
     features: ['admin'],
     description: 'For administrators of the service, in person. Every act is in the audit log.',

@@ -1,26 +1,26 @@
 import type { Check, CheckFacts } from '../db/check.ts'
 import type { Db } from '../db/client.ts'
-import { readLastSealBefore, readSealedRows, readSealsAfter, type Seal } from '../events/seal.ts'
-import { genesis, sealDigest } from '../events/seal-chain.ts'
+import { readLastSealBefore, readSealedRows, readSealNodes, readSealsAfter, type Seal } from '../events/seal.ts'
+import { type Grown, grow, peaksOf, rootOfPeaks, rowsRoot } from '../events/seal-tree.ts'
 
 /** Seals whose rows are read together. */
 const batch = 20
 
 type Verdict = { fault: string } | { vouched: boolean }
 
-const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[]): Verdict => {
+const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[], tree: Grown): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
-  if (!seal.previousDigest.equals(before?.digest ?? genesis)) return { fault: 'it is not chained to the seal before it' }
   if (lines.length !== seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
-  if (!sealDigest(seal.previousDigest, lines).equals(seal.digest)) return { fault: 'a row that it sealed was changed' }
+  if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a row that it sealed was changed' }
+  if (!rootOfPeaks(tree.peaks).equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
   if (!mac) return { vouched: false }
   return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
 }
 
 /**
- * Computes the chain again, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that it
- * covers; the later ones are compared with it.
+ * Computes the tree again, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that it
+ * covers; the later ones are compared with what is stored of it.
  * A seal whose key is no longer configured is valid when a later seal, keyed with one of our secrets, follows it.
  */
 const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
@@ -29,12 +29,26 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
   let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-    const lines = await Promise.all(seals.map((seal, index) => readSealedRows(db, seals[index - 1] ?? before, seal)))
+    const rows = await Promise.all(seals.map((seal, index) => readSealedRows(db, seals[index - 1] ?? before, seal)))
+    let peaks = await readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1))
+    const trees = seals.map(({ sequence, rowsRoot: root }) => {
+      const tree = grow(peaks, sequence - 1, root)
+      peaks = tree.peaks
+      return tree
+    })
+    const nodes = await readSealNodes(
+      db,
+      trees.flatMap(({ completed }) => completed),
+    )
+    const stored = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, Buffer.from(hash)]))
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
-      const verdict = judge(facts, before, seal, lines[index] ?? [])
+      const tree = trees[index] as Grown
+      const verdict = judge(facts, before, seal, rows[index]?.map(({ line }) => line) ?? [], tree)
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
       else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
+      if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
+        broken.push(`${name}: a node of the tree that proofs are made of was changed`)
       before = seal
     }
     more = seals.length === batch

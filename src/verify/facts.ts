@@ -1,5 +1,5 @@
 import type { CheckFacts } from '../db/check.ts'
-import { sealPurpose } from '../events/seal-chain.ts'
+import { sealPurpose } from '../events/seal-tree.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 

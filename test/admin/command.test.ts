@@ -20,7 +20,7 @@ import { patience } from '../start/process.ts'
 import { createTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
-const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring() }
+const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
 
 let service: TestService
 let person: Person
@@ -237,7 +237,7 @@ describe('after the keys were replaced', () => {
     const next = await startService({
       database: service.database,
       clock: service.clock,
-      env: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secret },
+      env: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secret, RECEIPT_KEYS: keys.RECEIPT_KEYS },
     })
     try {
       const api = next.api.as({ cookie: owner.cookie })

@@ -251,6 +251,11 @@ test.each([
   ['an audit row taken out', 'and there are', `delete from audit_log where id = ${anAudit}`],
   ['a seal taken out', 'a seal before it is missing', 'delete from audit_seals where sequence = 1'],
   [
+    'a changed node of the tree over all seals',
+    'a node of the tree that proofs are made of was changed',
+    `update audit_seal_nodes set hash = sha256('mine') where level = 0 and place = 0`,
+  ],
+  [
     'a seal that was replaced',
     'its hash was not made with our secret',
     `update audit_seals set hash = sha256('forged') where sequence = 1`,

@@ -141,6 +141,20 @@ test('the command line runs from the installed package', async () => {
   expect(stdout).toMatch(/payments login/)
 })
 
+test('verifies a receipt by the command line', async () => {
+  const person = await signIn(service.api)
+  await fund(service, person, 1_000_000n)
+  const payment = await person.api.post('/v1/payments', {
+    beneficiary_id: await newBeneficiary(person.api),
+    amount_minor: '1000',
+  })
+  const receipt = (await person.api.get(`/v1/payments/${payment.body.id}/receipt`)).body
+  await writeFile(join(folder, 'receipt.json'), JSON.stringify(receipt))
+  const args = ['--no-install', 'payments', 'verify-receipt', 'receipt.json', '--issuer', service.api.url]
+  const { stdout } = await run('npx', args, { cwd: folder })
+  expect(stdout).toMatch(/ok {3}signature[\s\S]*The receipt holds/)
+})
+
 test('without the service’s address it says what to give', () => {
   expect(() => new Payments({} as never)).toThrow(/baseUrl/)
   expect(() => new Payments({ baseUrl: 'localhost:3000' })).toThrow(/baseUrl/)

@@ -13,6 +13,7 @@ import { paletteFlows } from './flows/palette.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { providerFlows } from './flows/providers.ts'
+import { receiptFlows } from './flows/receipts.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
@@ -39,6 +40,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('developers', () => developerFlows(world))
   describe('consent', () => consentFlows(world))
   describe('reconciliation', () => reconciliationFlows(world))
+  describe('receipts', () => receiptFlows(world))
   describe('workspace', () => workspaceFlows(world))
   describe('search, roles and activity', () => paletteFlows(world))
   describe('everywhere', () => everywhere(world))

@@ -17,10 +17,10 @@ const clock = createMovableClock()
 const config = await loadConfigWithPorts({ ...readEnvironment(), JOBS: 'off' })
 const logger = await createLogger(config)
 const database = await openDatabase(config, logger)
-const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = await findKeys(config)
+const keys = await findKeys(config)
 const { rails } = await openRails(config, clock, logger)
 const service = await createService({
-  config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY },
+  config: { ...config, ...keys.settings },
   databaseUrl: database.url,
   directUrl: database.directUrl,
   clock,

@@ -66,6 +66,7 @@ export const startWorld = async (folder: string) => {
     SANDBOX_URL: provider.url,
     ENCRYPTION_KEYS: key(),
     TOKEN_SECRETS: key(),
+    RECEIPT_KEYS: key(),
     ORDER_KEY: key(),
     ADMIN_ACCOUNTS: admins.map(({ address }) => address).join(','),
     OPERATOR_URL: `http://127.0.0.1:${operatorPort}`,

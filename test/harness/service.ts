@@ -33,7 +33,7 @@ export type TestService = Service & {
 }
 
 const keys = () => `test:${randomBytes(32).toString('base64')}`
-const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: keys() }
+const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: keys(), RECEIPT_KEYS: keys() }
 
 export type TestOptions = {
   env?: Record<string, string>

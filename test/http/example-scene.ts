@@ -148,7 +148,10 @@ export const playExamples = async (
   })
   await service.settle()
   await play('payments.get', agent, { path: { id: paid.id } })
+  await service.deps.jobs.sweep()
   await play('payments.receipt', agent, { path: { id: paid.id } })
+  await play('proof.keys', agent)
+  await play('proof.log', agent, { query: { from: '1' } })
   const hold = async (amount_minor: string, narrative: string) => {
     pass()
     return (await agent.post('/v1/payments', { beneficiary_id: payee.id, amount_minor, narrative })).body
@@ -420,6 +423,9 @@ const opaque = new Set([
   'receipt',
   'last_four',
   'request_uri',
+  'jws',
+  'x',
+  'line',
   'next_cursor',
 ])
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
-import { findKeys, keysFileName } from '../../src/process/development-keys.ts'
+import { findKeys, keyNames, keysFileName } from '../../src/process/development-keys.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -27,14 +27,14 @@ describe('development keys', () => {
   it('are the same for processes that start at the same moment', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => find()))
     const kept = await find()
-    for (const keys of results) expect(keys.ENCRYPTION_KEYS).toEqual(kept.ENCRYPTION_KEYS)
+    for (const keys of results) expect(keys.settings).toEqual(kept.settings)
   })
 
   it('are replaced by configured ones, each separately', async () => {
     const keys = await find({ TOKEN_SECRETS: configured })
-    expect(keys.TOKEN_SECRETS?.current.id).toBe('mine')
-    expect(keys.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
-    const all = { ENCRYPTION_KEYS: configured, TOKEN_SECRETS: configured, ORDER_KEY: configured }
+    expect(keys.settings.TOKEN_SECRETS?.current.id).toBe('mine')
+    expect(keys.settings.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
+    const all = Object.fromEntries(keyNames.map((name) => [name, configured]))
     expect(await find(all)).toMatchObject({ file: null, made: false })
   })
 

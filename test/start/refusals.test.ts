@@ -44,11 +44,12 @@ const closedPort = async () => {
 }
 
 const key = () => `k:${randomBytes(32).toString('base64')}`
-const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']
+const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']
 const production = () => ({
   NODE_ENV: 'production',
   ENCRYPTION_KEYS: key(),
   TOKEN_SECRETS: key(),
+  RECEIPT_KEYS: key(),
   ORDER_KEY: key(),
   PUBLIC_URL: 'https://pay.example',
   RAILS: 'sandbox',
@@ -132,7 +133,9 @@ it('a start whose connections are reset, at any step, tries again', patience, as
 
 describe('production', patience, () => {
   it('starts with keys, a public URL over https and rails that were named, and logs JSON', async () => {
-    const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production() })
+    // A database of its own: no other keys have signed for it.
+    const own = await createTestDatabase()
+    const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production(), DATABASE_URL: own.url })
     const [line] = await server.waitForOutput(/^\{.*\}$/m)
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) })
     await server.ready()

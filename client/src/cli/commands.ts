@@ -26,8 +26,16 @@ export const usage = `payments: the payments service from a shell
   payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
   payments events [--follow] [--after EVENT]
   payments listen --forward-to URL [--secret whsec_…]
+  payments verify-receipt RECEIPT.json (--issuer URL | --jwks KEYS.json)
 
 Amounts are minor units: 25000 is KES 250.00. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
+
+type Verifier = {
+  run: (
+    args: readonly string[],
+    terminal: { say: (line: string) => void; read: (path: string) => Promise<string> },
+  ) => Promise<number>
+}
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 const text = { type: 'string' } as const
@@ -135,6 +143,15 @@ const forward = async (terminal: Terminal): Promise<void> => {
   await listen(client, { forwardTo, secret, signal: terminal.signal, say: terminal.say })
 }
 
+/** The verifier is a file of its own beside the built command line; the sources do not have it. */
+const verifyReceipt = async (terminal: Terminal): Promise<void> => {
+  const place = new URL('../verify-receipt.mjs', import.meta.url).href
+  const verifier: Verifier = await import(place)
+  const { readFileSync } = await import('node:fs')
+  const read = async (path: string) => readFileSync(path === '-' ? 0 : path, 'utf8')
+  process.exitCode = await verifier.run(terminal.args, { say: terminal.out, read })
+}
+
 export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<void>>> = {
   login,
   logout,
@@ -143,4 +160,5 @@ export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<v
   pay,
   events,
   listen: forward,
+  'verify-receipt': verifyReceipt,
 }

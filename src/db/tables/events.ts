@@ -66,7 +66,7 @@ export const streamPlaces = pgTable(
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 
-/** A batch of committed audit rows, chained to the batch before it. */
+/** A batch of committed audit rows: a leaf of the tree over all seals. */
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -74,8 +74,8 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** Of the seal before, and of this one: SHA-256 over the former and the rows. It can be recomputed from the rows. */
-    previousDigest: bytes().notNull(),
+    /** The Merkle root over its rows, and the one over all seals up to this one. Both can be recomputed from the rows. */
+    rowsRoot: bytes().notNull(),
     digest: bytes().notNull(),
     /** A keyed hash of the digest: an attacker who can only write the table cannot make it. */
     hash: bytes().notNull(),
@@ -83,8 +83,27 @@ export const auditSeals = pgTable(
     keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
-  (t) => [uniqueIndex('audit_seals_hash_key').on(t.hash)],
+  (t) => [
+    uniqueIndex('audit_seals_hash_key').on(t.hash),
+    uniqueIndex('audit_seals_through').on(t.throughTransaction, t.throughId),
+  ],
 )
+
+/** The complete nodes of the tree over all seals: what a proof is made of. Node `place` of a level is over 2^level seals. */
+export const auditSealNodes = pgTable(
+  'audit_seal_nodes',
+  { level: integer().notNull(), place: bigint({ mode: 'number' }).notNull(), hash: bytes().notNull() },
+  (t) => [primaryKey({ columns: [t.level, t.place] })],
+)
+
+/** The public keys of RECEIPT_KEYS that have signed or may have signed. They are published for ever, with their times. */
+export const signingKeys = pgTable('signing_keys', {
+  id: text().primaryKey(),
+  /** Ed25519, 32 bytes. */
+  publicKey: bytes().notNull(),
+  createdAt: instant().notNull(),
+  retiredAt: instant(),
+})
 
 /** The stored response of an idempotency key. Written in the transaction of the effect that it describes. */
 export const idempotencyKeys = pgTable(

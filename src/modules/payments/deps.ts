@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ContractWallets } from '../../auth/contract-wallet.ts'
 import type { OrderNames } from '../../auth/order-names.ts'
+import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
@@ -24,6 +25,7 @@ export type Deps = {
   vault: Vault
   derivations: Derivations
   orderNames: OrderNames
+  receiptKeys: ReceiptKeys
   witness: Witness
   contractWallets: ContractWallets
   cursors: Cursors

@@ -1,5 +1,5 @@
-import { isoTime } from '../../http/wire.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
+import { isoTime } from '../../lib/iso-time.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage } from '../../policy/types.ts'

@@ -6,6 +6,7 @@ import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
+import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
 import type { Rails } from '../../../rails/rail.ts'
@@ -36,6 +37,8 @@ export type Accepted = {
   principal: Principal
   payment: PaymentRecord
   decision: Decision
+  /** What it was decided from: kept in its audit row, so that it can be decided again. */
+  inputs: PackedInputs
   charges: readonly Charge[]
   mandate: PaymentMandate | null
 }
@@ -158,7 +161,15 @@ export const decidePayment = (
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
   if (available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
-  const accepted: Accepted = { kind: 'accepted', principal, payment, decision, charges: chargesFor(evaluation), mandate }
+  const accepted: Accepted = {
+    kind: 'accepted',
+    principal,
+    payment,
+    decision,
+    inputs: packInputs(evaluation),
+    charges: chargesFor(evaluation),
+    mandate,
+  }
   use(state, accepted)
   return accepted
 }

@@ -86,11 +86,11 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
 
 const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
   ...accepted.map(
-    ({ principal, payment, decision }): ActedEntry => ({
+    ({ principal, payment, decision, inputs }): ActedEntry => ({
       actor: principal,
       action: 'payment.create',
       subject: { type: 'payment', id: payment.id },
-      after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decision.outcome },
+      after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decision.outcome, inputs },
     }),
   ),
   ...denied.map(

@@ -48,13 +48,21 @@ export const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, (orm, at
       id: sql<Uuid>`a.id`,
       action: sql<string>`a.action`,
       at: sql<Date>`a.at`,
+      inputs: sql<unknown>`case when a.action = 'payment.create' then a.after->'inputs' end`,
       sequence: sql<bigint | null>`s.sequence`,
-      hash: sql<string | null>`encode(s.hash, 'hex')`,
-      sealedAt: sql<Date | null>`s.sealed_at`,
+      rowsRoot: sql<Buffer | null>`s.rows_root`,
+      through: sql<{
+        transaction: string
+        id: Uuid
+      }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
+      after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
+        then json_build_object('transaction', p.through_transaction::text, 'id', p.through_id) end`,
     })
     .from(
       sql`audit_log a left join lateral (
-        select * from audit_seals s where (s.through_transaction, s.through_id) >= (a.transaction, a.id) order by s.sequence limit 1) s on true`,
+        select * from audit_seals where (through_transaction, through_id) >= (a.transaction, a.id)
+        order by through_transaction, through_id limit 1) s on true
+      left join audit_seals p on p.sequence = s.sequence - 1`,
     )
     .where(
       sql`a.subject_id = any(array(select ${at.paymentId} union all select id from approvals where payment_id = ${at.paymentId}))`,

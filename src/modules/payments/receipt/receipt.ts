@@ -1,32 +1,43 @@
-import { sha256 } from '../../../auth/secrets.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Prepared } from '../../../db/prepare.ts'
+import { type LogHead, proveRows, type RowProof, readLogHead } from '../../../events/seal-proof.ts'
 import { isoTime } from '../../../http/wire.ts'
 import { listTransfers, type TransferRecord } from '../../../ledger/reports.ts'
-import { canonicalJson } from '../../../lib/canonical.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
+import { presentProof } from '../../proof/present.ts'
+import { signDocument, signHead } from '../../proof/service.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { approvalOf, auditOf, decisionsOf, mandateOf, paidTo, policyVersionsOf } from './queries.ts'
 import type { Receipt } from './schema.ts'
 
-type Body = Omit<Receipt, 'digest'>
+type Body = Omit<Receipt, 'jws'>
+type ReceiptDeps = Pick<Deps, 'clock' | 'config' | 'receiptKeys'>
 
 type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
 
-const presentAudit = (rows: Rows<typeof auditOf>): Body['audit'] =>
-  rows.map((row) => ({
-    id: formatId('audit', row.id),
-    action: row.action,
-    at: isoTime(row.at),
-    seal:
-      row.sequence && row.hash && row.sealedAt
-        ? { sequence: Number(row.sequence), hash: row.hash, sealed_at: isoTime(row.sealedAt) }
-        : null,
-  }))
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
+  const inputs = rows.find(({ action }) => action === 'payment.create')?.inputs
+  return isRecord(inputs) ? inputs : null
+}
+
+const presentAudit = async (
+  deps: ReceiptDeps,
+  head: LogHead | null,
+  rows: Rows<typeof auditOf>,
+  proofs: readonly (RowProof | null)[],
+): Promise<Body['audit']> => ({
+  head: await signHead(deps, head),
+  rows: rows.map(({ id, action, at }, index) => {
+    const proof = proofs[index]
+    return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
+  }),
+})
 
 const presentApproval = ([approval]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] =>
   approval
@@ -75,16 +86,16 @@ const presentTransfers = (transfers: readonly TransferRecord[]): Body['ledger_tr
   }))
 
 /**
- * Everything that led to a payment and followed from it, in one document with a digest. docs/verify-receipt.mjs checks it offline.
+ * Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it.
  * Undefined when the workspace has no such payment: what else was read then is dropped.
  */
 export const buildReceipt = async (
   db: Db,
-  deps: Pick<Deps, 'config'>,
+  deps: ReceiptDeps,
   workspaceId: Uuid,
   paymentId: Uuid,
 ): Promise<Receipt | undefined> => {
-  const [payment, [beneficiary], approval, decisions, mandate, transfers, audit] = await Promise.all([
+  const [payment, [beneficiary], approval, decisions, mandate, transfers, audit, head] = await Promise.all([
     findPayment(db, workspaceId, paymentId),
     db.run(paidTo, { paymentId }),
     db.run(approvalOf, { paymentId }),
@@ -92,13 +103,16 @@ export const buildReceipt = async (
     db.run(mandateOf, { paymentId }),
     listTransfers(db, paymentId),
     db.run(auditOf, { paymentId }),
+    readLogHead(db),
   ])
   if (!payment || !beneficiary) return undefined
   const wire = presentPayment(payment)
+  const [policies, proofs] = await Promise.all([readPolicies(db, wire.decision), proveRows(db, audit, head)])
   const body: Body = {
     type: 'payment_receipt',
-    version: 1,
+    version: 2,
     issuer: deps.config.publicUrl,
+    issued_at: isoTime(deps.clock.now()),
     payment: wire,
     beneficiary: {
       id: wire.beneficiary_id,
@@ -106,12 +120,13 @@ export const buildReceipt = async (
       payment_rail: beneficiary.paymentRail,
       destination_mask: beneficiary.destinationMask,
     },
-    policies: await readPolicies(db, wire.decision),
+    policies,
+    decision_inputs: inputsOf(audit),
     approval: presentApproval(approval, decisions),
     mandate: presentMandate(mandate),
     ledger_transfers: presentTransfers(transfers),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
-    audit: presentAudit(audit),
+    audit: await presentAudit(deps, head, audit, proofs),
   }
-  return { ...body, digest: `sha256:${sha256(canonicalJson(body)).toString('hex')}` }
+  return { ...body, jws: await signDocument(deps, body, 'payment-receipt') }
 }

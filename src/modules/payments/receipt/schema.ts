@@ -3,6 +3,7 @@ import { approvalChoices, approvalStatuses, decisionWays } from '../../../db/tab
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { transferKinds } from '../../../ledger/reports.ts'
 import { railNames } from '../../../lib/rail-names.ts'
+import { LogHead, RowProof } from '../../proof/schema.ts'
 import { Payment } from '../schema.ts'
 
 const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.string() })
@@ -10,8 +11,9 @@ const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.
 export const Receipt = z
   .object({
     type: z.literal('payment_receipt'),
-    version: z.literal(1),
+    version: z.literal(2),
     issuer: z.string(),
+    issued_at: TimeOut,
     payment: Payment,
     beneficiary: z.object({
       id: IdOut('beneficiary'),
@@ -22,6 +24,10 @@ export const Receipt = z
     policies: z
       .array(z.object({ id: IdOut('policy'), version: z.number().int(), document: z.record(z.string(), z.unknown()) }))
       .meta({ description: 'The policies that fell on the payment, each as it was when it decided.' }),
+    decision_inputs: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'What the decision was made from: the payment, the usage that was read, the initiator’s grants, the mandate, who could approve, the periods. With the policies it gives the same decision again.',
+    }),
     approval: z
       .object({
         id: IdOut('approval'),
@@ -56,18 +62,27 @@ export const Receipt = z
       }),
     ),
     rail: z.object({ name: z.enum(railNames), receipt: z.string().nullable() }),
-    audit: z.array(
-      z.object({
-        id: z.string(),
-        action: z.string(),
-        at: TimeOut,
-        seal: z
-          .object({ sequence: z.number().int(), hash: z.string(), sealed_at: TimeOut })
-          .nullable()
-          .meta({ description: 'The link of the audit chain that covers this row; null until the next seal.' }),
+    audit: z
+      .object({
+        head: LogHead.nullable().meta({
+          description: 'The sealed log when the receipt was issued; null while nothing is sealed.',
+        }),
+        rows: z.array(
+          z.object({
+            id: z.string(),
+            action: z.string(),
+            at: TimeOut,
+            proof: RowProof.nullable().meta({ description: 'That the row is in the sealed log; null until the next seal.' }),
+          }),
+        ),
+      })
+      .meta({
+        description: 'What was recorded of the payment and its approval, with the proof that nothing of it was changed since.',
       }),
-    ),
-    digest: z.string().meta({ description: 'sha256 of the canonical JSON (names sorted, no white space) of everything else.' }),
+    jws: z.string().meta({
+      description:
+        'A detached JWS (RFC 7515, EdDSA, typ `payment-receipt`) over the RFC 8785 form of everything else, by a key of /.well-known/jwks.json.',
+    }),
   })
   .meta({ id: 'PaymentReceipt' })
 export type Receipt = z.output<typeof Receipt>

@@ -1,0 +1,42 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import type { Key, KeyRing } from '../lib/key-ring.ts'
+
+/** `publicKey`: the 32 bytes of RFC 8032. */
+export type PublicKey = { id: string; publicKey: Buffer }
+
+/** The Ed25519 keys that sign receipts and heads of the sealed log. */
+export type ReceiptKeys = {
+  readonly current: PublicKey
+  readonly all: readonly PublicKey[]
+  /**
+   * A detached JWS (RFC 7515, appendix F: the payload is left out) by the current key. `type` is the header's `typ`, so that a signature over
+   * one kind of document is not one over another.
+   */
+  sign: (payload: string, type: string) => Promise<string>
+}
+
+/** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410). */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+const privateKeyOf = ({ bytes }: Key): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([pkcs8, bytes]), format: 'der', type: 'pkcs8' })
+
+const publicKeyOf = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url')
+
+export const createReceiptKeys = (ring: KeyRing): ReceiptKeys => {
+  const signer = privateKeyOf(ring.current)
+  const all = [...ring.all.values()].map((key) => ({ id: key.id, publicKey: publicKeyOf(privateKeyOf(key)) }))
+  return {
+    current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
+    all,
+    sign: async (payload, type) => {
+      // Loaded with the first receipt: most processes sign none.
+      const { CompactSign } = await import('jose')
+      const jws = await new CompactSign(Buffer.from(payload))
+        .setProtectedHeader({ alg: 'EdDSA', kid: ring.current.id, typ: type })
+        .sign(signer)
+      const [header, , signature] = jws.split('.')
+      return `${header}..${signature}`
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { Db } from '../db/client.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
+import { readNewestSeal, readSealedRows, readSealNodes, type SealPlace } from './seal.ts'
+import type { SealNode } from './seal-tree.ts'
+
+/** The sealed log at a moment: how many seals, and the root over them. */
+export type LogHead = { size: number; root: Buffer; sealedAt: Date }
+
+/** That a row is in the log: `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
+export type RowProof = {
+  line: string
+  index: number
+  rows: number
+  path: Uint8Array[]
+  seal: number
+  rowsRoot: Buffer
+  sealPath: Uint8Array[]
+}
+
+/** An audit row and the seal that covers it. `through`: the seal's last row. `after`: the one of the seal before it; null for the first. */
+export type SealedRow = {
+  id: Uuid
+  sequence: bigint | null
+  rowsRoot: Buffer | null
+  through: SealPlace
+  after: SealPlace | null
+}
+
+/** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
+const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
+  const wanted: Omit<SealNode, 'hash'>[] = []
+  calculate((level, place) => {
+    wanted.push({ level, place })
+    return leafHash('')
+  })
+  const known = new Map((await readSealNodes(db, wanted)).map(({ level, place, hash }) => [`${level}/${place}`, hash]))
+  return calculate((level, place) => {
+    const hash = known.get(`${level}/${place}`)
+    if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
+    return hash
+  })
+}
+
+const prove = async (db: Db, row: SealedRow, sequence: number, rowsRoot: Buffer, size: number): Promise<RowProof> => {
+  const seal = sequence - 1
+  const [lines, sealPath] = await Promise.all([
+    readSealedRows(db, row.after ?? undefined, row.through),
+    overNodes(db, (node) => inclusionPath(seal, size, node)),
+  ])
+  const index = lines.findIndex(({ id }) => id === row.id)
+  const line = lines[index]?.line
+  if (line === undefined) throw new Error(`an audit row is not among those of seal ${sequence}`)
+  const tree = treeOf(lines.map((each) => leafHash(each.line)))
+  return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
+}
+
+export const readLogHead = async (db: Db): Promise<LogHead | null> => {
+  const seal = await readNewestSeal(db)
+  return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
+}
+
+/** The proof of each row under the head, in the same order; null where the row is not sealed yet. */
+export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> =>
+  Promise.all(
+    rows.map((row) => {
+      const sequence = row.sequence === null ? null : Number(row.sequence)
+      if (head === null || sequence === null || row.rowsRoot === null || sequence > head.size) return null
+      return prove(db, row, sequence, row.rowsRoot, head.size)
+    }),
+  )
+
+/** That the log of `from` seals is the beginning of the one of `to`. 0 < from ≤ to. */
+export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
+  overNodes(db, (node) => consistencyPath(from, to, node))

@@ -1,0 +1,54 @@
+import type { Uuid } from './uuid.ts'
+
+const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+const none = 255
+
+const valuesOf = (alphabet: string): Uint8Array => {
+  const values = new Uint8Array(128).fill(none)
+  for (let value = 0; value < alphabet.length; value += 1) values[alphabet.charCodeAt(value)] = value
+  return values
+}
+const digitValues = valuesOf(digits)
+const hexValues = valuesOf('0123456789abcdef')
+
+const suffixLength = 26
+
+/** The 26 digits of Crockford's base 32 after a TypeID's prefix: two zero bits, then 128 bits. */
+export const encodeUuid = (uuid: Uuid): string => {
+  let text = ''
+  let bits = 0
+  let held = 2
+  for (let at = 0; at < uuid.length; at += 1) {
+    const value = hexValues[uuid.charCodeAt(at)] ?? none
+    if (value === none) continue
+    bits = (bits << 4) | value
+    held += 4
+    if (held >= 5) {
+      held -= 5
+      text += digits[(bits >>> held) & 31]
+      bits &= (1 << held) - 1
+    }
+  }
+  return text
+}
+
+/** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */
+export const decodeUuid = (text: string): Uuid | undefined => {
+  if (text.length !== suffixLength || text.charCodeAt(0) > 0x37) return undefined
+  let uuid = ''
+  let bits = 0
+  let held = -2
+  for (let at = 0; at < suffixLength; at += 1) {
+    const value = digitValues[text.charCodeAt(at)] ?? none
+    if (value === none) return undefined
+    bits = (bits << 5) | value
+    held += 5
+    while (held >= 4) {
+      held -= 4
+      if (uuid.length === 8 || uuid.length === 13 || uuid.length === 18 || uuid.length === 23) uuid += '-'
+      uuid += ((bits >>> held) & 15).toString(16)
+      bits &= (1 << held) - 1
+    }
+  }
+  return uuid
+}

@@ -1,0 +1,9 @@
+import { asc } from 'drizzle-orm'
+import type { Db } from '../../db/client.ts'
+import { signingKeys } from '../../db/tables/events.ts'
+
+export type SigningKeyRecord = typeof signingKeys.$inferSelect
+
+/** Every key that has signed or may sign, the oldest first. */
+export const listSigningKeys = (db: Db): Promise<SigningKeyRecord[]> =>
+  db.orm.select().from(signingKeys).orderBy(asc(signingKeys.createdAt), asc(signingKeys.id))

@@ -1,0 +1,24 @@
+import type { App } from '../../http/app-type.ts'
+import type { Deps } from './deps.ts'
+import { presentKeys } from './present.ts'
+import { listSigningKeys } from './queries.ts'
+import { KeySet, LogQuery, SealedLog } from './schema.ts'
+import { readSealedLog } from './service.ts'
+
+/** What a stranger needs to check a receipt: the keys, and the sealed log's head. */
+export const registerProof = (app: App, deps: Deps): void => {
+  app.get(
+    '/.well-known/jwks.json',
+    { config: { operation: 'proof.keys', access: 'public', query: 'lenient' }, schema: { response: { 200: KeySet } } },
+    async (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=300').send(presentKeys(await listSigningKeys(deps.db))),
+  )
+  app.get(
+    '/.well-known/audit-log',
+    {
+      config: { operation: 'proof.log', access: 'public', refuses: ['invalid_request', 'not_found'] },
+      schema: { querystring: LogQuery, response: { 200: SealedLog } },
+    },
+    async (request, reply) => reply.send(await readSealedLog(deps.db, deps, request.query.from)),
+  )
+}

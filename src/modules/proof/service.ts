@@ -1,0 +1,30 @@
+import type { Db } from '../../db/client.ts'
+import { type LogHead, proveConsistency, readLogHead } from '../../events/seal-proof.ts'
+import { canonicalJson } from '../../lib/canonical.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Deps } from './deps.ts'
+import { headStatement, hex } from './present.ts'
+import type { LogHead as SignedHead } from './schema.ts'
+
+/** The newest head with our signature; null while nothing is sealed. */
+export const signHead = async (deps: Pick<Deps, 'config' | 'receiptKeys'>, head: LogHead | null): Promise<SignedHead | null> => {
+  if (!head) return null
+  const { issuer, ...stated } = headStatement(deps.config.publicUrl, head)
+  return { ...stated, jws: await deps.receiptKeys.sign(canonicalJson({ issuer, ...stated }), 'audit-log-head') }
+}
+
+/** A detached JWS over a document without its `jws`. */
+export const signDocument = (deps: Pick<Deps, 'receiptKeys'>, document: object, type: string): Promise<string> =>
+  deps.receiptKeys.sign(canonicalJson(document), type)
+
+/** The head of the sealed log; with `from` also that the log of that many seals is its beginning. */
+export const readSealedLog = async (db: Db, deps: Pick<Deps, 'config' | 'receiptKeys'>, from: number | undefined) => {
+  const head = await readLogHead(db)
+  const signed = await signHead(deps, head)
+  if (!head || !signed)
+    throw new Refusal('not_found', { message: 'Nothing is sealed yet. The first seal follows within a minute.' })
+  if (from !== undefined && from > head.size)
+    throw new Refusal('invalid_request', { message: `The log has ${head.size} seals, so no head of ${from} seals was signed.` })
+  const consistency = from === undefined ? null : { from, path: (await proveConsistency(db, from, head.size)).map(hex) }
+  return { head: signed, consistency }
+}

@@ -1,0 +1,53 @@
+import { eq } from 'drizzle-orm'
+import type { PublicKey, ReceiptKeys } from '../../auth/receipt-keys.ts'
+import { inTx, type Tx } from '../../db/client.ts'
+import { signingKeys } from '../../db/tables/events.ts'
+import { audit } from '../../events/audit.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { StartupError } from '../../lib/startup-error.ts'
+import type { Operator } from '../operators.ts'
+import type { Deps } from './deps.ts'
+
+const problemWith = (
+  { current, all }: ReceiptKeys,
+  stored: readonly { id: string; publicKey: Buffer; retiredAt: Date | null }[],
+): string | undefined => {
+  const configured = new Map(all.map(({ id, publicKey }) => [id, publicKey]))
+  for (const { id, publicKey, retiredAt } of stored) {
+    const key = configured.get(id)
+    if (key && !key.equals(publicKey))
+      return `RECEIPT_KEYS has another key under the id "${id}" than the one that signed: put that key back, and give the new one an id of its own.`
+    if (!key && !retiredAt)
+      return `RECEIPT_KEYS lacks the key "${id}", which has signed receipts: put it back after the current one, or retire it with npm run admin -- receipt-keys retire ${id}.`
+    if (retiredAt && id === current.id)
+      return `RECEIPT_KEYS begins with the key "${id}", which is retired: put another key first.`
+  }
+  return undefined
+}
+
+/**
+ * Records the public keys of RECEIPT_KEYS before any of them signs, and compares them with those that have signed.
+ * @throws StartupError where a key that signed is missing, is another one, or is retired and first.
+ */
+export const registerSigningKeys = (deps: Pick<Deps, 'db' | 'receiptKeys'>): Promise<void> =>
+  inTx(deps.db, async (tx) => {
+    const { all } = deps.receiptKeys
+    const row = ({ id, publicKey }: PublicKey) => ({ id, publicKey, createdAt: tx.at })
+    await tx.orm.insert(signingKeys).values(all.map(row)).onConflictDoNothing()
+    const problem = problemWith(deps.receiptKeys, await tx.orm.select().from(signingKeys))
+    if (problem) throw new StartupError(problem)
+  })
+
+/** Ends a key: it stays published with the time, and its private half may leave RECEIPT_KEYS. The current key cannot be retired. */
+export const retireSigningKey = async (tx: Tx, deps: Pick<Deps, 'receiptKeys'>, operator: Operator, id: string) => {
+  if (id === deps.receiptKeys.current.id)
+    throw new Refusal('conflict', {
+      message: `"${id}" is the current key: put another one first in RECEIPT_KEYS and restart every process.`,
+    })
+  const [row] = await tx.orm.select().from(signingKeys).where(eq(signingKeys.id, id)).for('update')
+  if (!row) throw new Refusal('not_found', { message: `No key "${id}" has signed here.` })
+  if (row.retiredAt) return row
+  const [retired] = await tx.orm.update(signingKeys).set({ retiredAt: tx.at }).where(eq(signingKeys.id, id)).returning()
+  await audit(tx, operator, tx.at, { action: 'admin.retire_receipt_key', workspaceId: null, after: { key: id } })
+  return retired
+}

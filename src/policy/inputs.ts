@@ -1,0 +1,73 @@
+import { decodeUuid } from '../lib/uuid-text.ts'
+import { type PolicyField, type PolicyFields, policyFieldNames, wireName } from './fields.ts'
+import { applicablePolicies } from './policy-findings.ts'
+import type { Evaluation, PolicyRules } from './types.ts'
+
+// What a decision was made of, as JSON, so that it can be made again. Amounts and times are tagged, because JSON has neither: `{"minor": "250"}`,
+// `{"time": "2026-01-31T21:00:00.000Z"}`. A policy is named with its version: its text is kept once for each version.
+
+export type PackedInputs = Readonly<Record<string, unknown>>
+/** A version of a policy as the API showed it. */
+export type PolicyDocument = Readonly<Record<string, unknown>>
+
+const pack = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return { minor: value.toString() }
+  if (value instanceof Date) return { time: value.toISOString() }
+  if (Array.isArray(value)) return value.map(pack)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, pack(inner)]))
+}
+
+const unpack = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unpack)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const [name, inner] = entries.length === 1 ? (entries[0] ?? []) : []
+  if (name === 'minor' && typeof inner === 'string') return BigInt(inner)
+  if (name === 'time' && typeof inner === 'string') return new Date(inner)
+  return Object.fromEntries(entries.map(([key, one]) => [key, unpack(one)]))
+}
+
+export const packInputs = (evaluation: Evaluation): PackedInputs => {
+  const policies = applicablePolicies(evaluation).map(({ id, version, usage }) => ({ id, version, usage }))
+  return pack({ ...evaluation, policies }) as PackedInputs
+}
+
+const uuidOf = (id: unknown): string => {
+  const uuid = typeof id === 'string' ? decodeUuid(id.slice(id.indexOf('_') + 1)) : undefined
+  if (uuid === undefined) throw new TypeError('a policy names something that is no id')
+  return uuid
+}
+
+/** A field's value from the document of a policy: ids without their prefix, amounts as numbers of minor units. */
+const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
+  const value = document[wireName(field)]
+  if (value === undefined) throw new TypeError(`a policy has no ${wireName(field)}`)
+  if (field === 'beneficiaryIds') return Array.isArray(value) ? value.map(uuidOf) : []
+  return field.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value
+}
+
+const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
+  const fields: Partial<PolicyFields> = Object.fromEntries(policyFieldNames.map((field) => [field, valueFrom(document, field)]))
+  return {
+    ...(fields as PolicyFields),
+    id: uuidOf(document.id),
+    name: String(document.name),
+    version: Number(document.version),
+  }
+}
+
+/**
+ * The evaluation that these inputs were packed from.
+ * @throws TypeError when the text of a policy that they name is missing or is not one
+ */
+export const unpackInputs = (inputs: PackedInputs, documents: readonly PolicyDocument[]): Evaluation => {
+  const texts = documents.map(rulesFrom)
+  const evaluation = unpack(inputs) as Evaluation
+  const policies = evaluation.policies.map(({ id, version, usage }) => {
+    const rules = texts.find((text) => text.id === id && text.version === version)
+    if (!rules) throw new TypeError(`the text of policy ${id}, version ${version}, is missing`)
+    return { ...rules, usage }
+  })
+  return { ...evaluation, policies }
+}

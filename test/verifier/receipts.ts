@@ -1,0 +1,82 @@
+import type { Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { credit } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { deliver, lastOrder, pay, transferCallback } from '../rails-flows/scene.ts'
+
+/** A person with money, and a policy that asks from KES 1,000 on. */
+export const newPayer = async (service: TestService): Promise<Person> => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 50_000_000n)
+  await person.api.post('/v1/spending-policies', {
+    name: 'Ask from 1,000',
+    approval_threshold_minor: '100000',
+    daily_limit_minor: '20000000',
+  })
+  return person
+}
+
+/** The receipt when everything of it is sealed. */
+export const receiptOf = async (service: TestService, { api }: Pick<Person, 'api'>, id: string): Promise<Json> => {
+  await service.settle()
+  await service.deps.jobs.sweep()
+  const answer = await api.get(`/v1/payments/${id}/receipt`)
+  if (answer.status !== 200) throw new Error(`no receipt: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+const create = async (api: Person['api'], fields: Record<string, unknown>): Promise<Json> => {
+  const answer = await api.post('/v1/payments', fields)
+  if (answer.status !== 201) throw new Error(`no payment: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+const overBank = (destination: string) => ({ payment_rail: 'PESALINK', destination, bank_code: '01' })
+
+type Kind = (service: TestService, person: Person, beneficiary: string) => Promise<string>
+
+const signApproval = async (service: TestService, person: Person, approvalId: string, decision: 'approve' | 'reject') => {
+  const { message } = (await service.api.get(`/v1/approvals/${approvalId}/message?decision=${decision}`)).body
+  const signature = await person.wallet.signMessage({ message })
+  await service.api.post(`/v1/approvals/${approvalId}/decide-by-signature`, { decision, signature })
+}
+
+const reported = async (service: TestService, person: Person, destination: string, state: 'Success' | 'Returned') => {
+  const id = await pay(person, overBank(destination), '90000')
+  await service.settle()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, transferCallback(order, { state }))
+  return id
+}
+
+/** Every way in which a payment is decided and ends. Each pays and returns the payment's id. */
+export const kinds: Readonly<Record<string, Kind>> = {
+  'allowed for a person': async (_service, { api }, beneficiary) =>
+    (await create(api, { beneficiary_id: beneficiary, amount_minor: '20000', narrative: 'Milk' })).id,
+  'allowed for a key within its limits': async (_service, person, beneficiary) => {
+    const key = await createKey(person, { spending_controls: { daily_limit_minor: '500000', beneficiary_ids: [beneficiary] } })
+    return (await create(key.api, { beneficiary_id: beneficiary, amount_minor: '30000', metadata: { order: '17' } })).id
+  },
+  'approved with a session': async (_service, { api }, beneficiary) => {
+    const payment = await create(api, { beneficiary_id: beneficiary, amount_minor: '150000' })
+    await api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve', reason: 'as agreed' })
+    return payment.id
+  },
+  'approved by a wallet': async (service, person, beneficiary) => {
+    const payment = await create(person.api, { beneficiary_id: beneficiary, amount_minor: '160000' })
+    await signApproval(service, person, payment.approval_id, 'approve')
+    return payment.id
+  },
+  'rejected by a wallet': async (service, person, beneficiary) => {
+    const payment = await create(person.api, { beneficiary_id: beneficiary, amount_minor: '170000' })
+    await signApproval(service, person, payment.approval_id, 'reject')
+    return payment.id
+  },
+  'approved by a mandate': async (service, person, beneficiary) => {
+    const mandate = await createMandate(service, person.wallet, { max_total_minor: '900000', beneficiary_ids: [beneficiary] })
+    return (await create(person.api, { beneficiary_id: beneficiary, amount_minor: '180000', mandate_id: mandate.id })).id
+  },
+  'returned by the bank': (service, person) => reported(service, person, '99990000', 'Returned'),
+  'failed, and succeeded late': (service, person) => reported(service, person, '99990001', 'Success'),
+}

@@ -1,0 +1,290 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createReceiptKeys } from '../../src/auth/receipt-keys.ts'
+import { canonicalJson } from '../../src/lib/canonical.ts'
+import { parseKeyRing } from '../../src/lib/key-ring.ts'
+import { holds, verifyReceipt } from '../../verifier/main.ts'
+import type { Json } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { kinds, newPayer, receiptOf } from './receipts.ts'
+
+let service: TestService
+let person: Person
+let keys: Json[]
+const receipts = new Map<string, Json>()
+beforeAll(async () => {
+  service = await startService()
+  person = await newPayer(service)
+  const beneficiary = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+  for (const [kind, act] of Object.entries(kinds)) {
+    const id = await act(service, person, beneficiary)
+    receipts.set(kind, await receiptOf(service, person, id))
+  }
+  keys = (await service.api.get('/.well-known/jwks.json')).body.keys
+})
+afterAll(() => service.close())
+
+const receipt = (kind: string): Json => structuredClone(receipts.get(kind))
+const issuer = () => service.deps.config.publicUrl
+const check = (document: unknown) => verifyReceipt(document, { keys, issuer: issuer() })
+const said = async (document: unknown) =>
+  (await check(document)).filter(({ result }) => result === 'bad').map(({ check: name }) => name)
+
+/** As the service would sign it: what only the service itself could forge. */
+const resigned = async ({ jws: _, ...document }: Json): Promise<Json> => {
+  const ring = service.deps.config.RECEIPT_KEYS
+  if (!ring) throw new Error('a service has receipt keys')
+  return { ...document, jws: await createReceiptKeys(ring).sign(canonicalJson(document), 'payment-receipt') }
+}
+
+describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) => {
+  test('holds, with its decision computed again, its signature, and every audit row proven in the sealed log', async () => {
+    const findings = await check(receipt(kind))
+    expect(findings.filter(({ result }) => result === 'bad')).toEqual([])
+    const checked = findings.filter(({ result }) => result === 'ok').map(({ check: name }) => name)
+    expect(checked).toEqual(
+      expect.arrayContaining([
+        'signature',
+        'issuer',
+        'payee',
+        'policies',
+        'decision',
+        'approvals',
+        'ledger',
+        'head of the log',
+        'sealed log',
+      ]),
+    )
+  })
+
+  /** Every place in a document: the way to it, and what is there. */
+  const placesIn = (value: unknown, way: (string | number)[] = []): { way: (string | number)[]; value: unknown }[] => {
+    const inner = typeof value === 'object' && value !== null ? Object.entries(value) : []
+    const here = way.length > 0 ? [{ way, value }] : []
+    return [...here, ...inner.flatMap(([name, one]) => placesIn(one, [...way, Array.isArray(value) ? Number(name) : name]))]
+  }
+  const parentOf = (document: Json, way: (string | number)[]): Json =>
+    way.slice(0, -1).reduce((at: Json, step) => at[step], document)
+  const another = (value: unknown): unknown => {
+    if (typeof value === 'string') return /^\d+$/.test(value) ? `${BigInt(value) + 1n}` : `${value}x`
+    if (typeof value === 'number') return value + 1
+    if (typeof value === 'boolean') return !value
+    return value === null ? 'something' : null
+  }
+
+  test('does not hold with any one field changed, removed, added, or taken from another receipt', async () => {
+    const other = receipt(kind === 'approved by a wallet' ? 'approved with a session' : 'approved by a wallet')
+    const survivors: string[] = []
+    const tried = async (name: string, way: (string | number)[], alter: (parent: Json, last: string | number) => void) => {
+      const forged = receipt(kind)
+      const before = canonicalJson(forged)
+      alter(parentOf(forged, way), way.at(-1) ?? '')
+      if (canonicalJson(forged) === before) return
+      if (holds(await check(forged))) survivors.push(`${name} ${way.join('.')}`)
+    }
+    for (const { way, value } of placesIn(receipt(kind))) {
+      await tried('changed', way, (parent, last) => (parent[last] = another(value)))
+      await tried('removed', way, (parent, last) =>
+        Array.isArray(parent) ? parent.splice(Number(last), 1) : delete parent[last],
+      )
+      await tried(
+        'added',
+        way,
+        (parent) => void (Array.isArray(parent) ? parent.push('more') : Object.assign(parent, { more: 'more' })),
+      )
+      const theirs = placesIn(other).find((place) => place.way.join('.') === way.join('.'))
+      if (theirs) await tried('swapped', way, (parent, last) => (parent[last] = theirs.value))
+    }
+    expect(survivors).toEqual([])
+  })
+})
+
+test('the forgery that a digest alone did not find: another amount and another payee', async () => {
+  const forged = receipt('allowed for a person')
+  forged.payment.amount_minor = '24000000'
+  forged.beneficiary.display_name = 'Somebody Else'
+  for (const transfer of forged.ledger_transfers) transfer.amount_minor = '24000000'
+  expect(await said(forged)).toEqual(['signature'])
+})
+
+test('a forger’s own key does not help, under its own name or ours', async () => {
+  const forger = (id: string) => createReceiptKeys(parseKeyRing(`${id}:${Buffer.alloc(32, 7).toString('base64')}`))
+  for (const id of ['mine', keys[0].kid]) {
+    const { jws: _, ...document } = receipt('allowed for a person')
+    document.payment.amount_minor = '1'
+    const jws = await forger(id).sign(canonicalJson(document), 'payment-receipt')
+    expect(await said({ ...document, jws })).toEqual(['signature'])
+  }
+})
+
+test('a signature over another kind of document, by another algorithm, or at a time when its key was not in use does not count', async () => {
+  const { audit, jws } = receipt('allowed for a person')
+  expect(await said({ ...receipt('allowed for a person'), jws: audit.head.jws })).toEqual(['signature'])
+  const [, , signature] = jws.split('.')
+  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: keys[0].kid, typ: 'payment-receipt' })).toString('base64url')
+  expect(await said({ ...receipt('allowed for a person'), jws: `${none}..${signature}` })).toEqual(['signature'])
+  const day = 86_400
+  const retired = keys.map((key) => ({ ...key, exp: key.iat - day }))
+  const [finding] = await verifyReceipt(receipt('allowed for a person'), { keys: retired, issuer: issuer() })
+  expect(finding).toMatchObject({ check: 'signature', result: 'bad', says: expect.stringContaining('was retired before') })
+  const younger = keys.map((key) => ({ ...key, iat: key.iat + day }))
+  expect((await verifyReceipt(receipt('allowed for a person'), { keys: younger }))[0]).toMatchObject({ result: 'bad' })
+})
+
+test('another issuer’s receipt is not ours', async () => {
+  const findings = await verifyReceipt(receipt('allowed for a person'), { keys, issuer: 'https://payments.example' })
+  expect(findings.find(({ check: name }) => name === 'issuer')).toMatchObject({ result: 'bad' })
+})
+
+describe('what even the service cannot sign without being found', () => {
+  const amount = (document: Json, minor: string) => {
+    document.payment.amount_minor = minor
+    for (const transfer of document.ledger_transfers) transfer.amount_minor = minor
+  }
+  const forgeries: readonly (readonly [string, string, string, (document: Json) => void])[] = [
+    ['another amount', 'allowed for a person', 'decision', (document) => amount(document, '99900')],
+    ['a milder outcome', 'approved by a wallet', 'decision', (document) => (document.payment.decision.outcome = 'allow')],
+    [
+      'a policy’s other limit',
+      'approved by a wallet',
+      'decision',
+      (document) => (document.policies[0].document.approval_threshold_minor = '1'),
+    ],
+    [
+      'less usage than was read',
+      'allowed for a key within its limits',
+      'decision',
+      (document) => (document.decision_inputs.grants[0].usage.dayMinor = { minor: '7' }),
+    ],
+    [
+      'a grant that was not in its lineage',
+      'allowed for a key within its limits',
+      'decision',
+      (document) => document.decision_inputs.grants.pop(),
+    ],
+    [
+      'another initiator',
+      'allowed for a person',
+      'decision',
+      (document) => (document.payment.initiated_by.account_id = 'acc_01h455vb4pex5vsknk084sn02q'),
+    ],
+    ['a policy left out', 'approved by a wallet', 'policies', (document) => document.policies.pop()],
+    [
+      'another signer',
+      'approved by a wallet',
+      `signature of`,
+      (document) => (document.approval.decisions[0].signer = '0x0000000000000000000000000000000000000001'),
+    ],
+    [
+      'a text that was not signed',
+      'approved by a wallet',
+      'signature of',
+      (document) => (document.approval.decisions[0].message += ' '),
+    ],
+    ['an approval that is not there', 'approved with a session', 'approvals', (document) => document.approval.decisions.pop()],
+    [
+      'a voided approval',
+      'approved by a wallet',
+      'approvals',
+      (document) => (document.approval.decisions[0].voided_at = document.issued_at),
+    ],
+    [
+      'the mandate’s other terms',
+      'approved by a mandate',
+      'mandate',
+      (document) => (document.mandate.message = document.mandate.message.replace('9,000', '90,000')),
+    ],
+    ['a transfer left out', 'allowed for a person', 'ledger', (document) => document.ledger_transfers.pop()],
+    [
+      'an audit row’s other line',
+      'allowed for a person',
+      'sealed log',
+      (document) =>
+        (document.audit.rows[0].proof.line = document.audit.rows[0].proof.line.replace('payment.create', 'payment.edited')),
+    ],
+    [
+      'an audit row of another payment',
+      'approved by a wallet',
+      'sealed log',
+      (document) => (document.audit.rows[0] = receipt('allowed for a person').audit.rows[0]),
+    ],
+    ['another head of the log', 'allowed for a person', 'head of the log', (document) => (document.audit.head.size += 1)],
+    [
+      'no creation in the log',
+      'allowed for a person',
+      'sealed log',
+      (document) => (document.audit.rows = document.audit.rows.slice(1)),
+    ],
+  ]
+  test.each(forgeries)('%s', async (_what, kind, found, alter) => {
+    const document = receipt(kind)
+    alter(document)
+    expect((await said(await resigned(document))).join()).toContain(found)
+  })
+})
+
+test('what was not checked is said', async () => {
+  const findings = await verifyReceipt(receipt('approved with a session'), { keys })
+  const unchecked = findings.filter(({ result }) => result === 'unchecked').map(({ check: name }) => name)
+  expect(unchecked).toEqual(['issuer', expect.stringMatching(/^decision of acc_/)])
+})
+
+test('anything else than a receipt is refused, whatever its shape', async () => {
+  for (const other of [null, 1, 'text', [], {}, { type: 'payment_receipt' }, { type: 'payment_receipt', version: 2 }])
+    expect(holds(await check(other))).toBe(false)
+})
+
+describe('the file that the service serves', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'verify-receipt-'))
+    const file = await fetch(`${service.api.url}/verify-receipt.mjs`)
+    await writeFile(join(folder, 'verify-receipt.mjs'), await file.text())
+    await writeFile(join(folder, 'receipt.json'), JSON.stringify(receipts.get('approved by a wallet')))
+    await writeFile(join(folder, 'keys.json'), JSON.stringify({ keys }))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const nodes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter((path) => existsSync(path))
+  const run = (node: string, ...args: string[]): Promise<{ status: number; output: string }> =>
+    new Promise((resolve) => {
+      execFile(node, ['verify-receipt.mjs', ...args], { cwd: folder, env: {} }, (error, stdout, stderr) =>
+        resolve({ status: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output: stdout + stderr }),
+      )
+    })
+
+  test('verifies a receipt in a bare Node, without this repository, offline or asking the issuer for its keys', async () => {
+    for (const node of nodes) {
+      const offline = await run(node, 'receipt.json', '--jwks', 'keys.json')
+      expect([offline.status, offline.output], offline.output).toEqual([0, expect.stringContaining('The receipt holds.')])
+      const asked = await run(node, 'receipt.json', '--issuer', issuer())
+      expect([asked.status, asked.output]).toEqual([0, expect.stringContaining(`issued by ${issuer()}`)])
+    }
+  })
+
+  test('refuses a forged one with status 1, and says with status 2 when nothing could be checked', async () => {
+    const forged = receipt('approved by a wallet')
+    forged.payment.amount_minor = '1'
+    await writeFile(join(folder, 'forged.json'), JSON.stringify(forged))
+    const refused = await run(process.execPath, 'forged.json', '--jwks', 'keys.json')
+    expect([refused.status, refused.output]).toEqual([1, expect.stringMatching(/BAD {2}signature[\s\S]*does NOT hold/)])
+    expect((await run(process.execPath, 'receipt.json')).status).toBe(2)
+    expect((await run(process.execPath, 'receipt.json', '--jwks', 'receipt.json')).status).toBe(2)
+    await copyFile(join(folder, 'keys.json'), join(folder, 'broken.json'))
+    await writeFile(join(folder, 'broken.json'), '{')
+    expect((await run(process.execPath, 'broken.json', '--jwks', 'keys.json')).status).toBe(2)
+  })
+})
+
+test('401 without a credential, 403 without payment.read, 404 for another tenant', async () => {
+  const path = `/v1/payments/${receipt('allowed for a person').payment.id}/receipt`
+  expect((await service.api.get(path)).status).toBe(401)
+  expect((await (await createKey(person, { permissions: ['payment.create'] })).api.get(path)).status).toBe(403)
+  expect((await (await signIn(service.api)).api.get(path)).status).toBe(404)
+})

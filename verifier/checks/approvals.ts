@@ -1,0 +1,103 @@
+import { secp256k1 } from '@noble/curves/secp256k1'
+import { keccak_256 } from '@noble/hashes/sha3'
+import { fromHex, toHex, utf8 } from '../bytes.ts'
+import { bad, type Finding, judged, ok, unchecked } from '../finding.ts'
+import type { Receipt } from '../receipt.ts'
+
+/** EIP-191, version 0x45. */
+const hashOf = (message: string): Uint8Array => {
+  const bytes = utf8(message)
+  return keccak_256(Uint8Array.from([...utf8(`\x19Ethereum Signed Message:\n${bytes.length}`), ...bytes]))
+}
+
+/** The address whose key signed, in lower case; undefined for a signature that no key made. */
+const recover = (message: string, signature: string): string | undefined => {
+  const bytes = fromHex(signature.slice(2))
+  if (bytes?.length !== 65) return undefined
+  try {
+    const parity = (bytes[64] ?? 0) % 27
+    const compact = secp256k1.Signature.fromCompact(bytes.subarray(0, 64)).addRecoveryBit(parity)
+    const key = compact.recoverPublicKey(hashOf(message)).toRawBytes(false)
+    return `0x${toHex(keccak_256(key.subarray(1)).subarray(-20))}`
+  } catch {
+    return undefined
+  }
+}
+
+type Signed = { message: string | null; signature: string; signer: string | null }
+
+const checkSignature = (check: string, { message, signature, signer }: Signed): Finding => {
+  // Anything but 65 bytes is a contract wallet's, and only its chain can say whether the wallet accepts it.
+  if (!/^0x[0-9a-fA-F]{130}$/.test(signature))
+    return unchecked(check, `${signer} is a contract wallet: only its chain can confirm its signature`)
+  const recovered = recover(message ?? '', signature)
+  const good = recovered !== undefined && recovered === signer?.toLowerCase()
+  return judged(check, good, `signed by ${signer}`, `${signer} did not sign this text`)
+}
+
+type Decision = NonNullable<Receipt['approval']>['decisions'][number]
+
+/** What a wallet signed is the stored text, and the text is about this payment. */
+const checkMessage = ({ payment, approval, beneficiary }: Receipt, decision: Decision): Finding => {
+  const check = `text signed by ${decision.account_id}`
+  const present = new Set((decision.message ?? '').split('\n'))
+  const versions = payment.decision.policy_versions.map(({ id, version }) => `${id}@${version}`)
+  const needed = [
+    `Decision: ${decision.decision}`,
+    `Approval: ${approval?.id}`,
+    `Payment: ${payment.id}`,
+    `Amount in minor units: ${payment.amount_minor} ${payment.currency}`,
+    `Destination: ${beneficiary.payment_rail} ${beneficiary.destination_mask}`,
+    `Policies: ${versions.join(' ') || 'none'}`,
+  ]
+  const missing = needed.find((line) => !present.has(line))
+  if (missing !== undefined) return bad(check, `it lacks "${missing}"`)
+  const verbatim = decision.message === approval?.messages[decision.decision]
+  return judged(
+    check,
+    verbatim,
+    'it names this payment, amount, destination and these policies',
+    'it is not the text that was to be signed',
+  )
+}
+
+/** Only the newest decision of an account counts, and none that was voided. */
+const standing = (decisions: readonly Decision[]): Decision[] => {
+  const newest = new Map(decisions.map((decision) => [decision.account_id, decision]))
+  return [...newest.values()].filter((decision) => !('voided_at' in decision) || decision.voided_at === null)
+}
+
+const sentStatuses = ['processing', 'succeeded', 'unknown', 'returned']
+
+const checkQuorum = ({ payment, approval }: Receipt): Finding => {
+  const check = 'approvals'
+  const { outcome, required_approvals: required } = payment.decision
+  if (outcome === 'allow') return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
+  if (!approval) return bad(check, `${required} were needed, and the receipt has none`)
+  const yes = new Set(
+    standing(approval.decisions)
+      .filter(({ decision }) => decision === 'approve')
+      .map(({ account_id }) => account_id),
+  )
+  if (approval.separation_of_duties) yes.delete(payment.initiated_by.account_id)
+  if (!sentStatuses.includes(payment.status)) return ok(check, `${yes.size} of ${required}; the payment was not sent`)
+  const says = `${yes.size} of ${required} needed`
+  return judged(check, yes.size >= required, says, `${says}: too few`)
+}
+
+export const checkApprovals = (receipt: Receipt): Finding[] => {
+  const { approval, mandate } = receipt
+  const findings = [checkQuorum(receipt)]
+  for (const decision of approval?.decisions ?? []) {
+    const { account_id: account, message, signature, signer, via } = decision
+    if (signature === null) {
+      const why = 'made with a session or a key: the service vouches for it, no signature of its own proves it'
+      findings.push(unchecked(`decision of ${account}`, why))
+      continue
+    }
+    findings.push(checkSignature(`signature of ${account}`, { message, signature, signer }))
+    if (via === 'signature') findings.push(checkMessage(receipt, decision))
+  }
+  if (mandate) findings.push(checkSignature(`mandate ${mandate.id}`, mandate))
+  return findings
+}

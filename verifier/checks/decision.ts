@@ -1,0 +1,52 @@
+import { canonicalJson } from '../../src/lib/canonical.ts'
+import { decodeUuid } from '../../src/lib/uuid-text.ts'
+import { presentDecision } from '../../src/modules/policies/present.ts'
+import { evaluate } from '../../src/policy/evaluate.ts'
+import { unpackInputs } from '../../src/policy/inputs.ts'
+import type { Evaluation } from '../../src/policy/types.ts'
+import { bad, type Finding, judged, ok, unchecked } from '../finding.ts'
+import type { Receipt } from '../receipt.ts'
+
+const uuidOf = (id: string): string | undefined => decodeUuid(id.slice(id.indexOf('_') + 1))
+
+/** What the decision was made about is this payment. The first fact that is not, in words. */
+const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation): string | undefined => {
+  if (facts.amountMinor !== BigInt(payment.amount_minor)) return 'the amount'
+  if (facts.beneficiaryId !== uuidOf(payment.beneficiary_id)) return 'the beneficiary'
+  if (facts.workspaceId !== uuidOf(payment.workspace_id)) return 'the workspace'
+  if (facts.initiatorAccountId !== uuidOf(payment.initiated_by.account_id)) return 'who asked for it'
+  const grant = payment.initiated_by.grant_id
+  if ((facts.grantLineage.at(-1) ?? null) !== (grant === null ? null : uuidOf(grant))) return 'the grant'
+  if (grants.map(({ id }) => id).join() !== facts.grantLineage.join()) return 'the lineage of grants'
+  if (facts.paymentType !== payment.payment_type || facts.rail !== payment.payment_rail) return 'the type or the rail'
+  if (facts.at.getTime() !== new Date(payment.created_at).getTime()) return 'the time'
+  return undefined
+}
+
+/** Runs the policy engine again over the inputs: it must reach the same decision, word for word. */
+export const checkDecision = (receipt: Receipt): Finding => {
+  const check = 'decision'
+  const { decision_inputs: inputs, payment, policies } = receipt
+  if (!inputs) return unchecked(check, 'the receipt has no inputs: it was decided before they were kept')
+  try {
+    const texts = policies.map(({ document }) => document)
+    const evaluation = unpackInputs(inputs, texts)
+    const other = mismatch(receipt, evaluation)
+    if (other) return bad(check, `${other} of the inputs is not the payment's`)
+    const again = presentDecision(evaluate(evaluation), payment.currency)
+    if (canonicalJson(again) !== canonicalJson(payment.decision))
+      return bad(check, `the policies and usage in the receipt give ${again.outcome}, not this decision`)
+    return ok(check, `the policies and usage in the receipt give ${again.outcome} again, by the same rules`)
+  } catch (error) {
+    return bad(check, `its inputs cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Each policy that decided is there in the version that decided. */
+export const checkPolicies = ({ payment, policies }: Receipt): Finding => {
+  const kept = policies.map(({ id, version }) => `${id}@${version}`).join()
+  const decided = payment.decision.policy_versions.map(({ id, version }) => `${id}@${version}`).join()
+  const same = policies.every(({ id, version, document }) => document.id === id && document.version === version)
+  const says = decided === '' ? 'no policy applied' : decided
+  return judged('policies', kept === decided && same, says, 'they are not those that decided')
+}

@@ -1,0 +1,8 @@
+/** One check in words. `unchecked`: it could not be done here, and why. */
+export type Finding = { check: string; result: 'ok' | 'bad' | 'unchecked'; says: string }
+
+export const ok = (check: string, says: string): Finding => ({ check, result: 'ok', says })
+export const bad = (check: string, says: string): Finding => ({ check, result: 'bad', says })
+export const unchecked = (check: string, says: string): Finding => ({ check, result: 'unchecked', says })
+export const judged = (check: string, good: boolean, says: string, otherwise: string): Finding =>
+  good ? ok(check, says) : bad(check, otherwise)

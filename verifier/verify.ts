@@ -1,0 +1,63 @@
+import { checkApprovals } from './checks/approvals.ts'
+import { checkDecision, checkPolicies } from './checks/decision.ts'
+import { checkLedger } from './checks/ledger.ts'
+import { checkLog } from './checks/log.ts'
+import { checkJws } from './checks/signature.ts'
+import { bad, type Finding, judged, ok, unchecked } from './finding.ts'
+import type { PublishedKey, Receipt } from './receipt.ts'
+
+/** `issuer`: the service that the keys come from. Without it the receipt's own word is shown, and said to be unchecked. */
+export type VerifyOptions = { keys: readonly PublishedKey[]; issuer?: string }
+
+const isReceipt = (value: unknown): value is Receipt =>
+  typeof value === 'object' &&
+  value !== null &&
+  'type' in value &&
+  value.type === 'payment_receipt' &&
+  'version' in value &&
+  value.version === 2
+
+const checkIssuer = ({ issuer }: Receipt, expected: string | undefined): Finding =>
+  expected === undefined
+    ? unchecked('issuer', `it says ${issuer}; whether these keys are theirs was not asked`)
+    : judged('issuer', issuer === expected, `issued by ${expected}`, `it says ${issuer}, and the keys are of ${expected}`)
+
+const checkHead = async ({ issuer, audit: { head } }: Receipt, keys: readonly PublishedKey[]): Promise<Finding[]> => {
+  if (!head) return []
+  const { jws, ...stated } = head
+  const document = { issuer, ...stated }
+  return [await checkJws('head of the log', { jws, document, type: 'audit-log-head', at: stated.sealed_at }, keys)]
+}
+
+const checkPayee = ({ payment, beneficiary }: Receipt): Finding => {
+  const { display_name: name, payment_rail: rail, destination_mask: mask } = beneficiary
+  const good = payment.beneficiary_id === beneficiary.id && payment.payment_rail === rail
+  return judged('payee', good, `${name}, ${rail} ${mask}`, 'the payee is not the payment’s')
+}
+
+/**
+ * Every check of a receipt, in words. The receipt holds when none of them is `bad`; what was `unchecked` is not proven.
+ * Makes no request: the keys are the caller's to get from a place that it trusts.
+ */
+export const verifyReceipt = async (receipt: unknown, { keys, issuer }: VerifyOptions): Promise<Finding[]> => {
+  if (!isReceipt(receipt)) return [bad('receipt', 'this is not a payment receipt of version 2')]
+  const { jws, ...document } = receipt
+  const signature = await checkJws('signature', { jws, document, type: 'payment-receipt', at: receipt.issued_at }, keys)
+  const first = [signature, checkIssuer(receipt, issuer)]
+  // What is not signed may have any shape; the other checks read the fields of a receipt.
+  if (signature.result !== 'ok') return first
+  const { status, amount_minor: amount, currency } = receipt.payment
+  return [
+    ...first,
+    checkPayee(receipt),
+    checkPolicies(receipt),
+    checkDecision(receipt),
+    ...checkApprovals(receipt),
+    checkLedger(receipt),
+    ...(await checkHead(receipt, keys)),
+    ...checkLog(receipt),
+    ok('payment', `${status}: ${amount} minor units of ${currency}, as of ${receipt.issued_at}`),
+  ]
+}
+
+export const holds = (findings: readonly Finding[]): boolean => findings.every(({ result }) => result !== 'bad')
