@@ -44,13 +44,13 @@ const missingCredential = (request: FastifyRequest): Refusal => {
   const header = otherHeaders.find((name) => request.headers[name] !== undefined)
   if (header !== undefined)
     return new Refusal('authentication_required', {
-      message: `The header ${header} is not read: send the key as "Authorization: Bearer service_live_…".`,
+      message: `The header ${header} is not supported: send the key as "Authorization: Bearer service_live_…".`,
       details: { field: header },
     })
   const parameter = otherParameters.find((name) => Object.hasOwn(request.query as object, name))
   if (parameter !== undefined)
     return new Refusal('authentication_required', {
-      message: `A credential in the address (${parameter}) is not read, for addresses are logged: send "Authorization: Bearer service_live_…".`,
+      message: `A credential in the address (${parameter}) is not accepted, because addresses are logged: send "Authorization: Bearer service_live_…".`,
       details: { field: parameter },
     })
   return new Refusal('authentication_required')
@@ -72,7 +72,7 @@ const resolveBearer = async (
   tx?: Tx,
 ): Promise<Authenticated> => {
   const resolver = bearers.find(({ prefix }) => token.startsWith(prefix))
-  if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
+  if (!resolver) throw new Refusal('invalid_token', { message: 'The token does not have the form of a token of this service.' })
   return resolver.resolve(token, workspaceId, tx)
 }
 

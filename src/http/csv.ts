@@ -62,13 +62,13 @@ export const sendCsv = <Row extends { id: string }>(
 
 /** The two formats of a list. */
 export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
-  description:
-    'A page, or with `Accept: text/csv` everything that the filters match; `limit` and `cursor` do not apply to it then.',
+  description: 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.',
   content: {
     'application/json': { schema },
     'text/csv': {
       schema: z.string().meta({
-        description: 'RFC 4180, with a line of names; what a spreadsheet would take for a formula begins with an apostrophe.',
+        description:
+          'RFC 4180, with a header line. A value that a spreadsheet would read as a formula begins with an apostrophe.',
       }),
     },
   },

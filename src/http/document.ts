@@ -78,7 +78,7 @@ const defaultDescriptions: Readonly<Record<string, string>> = {
   200: 'Done.',
   201: 'Created.',
   202: 'Accepted.',
-  204: 'Done; there is no body.',
+  204: 'Done. There is no body.',
 }
 
 const describeResponse = (status: string, response: unknown, repeatable: boolean): Json => {

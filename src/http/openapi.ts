@@ -17,9 +17,9 @@ const withComponents = createJsonSchemaTransformObject({})
 
 const headerText = {
   'Idempotency-Key':
-    'At most 255 printable characters of your own. The same key again gives the first answer again, and no second effect.',
+    'At most 255 printable characters of your own. The same key again returns the first answer, and has no second effect.',
   'Workspace-Id': 'For callers without a grant: the workspace that this request is about, instead of the current one.',
-  'Last-Event-ID': 'The last event that was received: what was missed since is sent first.',
+  'Last-Event-ID': 'The last event that was received: the events since then are sent first.',
 }
 
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [

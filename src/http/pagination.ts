@@ -11,7 +11,7 @@ export const PageQuery = z.object({
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: '`next_cursor` of the page before; all parameters but `limit` stay the same.' }),
+    .meta({ description: '`next_cursor` of the previous page. All parameters except `limit` must be the same.' }),
 })
 export type PageQuery = z.output<typeof PageQuery>
 

@@ -15,28 +15,25 @@ export const ErrorDetails = z
   .looseObject({
     request_id: z
       .string()
-      .meta({ description: 'Names the request in our logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
+      .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
     doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
-    param: z.string().optional().meta({ description: 'The one field, parameter or header that is to blame.' }),
-    fields: z.array(FieldProblem).optional().meta({ description: 'What a 400 is about.' }),
+    param: z.string().optional().meta({ description: 'The one field, parameter or header that is wrong.' }),
+    fields: z.array(FieldProblem).optional().meta({ description: 'Of a 400: what is wrong with each field.' }),
     field: z
       .string()
       .optional()
-      .meta({ description: 'Of a 404: the field or header whose id names nothing. Of a signature: what is wrong.' }),
+      .meta({ description: 'Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.' }),
     reason: z
       .string()
       .optional()
       .meta({ enum: Object.keys(conflictReasons), description: 'Why there is a conflict.' }),
     required_permission: z.string().optional().meta({ enum: permissions, description: 'What the credential lacks.' }),
     capability: z.string().optional().meta({ description: 'What the account may not do.' }),
-    decision: z
-      .unknown()
-      .optional()
-      .meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: every rule that was looked at.' }),
+    decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: the whole decision.' }),
     available_minor: z
       .string()
       .optional()
-      .meta({ pattern: minorPattern.source, description: 'Of `insufficient_funds`, for those who may read the account.' }),
+      .meta({ pattern: minorPattern.source, description: 'Of `insufficient_funds`, for callers that may read the account.' }),
     requested_minor: z.string().optional().meta({ pattern: minorPattern.source }),
     recovered_address: z
       .string()
@@ -48,18 +45,18 @@ export const ErrorDetails = z
       .optional()
       .meta({ description: 'Of `invalid_signature`: what the signed message must say.' }),
   })
-  .meta({ id: 'ErrorDetails', description: 'What helps to mend the request. More fields may come.' })
+  .meta({ id: 'ErrorDetails', description: 'What helps to correct the request. More fields may be added.' })
 
 export const ErrorEnvelope = z
   .object({
-    error: z.string().meta({ enum: errorCodes, description: 'What a program decides by; the list may grow.' }),
+    error: z.string().meta({ enum: errorCodes, description: 'What a program decides by. The list may grow.' }),
     message: z.string().meta({ description: 'A sentence for a person.' }),
     details: ErrorDetails.optional(),
   })
   .meta({
     id: 'Error',
     description:
-      'Every refusal has this shape. details.request_id names the request; details.fields says what is wrong in a request that is refused with 400.',
+      'Every refusal has this shape. details.request_id is the id of the request; details.fields says what is wrong with a request that is refused with 400.',
   })
 
 type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }

@@ -8,7 +8,7 @@ const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 const Readiness = z
   .object({
     status: z.literal('ok'),
-    rails: z.record(z.string(), z.string()).optional().meta({ description: 'The rails that take no payments now, and why.' }),
+    rails: z.record(z.string(), z.string()).optional().meta({ description: 'The rails that are paused, and why.' }),
   })
   .meta({ id: 'Readiness' })
 

@@ -96,4 +96,4 @@ export const Metadata = z
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 
 /** 204: an answer without a body. */
-export const NoContent = z.undefined().meta({ description: 'Done; there is no body.' })
+export const NoContent = z.undefined().meta({ description: 'Done. There is no body.' })

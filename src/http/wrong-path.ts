@@ -35,7 +35,7 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
     const methods = methodsAt(path)
     // The path and the method are right, but the thing does not exist, such as a missing file.
     if (methods.length > 0 && !methods.includes(request.method)) {
-      const message = `${request.method} is not a method of this path; it takes ${methods.join(', ')}.`
+      const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
     }
     const meant = candidatesFor(path).find((candidate) => methodsAt(candidate).length > 0)

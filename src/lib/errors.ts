@@ -55,7 +55,10 @@ export const invalidFields = (...fields: FieldError[]) => {
 export const notFound = (field?: string) =>
   field === undefined
     ? new Refusal('not_found')
-    : new Refusal('not_found', { message: `${field} names nothing that this credential can see.`, details: { field } })
+    : new Refusal('not_found', {
+        message: `${field}: there is no such resource, or this credential may not read it.`,
+        details: { field },
+      })
 /** A signature that may not decide this; `recovered`: the signing address, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {

@@ -45,11 +45,11 @@ const Rule = z.object({
 export const ToolDecision = z.object({
   outcome: Outcome,
   required_approvals: z.int(),
-  reasons: z.array(Rule).describe('The rules that decided; empty when all of them let it pass.'),
+  reasons: z.array(Rule).describe('The rules that decided; empty if all of them allow it.'),
   change: z
     .object({
       max_amount_minor: z.string().nullable().describe('The largest amount that would pass now.'),
-      passes_at: z.string().nullable().describe('When the same payment passes by itself.'),
+      passes_at: z.string().nullable().describe('When the same payment passes without a change.'),
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
     .optional()

@@ -37,7 +37,7 @@ const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Confi
   if (host !== publicUrl && !sameMachine(publicUrl, host))
     throw new Refusal('forbidden', { message: `This server is ${publicUrl}, not ${request.host}.` })
   if (origin === undefined || origin === publicUrl || CORS_ORIGINS.includes(origin) || sameMachine(publicUrl, origin)) return
-  throw new Refusal('csrf_rejected', { message: 'Pages of this origin may not use the MCP server: see CORS_ORIGINS.' })
+  throw new Refusal('csrf_rejected', { message: 'Pages of this origin may not use the MCP server (CORS_ORIGINS).' })
 }
 
 const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })

@@ -67,7 +67,7 @@ export const answered = <Schema extends z.ZodType>(schema: Schema, answer: Inter
 
 export const pageInput = {
   limit: z.int().min(1).max(100).default(25),
-  cursor: z.string().optional().describe('next_cursor of the page before.'),
+  cursor: z.string().optional().describe('next_cursor of the previous page.'),
 }
 export const pageQuery = ({ limit, cursor }: { limit: number; cursor?: string | undefined }) => ({ limit: String(limit), cursor })
-export const nextCursor = z.string().nullable().describe('Given where there is more.')
+export const nextCursor = z.string().nullable().describe('Present if there are more.')

@@ -84,7 +84,8 @@ const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used wit
 /** The key was acknowledged, and the database does not have it any more: a second effect could be a second payment. */
 const lostWrite = (): Refusal =>
   new Refusal('unavailable', {
-    message: 'The database has lost the request that used this key before: an operator has to look first. Send it again later.',
+    message:
+      'The database has lost the request that used this key: an operator must check it first. Send the request again later.',
     details: { reason: 'database_lost_writes' },
     headers: { 'retry-after': '60' },
   })

@@ -26,7 +26,7 @@ export const tags: readonly Tag[] = [
     name: 'Spending policies',
     features: ['policies'],
     description:
-      'Rules of a workspace: limits, approval thresholds and who they apply to; and what a payment would be answered, before it is made.',
+      'Rules of a workspace: limits, approval thresholds and what they apply to; and a simulation of the decision about a payment.',
   },
   {
     name: 'Approvals',
@@ -46,12 +46,12 @@ export const tags: readonly Tag[] = [
   {
     name: 'Grants',
     features: ['grants', 'workspace_grants'],
-    description: 'What was delegated, to keys and to OAuth clients: permissions, controls, usage, and the end of it.',
+    description: 'What was delegated to keys and to OAuth clients: permissions, controls, usage, revocation.',
   },
   {
     name: 'Workspaces',
     features: ['workspaces', 'members', 'invitations'],
-    description: 'Where people pay together: members and their roles, invitations, and the stop button.',
+    description: 'Where people pay together: members and their roles, invitations, and the freeze.',
   },
   {
     name: 'Notifications',
@@ -79,5 +79,5 @@ export const tags: readonly Tag[] = [
     features: ['admin'],
     description: 'For administrators of the service, in person. Every act is in the audit log.',
   },
-  { name: 'Service', features: ['service'], description: 'What a load balancer asks.' },
+  { name: 'Service', features: ['service'], description: 'Health checks for load balancers.' },
 ]

@@ -32,17 +32,17 @@ export const vocabularies: readonly Vocabulary[] = [
     name: 'PaymentStatus',
     values: paymentStatuses,
     description:
-      '`pending_approval` and `processing` are under way; `unknown` was sent and has no answer yet; all others are final, but for `succeeded`, which a return by the rail turns into `returned`.',
+      '`pending_approval` and `processing` are under way; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
   },
   {
     name: 'TopupStatus',
     values: topupStatuses,
-    description: '`expired` means that no answer came in time: a success that is proven later is still credited.',
+    description: '`expired`: no result came in time. A success that is proven later is still credited.',
   },
   { name: 'ApprovalStatus', values: approvalStatuses, description: 'One rejection rejects; `cancelled` with its payment.' },
-  { name: 'ApprovalDecision', values: approvalChoices, description: 'What an approver says.' },
-  { name: 'MandateStatus', values: mandateStatuses, description: '`exhausted` when its budget is gone for good.' },
-  { name: 'Outcome', values: outcomes, description: 'Of a decision, from mild to strict; the strictest of all rules wins.' },
+  { name: 'ApprovalDecision', values: approvalChoices, description: 'What an approver decides.' },
+  { name: 'MandateStatus', values: mandateStatuses, description: '`exhausted`: its total is spent.' },
+  { name: 'Outcome', values: outcomes, description: 'Of a decision, from mild to strict; the strictest of all rules decides.' },
   {
     name: 'Rule',
     values: Object.keys(rules),

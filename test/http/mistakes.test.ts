@@ -83,8 +83,8 @@ describe('the address', () => {
     ['a slash at the end', () => ({ path: '/v1/payments/' }), 404, 'not_found', 'There is no such path: leave the slash at its end out.'],
     ['upper case', () => ({ path: '/V1/Payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
-    ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it takes POST, GET, HEAD.'],
-    ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/accounts/me' }), 405, 'method_not_allowed', /it takes GET, HEAD, PATCH\.$/],
+    ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it supports POST, GET, HEAD.'],
+    ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/accounts/me' }), 405, 'method_not_allowed', /it supports GET, HEAD, PATCH\.$/],
     ['an id in upper case', () => ({ path: `/v1/beneficiaries/${beneficiaryId.toUpperCase()}` }), 404, 'not_found', /the id is written in lower case: send "ben_\w+"\.$/],
     ['the id of something else', () => ({ path: '/v1/payments/ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', /the id begins with ben_, which names another kind of thing; send one that begins with pay_\.$/],
     ['an id that is none', () => ({ path: '/v1/payments/42' }), 404, 'not_found', 'There is no such resource.'],
@@ -102,13 +102,13 @@ describe('the credential', () => {
   // biome-ignore format: a row each
   tryAll([
     ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required.'],
-    ['in X-Api-Key', () => ({ path: '/v1/payments', headers: { 'x-api-key': token } }), 401, 'authentication_required', 'The header x-api-key is not read: send the key as "Authorization: Bearer service_live_…".', 'x-api-key'],
-    ['in the address', () => ({ path: `/v1/payments?api_key=${token}`, headers: {} }), 401, 'authentication_required', /^A credential in the address \(api_key\) is not read/, 'api_key'],
+    ['in X-Api-Key', () => ({ path: '/v1/payments', headers: { 'x-api-key': token } }), 401, 'authentication_required', 'The header x-api-key is not supported: send the key as "Authorization: Bearer service_live_…".', 'x-api-key'],
+    ['in the address', () => ({ path: `/v1/payments?api_key=${token}`, headers: {} }), 401, 'authentication_required', /^A credential in the address \(api_key\) is not accepted/, 'api_key'],
     ['without the word Bearer', () => ({ path: '/v1/payments', headers: { authorization: token } }), 401, 'invalid_token', /^The word "Bearer" is missing/],
     ['as Basic', () => ({ path: '/v1/payments', headers: { authorization: 'Basic dTpw' } }), 401, 'invalid_token', 'The Authorization header must be "Bearer" and one token.'],
-    ['of another service', () => ({ path: '/v1/payments', bearer: 'sk_live_123' }), 401, 'invalid_token', 'The token is of no kind that this service gives out.'],
+    ['of another service', () => ({ path: '/v1/payments', bearer: 'sk_live_123' }), 401, 'invalid_token', 'The token does not have the form of a token of this service.'],
     ['a key that does not exist', () => ({ path: '/v1/payments', bearer: token }), 401, 'invalid_token', 'The API key is not known.'],
-    ['a workspace that is not there', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': 'wsp_01h455vb4pex5vsknk084sn02q' } }), 404, 'not_found', 'Workspace-Id names nothing that this credential can see.', 'Workspace-Id'],
+    ['a workspace that is not there', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': 'wsp_01h455vb4pex5vsknk084sn02q' } }), 404, 'not_found', 'Workspace-Id: there is no such resource, or this credential may not read it.', 'Workspace-Id'],
     ['a key without the permission', () => ({ method: 'POST', path: '/v1/workspaces/current/freeze' }), 403, 'forbidden', 'This needs the permission workspace.manage.'],
     ['a key where a person is needed', () => ({ path: '/v1/admin/accounts' }), 403, 'admin_required', /administrator/],
   ])
@@ -144,9 +144,9 @@ describe('money', () => {
 describe('ids, times, numbers of phones and words', () => {
   // biome-ignore format: a row each
   tryAll([
-    ['a payee that is not there', () => payment({ beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'beneficiary_id names nothing that this credential can see.', 'beneficiary_id'],
-    ["another tenant's payee", () => payment({ beneficiary_id: foreignBeneficiaryId }), 404, 'not_found', 'beneficiary_id names nothing that this credential can see.', 'beneficiary_id'],
-    ['a mandate that is not there', () => payment({ mandate_id: 'man_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'mandate_id names nothing that this credential can see.', 'mandate_id'],
+    ['a payee that is not there', () => payment({ beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'beneficiary_id: there is no such resource, or this credential may not read it.', 'beneficiary_id'],
+    ["another tenant's payee", () => payment({ beneficiary_id: foreignBeneficiaryId }), 404, 'not_found', 'beneficiary_id: there is no such resource, or this credential may not read it.', 'beneficiary_id'],
+    ['a mandate that is not there', () => payment({ mandate_id: 'man_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'mandate_id: there is no such resource, or this credential may not read it.', 'mandate_id'],
     ['an id of another kind in a body', () => payment({ beneficiary_id: 'pay_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_request', /^beneficiary_id: begins with pay_, which names another kind of thing/, 'beneficiary_id'],
     ['an id in upper case in a body', () => payment({ beneficiary_id: beneficiaryId.toUpperCase() }), 400, 'invalid_request', /^beneficiary_id: is written in lower case: send "ben_/, 'beneficiary_id'],
     ['a name instead of an id', () => payment({ beneficiary_id: 'Acme' }), 400, 'invalid_request', 'beneficiary_id: must be an id that begins with ben_', 'beneficiary_id'],

@@ -23,11 +23,11 @@ export type IdentityProviders = Readonly<Record<ProviderName, IdentityProvider |
 
 /** Without a cause on purpose: the libraries' messages hold codes and tokens, and a cause is logged. */
 export const providerFailed = (name: ProviderName, what: string): Refusal =>
-  new Refusal('provider_error', { message: `${providerTitles[name]} did not answer as it should: ${what}.` })
+  new Refusal('provider_error', { message: `${providerTitles[name]} gave an answer that cannot be used: ${what}.` })
 
 export const notOfThisFlow = (name: ProviderName, what: string): Refusal =>
   new Refusal('invalid_request', {
-    message: `${providerTitles[name]}'s answer does not belong to this sign-in: ${what}. Please start again.`,
+    message: `${providerTitles[name]}'s answer does not belong to this sign-in: ${what}. Start again.`,
   })
 
 const longestEmail = 320

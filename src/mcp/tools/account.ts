@@ -9,7 +9,9 @@ const Credential = z.object({
   permissions: z.array(z.string()),
   headroom: z
     .object({ per_payment_minor: Amount, today_minor: Amount, month_minor: Amount, approval_from_minor: Amount })
-    .describe('What may still be paid, by the tightest limits; null is no limit. From approval_from_minor on a person is asked.'),
+    .describe(
+      'What may still be paid, by the strictest limits; null is no limit. At or above approval_from_minor a person must approve.',
+    ),
   expires_at: z.string().nullable(),
 })
 
@@ -29,7 +31,7 @@ const Balance = z.object({ currency: z.string(), available_minor: z.string(), he
 const balance = defineTool({
   name: 'get_balance',
   title: 'Read the balance',
-  description: 'What can be spent, and what is set aside for payments under way, in minor units.',
+  description: 'What can be spent, and what is held for payments under way, in minor units.',
   operation: 'accounts.get',
   hints: reads,
   input: z.strictObject({}),

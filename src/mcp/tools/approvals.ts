@@ -29,7 +29,7 @@ const Approval = Wire.omit({ payment: true }).extend({
 const list = defineTool({
   name: 'list_approvals',
   title: 'List approvals',
-  description: 'What waits for a person. Only people decide, at `url`; no tool can.',
+  description: 'Payments that wait for approval. Only people decide, at `url`; no tool can.',
   operation: 'approvals.list',
   hints: reads,
   input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),

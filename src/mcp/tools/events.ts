@@ -16,7 +16,7 @@ const list = defineTool({
   name: 'list_events',
   title: 'List recent events',
   description:
-    'What happened lately that this credential may see. With `after`, what came since that event, oldest first; else newest first.',
+    'Recent events that this credential may read. With `after`, the events since that one, oldest first; otherwise newest first.',
   operation: null,
   hints: reads,
   input: z.strictObject({

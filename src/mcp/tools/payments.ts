@@ -65,7 +65,7 @@ const create = defineTool({
 const get = defineTool({
   name: 'get_payment',
   title: 'Read a payment',
-  description: 'How a payment stands now, and what to do next.',
+  description: 'The status of a payment, and what to do next.',
   operation: 'payments.get',
   hints: reads,
   input: z.strictObject({ payment_id: z.string() }),
@@ -80,7 +80,7 @@ const wait = defineTool({
   name: 'wait_for_payment',
   title: 'Wait for a payment',
   description:
-    'Waits until a payment has ended, at most timeout_seconds, and says how it stands. Call it again when `next` is still wait or ask_a_person.',
+    'Waits until a payment has ended, at most timeout_seconds, and returns its status. Call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
   hints: reads,
   input: z.strictObject({ payment_id: z.string(), timeout_seconds: z.int().min(1).max(50).default(25) }),
@@ -115,7 +115,7 @@ const Listed = WirePayment.pick({
 const list = defineTool({
   name: 'list_payments',
   title: 'List payments',
-  description: 'Payments of the workspace, newest first. Use it to see whether something was paid already.',
+  description: 'Payments of the workspace, newest first. Use it to see whether something was already paid.',
   operation: 'payments.list',
   hints: reads,
   input: z.strictObject({
@@ -139,7 +139,7 @@ const list = defineTool({
 const cancel = defineTool({
   name: 'cancel_payment',
   title: 'Cancel a payment',
-  description: 'Takes back a payment that still waits for an approval. A payment that was sent cannot be cancelled.',
+  description: 'Cancels a payment that waits for approval. A payment that was sent cannot be cancelled.',
   operation: 'payments.cancel',
   hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
   input: z.strictObject({ payment_id: z.string() }),

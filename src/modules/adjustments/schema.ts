@@ -14,7 +14,7 @@ export const Adjustment = z
     id: IdOut('ledger'),
     status: z
       .enum(adjustmentStatuses)
-      .meta({ description: 'pending: a second administrator has to confirm it; nothing has moved.' }),
+      .meta({ description: 'pending: a second administrator must confirm it; no money has moved.' }),
     account_id: IdOut('account'),
     direction: Direction,
     amount_minor: MinorOut,
@@ -27,7 +27,7 @@ export const Adjustment = z
   })
   .meta({
     id: 'Adjustment',
-    description: 'Balanced: what the account gains or loses, the ledger account `adjustments` loses or gains.',
+    description: 'The ledger account `adjustments` is the other side of the transfer.',
   })
 export type Adjustment = z.output<typeof Adjustment>
 

@@ -53,7 +53,7 @@ const post = async (
 /** Administrators never decide about their own money, neither alone nor as the second one. */
 const refuseOwnAccount = (operator: Operator, accountId: Uuid): void => {
   if (operator.accountId === accountId)
-    throw new Refusal('separation_of_duties', { message: 'An administrator does not adjust their own account.' })
+    throw new Refusal('separation_of_duties', { message: 'Administrators cannot adjust their own account.' })
 }
 
 /** The amounts that one administrator moves alone are added up: of several requests at once, each counts the one before it. */
@@ -117,7 +117,7 @@ export const confirmAdjustment = async (
   if (adjustment.status === 'posted') return adjustment
   refuseOwnAccount(operator, adjustment.accountId)
   if (adjustment.requestedBy === nameOfOperator(operator)) {
-    throw new Refusal('separation_of_duties', { message: 'A second administrator confirms an adjustment of this size.' })
+    throw new Refusal('separation_of_duties', { message: 'An adjustment of this size needs a second administrator.' })
   }
   return post(tx, deps, operator, adjustment)
 }

@@ -16,7 +16,7 @@ export const AuditEntry = z
     action: z.string().meta({ documentedAs: 'AuditAction' }),
     account_id: IdOut('account')
       .nullable()
-      .meta({ description: 'Who; null for the service itself and for a person at its shell.' }),
+      .meta({ description: 'Who acted; null for the service itself and for a person at its shell.' }),
     credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
     grant_id: IdOut('grant').nullable(),
     workspace_id: IdOut('workspace').nullable(),
@@ -37,7 +37,7 @@ export const FindWorkspaceAudit = PageQuery.extend({
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'One action, or with a final `.` all that begin so: `payment.`' }),
+    .meta({ description: 'One action, or with a final `.` all that begin with it: `payment.`' }),
   actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
@@ -52,7 +52,7 @@ export const FindAudit = PageQuery.extend({
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'One action, or with a final `.` all that begin so: `grant.`' }),
+    .meta({ description: 'One action, or with a final `.` all that begin with it: `grant.`' }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

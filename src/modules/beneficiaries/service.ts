@@ -170,7 +170,7 @@ const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_require
 
 const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateBeneficiary): void => {
   if (status === 'active' && before.paybillFrozenAt)
-    throw conflict('The whole paybill is frozen: restart the beneficiary that names it without an account.', 'paybill_frozen')
+    throw conflict('The whole paybill is frozen: unfreeze the beneficiary that names it without an account.', 'paybill_frozen')
 }
 
 export const updateBeneficiary = async (
@@ -186,7 +186,7 @@ export const updateBeneficiary = async (
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {
-      message: 'A delegated credential stops payments to a beneficiary, but does not restart them.',
+      message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
     })
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)

@@ -8,12 +8,12 @@ export const Credential = z
   .object({
     account_id: IdOut('account'),
     workspace_id: IdOut('workspace'),
-    role: Role.nullable().meta({ description: 'Of the account in the workspace; null when it is no member there any more.' }),
+    role: Role.nullable().meta({ description: 'Of the account in the workspace; null if it is no longer a member.' }),
     permissions: z
       .array(z.enum(permissions))
-      .meta({ description: 'Those of the account and of the role, less what the grant does not carry.' }),
+      .meta({ description: 'Those of the account and of the role, limited to those of the grant.' }),
     is_admin: z.boolean(),
-    grant: Grant.nullable().meta({ description: 'What was delegated; null for a person in person.' }),
+    grant: Grant.nullable().meta({ description: 'What was delegated; null for a person in their own session.' }),
     headroom: z
       .object({
         per_payment_minor: MinorOut.nullable(),
@@ -23,7 +23,7 @@ export const Credential = z
       })
       .meta({
         description:
-          'What the grant, every grant above it and the policies that apply to every payment leave, the tightest of each; null where none of them limits. Policies for certain beneficiaries or types may leave less: use the simulation.',
+          'How much the strictest limit of the grant, of every grant above it and of the policies that apply to every payment leaves; null if there is no such limit. Policies for certain beneficiaries or types may leave less: use the simulation.',
       }),
     expires_at: TimeOut.nullable().meta({ description: 'When the credential expires.' }),
   })

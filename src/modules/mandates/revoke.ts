@@ -21,7 +21,7 @@ const revoke = async (
 ): Promise<MandateRecord> => {
   if (mandate.status === 'revoked') return mandate
   const status = mandateStatus(mandate, tx.at)
-  if (status !== 'active') throw conflict(`The mandate is ${status} already.`, status, { status })
+  if (status !== 'active') throw conflict(`The mandate is already ${status}.`, status, { status })
   const revoked = await endMandate(tx, deps, mandate, { to: 'revoked', actor, why })
   await deps.onAuthorityLost(tx, actor, mandate.accountId)
   return revoked

@@ -46,7 +46,7 @@ export type PrepareMandate = z.output<typeof PrepareMandate>
 
 export const PreparedMandate = z
   .object({ message: z.string(), nonce: z.string(), expires_at: TimeOut })
-  .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with the nonce that goes with it.' })
+  .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with its nonce.' })
 
 export const CreateMandate = z.strictObject({
   address: WalletAddress,

@@ -16,7 +16,7 @@ export const Notification = z
 export type Notification = z.output<typeof Notification>
 
 export const NotificationsQuery = PageQuery.extend({
-  after: IdIn('event').optional().meta({ description: 'The last event that you have: what came after it, oldest first.' }),
+  after: IdIn('event').optional().meta({ description: 'The last event that you have: the events after it, oldest first.' }),
 })
 export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
@@ -25,7 +25,7 @@ export const StreamQuery = z.object({
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'For clients that cannot send `Last-Event-ID`, which wins over it.' }),
+    .meta({ description: 'For clients that cannot send `Last-Event-ID`. The header has priority.' }),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep

@@ -49,7 +49,7 @@ const registerAuthorize = (app: App, deps: Deps): void => {
           querystring: AuthorizeQuery,
           response: {
             302: z.undefined().meta({
-              description: 'To the page that asks, or back to the client with an error where the person let it in before.',
+              description: 'To the consent page, or back to the client with an error.',
             }),
             ...oauthRefusals(
               'invalid_request',

@@ -152,7 +152,7 @@ const Client = z
     uri: z.string().nullable(),
     verified_host: z.string().nullable().meta({
       description:
-        'The host that vouches for this client and that the answer goes to; null when no host vouches for it, and always for a device.',
+        'The host that proves who this client is and that the answer goes to; null if no host does, and always for a device.',
     }),
   })
   .meta({ id: 'OAuthClient' })
@@ -176,7 +176,10 @@ export const Authorization = z
       .array(
         z.object({ id: IdOut('workspace'), name: z.string(), role: z.enum(roles), permissions: z.array(z.enum(permissions)) }),
       )
-      .meta({ description: 'Where the caller could give this client a grant, with the scopes that it holds there itself.' }),
+      .meta({
+        description:
+          'The workspaces in which the caller could give this client a grant, with the scopes that the caller has there.',
+      }),
     created_at: TimeOut,
     expires_at: TimeOut,
   })
@@ -189,13 +192,13 @@ export const Decision = z.strictObject({
     .array(z.enum(permissions))
     .min(1)
     .optional()
-    .meta({ description: 'Of the scopes. Left out: all that the caller holds in the workspace.' }),
+    .meta({ description: 'The granted scopes. Left out: all requested ones that the caller has in the workspace.' }),
   spending_controls: SpendingControlsIn.optional().meta({
     description: 'Never wider than the request; what is left out is granted as requested.',
   }),
   workspace_id: IdIn('workspace').optional().meta({ description: "Left out: the caller's current one." }),
   expires_at: TimeIn.optional().meta({
-    description: 'When access ends, however often it is refreshed. Left out: it does not expire.',
+    description: 'When access ends, even if it is refreshed. Left out: it does not expire.',
   }),
 })
 export type Decision = z.output<typeof Decision>
@@ -203,7 +206,7 @@ export type Decision = z.output<typeof Decision>
 export const Decided = z
   .object({
     status: z.enum(['approved', 'denied']),
-    redirect_to: z.string().meta({ description: 'Where the browser has to go now.' }),
+    redirect_to: z.string().meta({ description: 'The next address of the browser.' }),
   })
   .meta({ id: 'OAuthDecided' })
 

@@ -45,7 +45,8 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'insufficient_funds', 'not_found', 'conflict'],
       },
       schema: {
-        description: 'Ends a payment that is `unknown`, or books a late success, on what a person has seen at the provider.',
+        description:
+          'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider.',
         params: byId('payment'),
         body: ResolvePayment,
         response: { 200: AdminPayment },

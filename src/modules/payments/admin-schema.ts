@@ -17,7 +17,7 @@ export const FindPayments = PageQuery.extend({
   attention: z
     .enum(['late_success'])
     .optional()
-    .meta({ description: 'Payments that wait for an administrator: they had failed, and were paid all the same.' }),
+    .meta({ description: 'Payments that an administrator must book: they had failed, and the provider paid them later.' }),
 })
 
 export type FindPayments = z.output<typeof FindPayments>

@@ -91,7 +91,8 @@ export const PaymentsSummary = z
     ...Total,
     by_status: z.array(z.object({ status: z.enum(paymentStatuses), ...Total })),
     by_day: z.array(z.object({ date: z.string().meta({ format: 'date', example: '2026-01-31' }), ...Total })).meta({
-      description: 'What was sent or is being sent, by the day of its creation in the workspace’s time zone; oldest first.',
+      description:
+        'Payments that were sent or are being sent, by the day of their creation in the workspace’s time zone; oldest first.',
     }),
   })
   .meta({ id: 'PaymentsSummary', description: 'The count and the sum of every payment that the filters match.' })

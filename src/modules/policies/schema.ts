@@ -50,13 +50,13 @@ export const Policy = z
     ...policyOutput,
     warnings: z
       .array(z.object({ code: z.enum(['custom_payment_types']), message: z.string() }))
-      .meta({ description: 'What the policy does not stop, although it may look as if it did.' }),
+      .meta({ description: 'What the policy does not stop, although it may seem to.' }),
     status: z.enum(['active', 'archived']),
     version: z.number().int(),
     usage: z
       .object({ today_minor: MinorOut, month_minor: MinorOut })
       .optional()
-      .meta({ description: 'What counts towards its limits in the current day and month; where policies are read.' }),
+      .meta({ description: 'What counts towards its limits in the current day and month. Only where policies are read.' }),
     created_at: TimeOut,
     updated_at: TimeOut,
   })
@@ -97,7 +97,7 @@ export const Decision = z
     warnings: z
       .array(z.object({ code: z.enum(['possible_duplicate']), payment_id: IdOut('payment'), created_at: TimeOut }))
       .meta({
-        description: 'What the decision does not forbid but its caller should know.',
+        description: 'What the decision does not refuse, and the caller should know.',
       }),
     trace: z.array(TraceEntry).meta({ description: 'Every rule that was evaluated, in order.' }),
     remedy: z
@@ -108,7 +108,7 @@ export const Decision = z
         changes: z.array(
           z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }),
         ),
-        passes_at: TimeOut.nullable().meta({ description: 'When time alone lets the same payment pass.' }),
+        passes_at: TimeOut.nullable().meta({ description: 'When the same payment passes without a change; null for never.' }),
       })
       .optional()
       .meta({ description: 'The smallest change that would have let the payment pass.' }),

@@ -89,7 +89,7 @@ export const updatePolicy = async (
   if (!before) throw notFound()
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
-    throw conflict(`The policy is at version ${before.version} by now.`, 'version', { version: before.version })
+    throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const [after] = await tx.orm

@@ -100,7 +100,7 @@ const makeWaitingUnknown = async (
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
         const opened = await subjects.payment.open(tx, deps, [id])
-        const message = 'It waited to be sent at a moment to which the database went back, and may have been sent since.'
+        const message = 'The database went back to a time before it was sent, so it may have been sent.'
         const evidence = { kind: 'unknown', code: 'restored', message } as const
         await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
         await tx.query(dropFromQueue, [id])

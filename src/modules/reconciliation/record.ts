@@ -89,7 +89,7 @@ export const recordComparison = async (
     })
     .onConflictDoNothing()
     .returning()
-  if (!run) throw conflict('This statement was reconciled before.')
+  if (!run) throw conflict('This statement is already reconciled.')
   await insertDifferences(tx, run.id, result.differences)
   const unknown = result.differences.filter(({ kind }) => kind === 'not_in_our_books')
   await recordAllSuspense(

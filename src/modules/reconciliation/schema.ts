@@ -41,7 +41,10 @@ export const ReconciliationDifference = z
     note: z.string().nullable(),
     created_at: TimeOut,
   })
-  .meta({ id: 'ReconciliationDifference', description: 'What the books and a statement say differently, why, and what to do.' })
+  .meta({
+    id: 'ReconciliationDifference',
+    description: 'A difference between the books and a statement, its likely reason, and what to do.',
+  })
 export type ReconciliationDifference = z.output<typeof ReconciliationDifference>
 
 export const FindDifferences = PageQuery.extend({

@@ -162,7 +162,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
 export const resolveDifference = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord> => {
   const [row] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
   if (!row) throw notFound()
-  if (row.resolvedAt !== null) throw conflict('This difference was resolved before.')
+  if (row.resolvedAt !== null) throw conflict('This difference is already resolved.')
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   await tx.orm.update(reconciliationDifferences).set(resolved).where(eq(reconciliationDifferences.id, id))

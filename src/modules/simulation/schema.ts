@@ -20,7 +20,7 @@ export const Simulate = z
       .min(1)
       .max(90)
       .optional()
-      .meta({ description: 'Run `policy` over the payments of the past days instead.' }),
+      .meta({ description: 'Apply `policy` to the payments of this number of past days.' }),
   })
   .meta({ id: 'Simulate' })
 export type Simulate = z.output<typeof Simulate>
@@ -43,7 +43,7 @@ const Replay = z.object({
       rule: z.string().meta({ documentedAs: 'Rule' }),
     }),
   ),
-  truncated: z.boolean().meta({ description: 'There were more payments than are replayed.' }),
+  truncated: z.boolean().meta({ description: 'There were more payments than a replay reads: the newest were left out.' }),
 })
 
 /** The Decision where a payment was described; the replay where one was asked for. */

@@ -91,7 +91,7 @@ const decideNow = async (
 
 const required = (input: Simulate): void => {
   if (input.replay_days !== undefined && !input.policy)
-    throw invalidFields({ path: 'policy', message: 'is what replay_days replays' })
+    throw invalidFields({ path: 'policy', message: 'is required with replay_days' })
   if (input.replay_days !== undefined && input.beneficiary_id === undefined && input.amount_minor === undefined) return
   if (input.beneficiary_id === undefined) throw invalidFields({ path: 'beneficiary_id', message: 'is required' })
   if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })

@@ -23,7 +23,7 @@ export const SuspenseItem = z
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
   })
-  .meta({ id: 'SuspenseItem', description: 'Money that a provider says it moved and that nothing here could be booked for.' })
+  .meta({ id: 'SuspenseItem', description: 'Money that a provider moved and that could not be booked.' })
 export type SuspenseItem = z.output<typeof SuspenseItem>
 
 export const FindSuspense = PageQuery.extend({ status: z.enum(['open', 'resolved']).optional() })
@@ -32,7 +32,7 @@ export const ResolveSuspense = z
   .strictObject({
     outcome: z.enum(suspenseOutcomes).exclude(['assigned']).meta({
       description:
-        '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider took it back. `explained`: it was booked elsewhere, or never moved.',
+        '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider reversed it. `explained`: it was booked elsewhere, or never moved.',
     }),
     note: VisibleText(500),
   })

@@ -136,7 +136,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
   const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
   if (!item) throw notFound()
-  if (item.resolvedAt !== null) throw conflict('This item was resolved before.')
+  if (item.resolvedAt !== null) throw conflict('This item is already resolved.')
   return item
 }
 

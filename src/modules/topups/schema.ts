@@ -82,6 +82,6 @@ export const Topup = z
   .meta({
     id: 'Topup',
     description:
-      'Ends on the word of the provider. `expired` means that none came in time: a success that is proven later is still credited.',
+      'Only a result of the provider ends it. `expired`: none came in time; a success that is proven later is still credited.',
   })
 export type Topup = z.output<typeof Topup>

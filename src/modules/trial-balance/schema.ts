@@ -15,7 +15,7 @@ export const TrialBalance = z
       Sides.extend({ account: z.string().meta({ description: 'A system account, or `customers`: all of them together.' }) }),
     ),
     totals: Sides,
-    balanced: z.boolean().meta({ description: 'Debits equal credits, posted and pending alike.' }),
+    balanced: z.boolean().meta({ description: 'Debits equal credits, for posted and for pending amounts.' }),
   })
   .meta({ id: 'TrialBalance' })
 export type TrialBalance = z.output<typeof TrialBalance>

@@ -11,7 +11,7 @@ export const Workspace = z
     status: z.enum(['active', 'frozen', 'closed']),
     time_zone: z
       .string()
-      .meta({ description: 'Decides where a day and a month begin. A new one holds from the next local month.' }),
+      .meta({ description: 'Decides when a day and a month begin. A new one applies from the next local month.' }),
     currency: z.string(),
     owning_account_id: IdOut('account').meta({ description: 'Whose balance pays; never changes.' }),
     created_at: TimeOut,

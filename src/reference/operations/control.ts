@@ -3,28 +3,28 @@ import type { OperationTexts } from '../types.ts'
 export const controlOperations: OperationTexts = {
   'policies.create': {
     summary: 'Create a spending policy',
-    text: 'Adds a rule to the workspace: limits per payment, day and month, an amount from which approval is needed, and what it applies to. It takes effect at once and can only tighten: all policies that apply are evaluated, and the strictest wins. Try it with the simulation first.',
+    text: 'Adds a rule to the workspace: limits per payment, day and month, an amount from which approval is needed, and what it applies to. It takes effect at once and can only make the rules stricter: all policies that apply are evaluated, and the strictest decides. Test it with the simulation first.',
   },
   'policies.list': {
     summary: 'List spending policies',
     text: 'The policies of the workspace. Archived ones are left out unless they are requested.',
   },
-  'policies.get': { summary: 'Read a spending policy', text: 'One policy with its version, which a change of it has to name.' },
+  'policies.get': { summary: 'Read a spending policy', text: 'One policy with its version, which a change must name.' },
   'policies.update': {
     summary: 'Change a spending policy',
-    text: 'Fields that are left out stay, `null` takes a limit away. `version` must be the one that was read: two people who change it at once do not overwrite each other (409). Payments that wait for approval are decided anew before they are sent.',
+    text: 'Fields that are left out keep their value, `null` removes a limit. `version` must be the one that was read, so that two people who change the policy at the same time do not overwrite each other (409). Payments that wait for approval are decided again before they are sent.',
   },
   'policies.archive': {
     summary: 'Archive a spending policy',
-    text: 'Ends a policy. Decisions that it took part in keep naming the version that decided.',
+    text: 'Ends a policy. Decisions that it took part in still name the version that decided.',
   },
   'policies.simulate': {
-    summary: 'Ask how a payment would be decided',
-    text: 'The same evaluation as for a payment, for this caller and this moment, with nothing written: whether it would pass, who would have to approve, what limits it, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well; with `replay_days` that policy is run over the payments of the past.',
+    summary: 'Simulate a payment',
+    text: 'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well; with `replay_days` that policy is applied to past payments.',
   },
   'approvals.list': {
     summary: 'List approvals',
-    text: 'Payments that wait for a decision, and those that were decided; `?status=pending` is what there is to do.',
+    text: 'Payments that wait for a decision, and those that were decided. `?status=pending` lists those that still need one.',
   },
   'approvals.get': {
     summary: 'Read an approval',
@@ -32,11 +32,11 @@ export const controlOperations: OperationTexts = {
   },
   'approvals.decide': {
     summary: 'Approve or reject a payment',
-    text: 'Decides with a credential that has `approval.decide`. Under separation of duties the initiator of the payment cannot, and neither can a credential of the lineage that did. One rejection rejects; the last approval that was needed sends the payment. The same decision again gives the same answer.',
+    text: 'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer.',
   },
   'approvals.message': {
     summary: 'Get the message to sign',
-    text: 'The canonical text for deciding by signature: readable, written by the server when the approval was created. Sign it exactly as it is.',
+    text: 'The canonical text to sign: readable, and written by the server when the approval was created. Sign it exactly as it is.',
   },
   'approvals.decide_by_signature': {
     summary: 'Decide by the signature of a wallet',
@@ -49,18 +49,18 @@ export const controlOperations: OperationTexts = {
   },
   'mandates.create': {
     summary: 'Create a mandate by signature',
-    text: 'A wallet agrees in advance to payments within these terms. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; hard limits still hold. The same request again gives the same mandate.',
+    text: 'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
     body: 'CreateMandate',
   },
   'mandates.list': { summary: 'List mandates', text: 'The mandates of the workspace, with what has been spent of each.' },
   'mandates.get': { summary: 'Read a mandate', text: 'Its terms, its signature, and how much of it is left.' },
   'mandates.revocation_message': {
     summary: 'Get the text that revokes a mandate',
-    text: 'For revoking by signature: what the wallet has to sign.',
+    text: 'The text that the wallet must sign to revoke the mandate.',
   },
   'mandates.revoke': {
     summary: 'Revoke a mandate',
-    text: 'Ends it at once: by a credential with `mandate.manage`, or without one by the signature of a wallet of the account. Payments that wait are decided without it.',
+    text: 'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.',
     body: 'RevokeMandate',
   },
   'api_keys.create': {
@@ -72,7 +72,7 @@ export const controlOperations: OperationTexts = {
   'api_keys.get': { summary: 'Read an API key', text: 'Its state, grant, controls, usage and headroom. Never the key itself.' },
   'api_keys.update': {
     summary: 'Change an API key',
-    text: 'Its name and its spending controls. A field that is left out stays, `null` removes a limit; no key changes its own controls.',
+    text: 'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
     body: 'UpdateApiKey',
   },
   'api_keys.rotate': {
@@ -94,7 +94,7 @@ export const controlOperations: OperationTexts = {
   },
   'grants.update': {
     summary: 'Change or freeze a grant',
-    text: 'Tightens its controls, or stops all its payments with `{"frozen": true}` while it can still read. Takes effect at once.',
+    text: 'Changes its controls, or freezes it with `{"frozen": true}`: it can still read, and cannot pay. Takes effect at once.',
     body: 'UpdateGrant',
   },
   'grants.revoke': {

@@ -13,14 +13,14 @@ export const moneyOperations: OperationTexts = {
   },
   'accounts.history': {
     summary: 'List the history of the balance',
-    text: 'Every movement of the balance, from the ledger, newest first. The entries of a time add up to the change of the balance in it. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
+    text: 'Every movement of the balance, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
   },
   'accounts.history_summary': {
     summary: 'Add up the history by day',
     text: 'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
   },
   'credentials.current': {
-    summary: 'Ask what this credential may do',
+    summary: 'Read what this credential may do',
     text: 'The account, workspace, role, permissions and grant behind the credential, and its headroom: how much it can still pay, under the tightest limit of its grants and of the policies that apply to every payment. An agent calls this first, instead of learning its limits from refusals.',
   },
   'topups.initiate': {
@@ -42,23 +42,23 @@ export const moneyOperations: OperationTexts = {
   },
   'beneficiaries.get': {
     summary: 'Read a beneficiary',
-    text: 'One beneficiary, archived ones included: past payments keep pointing at it.',
+    text: 'One beneficiary, archived ones included: past payments refer to it.',
   },
   'beneficiaries.update': {
-    summary: 'Change or stop a beneficiary',
-    text: 'Corrects its names, or stops payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
+    summary: 'Change or freeze a beneficiary',
+    text: 'Corrects its names, or freezes payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
   },
   'beneficiaries.archive': {
     summary: 'Archive a beneficiary',
-    text: 'Takes it out of use for good. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
+    text: 'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
   },
   'beneficiaries.payments': {
     summary: "List a beneficiary's payments",
-    text: 'What was paid to this beneficiary, newest first: to see whether an invoice was paid already.',
+    text: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
   },
   'payments.create': {
     summary: 'Make a payment',
-    text: 'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now) or `pending_approval` (somebody has to agree). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) carries the whole decision and the smallest change that would let it pass.',
+    text: 'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now) or `pending_approval` (a person must approve it). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
   },
   'payments.list': {
     summary: 'List and search payments',
@@ -66,15 +66,15 @@ export const moneyOperations: OperationTexts = {
   },
   'payments.summary': {
     summary: 'Add up payments',
-    text: 'How many payments the same filters find as in the list, and what they add up to, by status.',
+    text: 'How many payments the filters of the list find, and what they add up to, by status.',
   },
   'payments.get': {
     summary: 'Read a payment',
-    text: 'The source of truth for its state. `unknown` is honest: it was sent, and the rail has not said what became of it; the amount stays held, so do not pay again.',
+    text: 'The source of truth for its state. `unknown`: it was sent, and the rail has not reported a result. The amount stays held. Do not pay again.',
   },
   'payments.receipt': {
     summary: 'Get the evidence for a payment',
-    text: 'Everything that proves how the payment came about: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
+    text: 'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
   },
   'payments.cancel': {
     summary: 'Cancel a payment that waits for approval',

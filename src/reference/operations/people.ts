@@ -5,8 +5,8 @@ const start = (provider: string) => ({
   text: `Sends the browser to ${provider} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in.`,
 })
 const callback = (provider: string) => ({
-  summary: `Come back from ${provider}`,
-  text: `Where ${provider} sends the browser after a sign-in or a link. Programs do not call this. An identity that is on another account gives 409 \`conflict\`.`,
+  summary: `Return from ${provider}`,
+  text: `Where ${provider} sends the browser after a sign-in or a link. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
 })
 
 export const peopleOperations: OperationTexts = {
@@ -30,23 +30,23 @@ export const peopleOperations: OperationTexts = {
   },
   'workspaces.update': {
     summary: 'Change the workspace',
-    text: 'Its name and its time zone, which decides when a day and a month begin. A new time zone holds from the next local month.',
+    text: 'Its name and its time zone, which decides when a day and a month begin. A new time zone applies from the next local month.',
     body: 'UpdateWorkspace',
   },
   'workspaces.freeze': {
     summary: 'Freeze the workspace',
-    text: 'The stop button: no new payment, no change, until it is ended. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
+    text: 'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
     body: 'FreezeWorkspace',
   },
-  'workspaces.unfreeze': { summary: 'End the freeze', text: 'Lets the workspace work again.' },
+  'workspaces.unfreeze': { summary: 'Unfreeze the workspace', text: 'Payments and changes are possible again.' },
   'workspaces.audit_log': {
     summary: "Read the workspace's audit log",
-    text: 'Who did what in this workspace, when, and with which credential. The rows are never changed, and sealed in a chain.',
+    text: 'Who did what in this workspace, when, and with which credential. The rows are never changed, and a chain of hashes seals them.',
   },
   'members.list': { summary: 'List members', text: 'Who works in this workspace, with role and state.' },
   'members.update': {
     summary: 'Change a member',
-    text: 'Gives another role, or suspends and reinstates. The last owner and the owning account keep their place (409 `last_owner`).',
+    text: 'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
     body: 'UpdateMember',
   },
   'members.remove': {
@@ -64,7 +64,7 @@ export const peopleOperations: OperationTexts = {
     text: 'Its token stops working. Doing it again gives the same answer.',
   },
   'invitations.preview': {
-    summary: 'Look at an invitation',
+    summary: 'Preview an invitation',
     text: 'Whose workspace it is for and with which role, before it is accepted.',
     body: 'PreviewInvitation',
   },
@@ -75,15 +75,15 @@ export const peopleOperations: OperationTexts = {
   },
   'notifications.stream': {
     summary: 'Follow events as they happen',
-    text: 'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: what was missed comes first. The stream is the fast path; the resources over REST are the truth.',
+    text: 'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
   },
   'notifications.list': {
     summary: 'List events',
-    text: 'The same events as a list, for polling: with `after` everything that came later, oldest first.',
+    text: 'The same events as a list, for polling: with `after` all later events, oldest first.',
   },
   'sign_in.wallet_nonce': {
     summary: 'Begin signing in with a wallet',
-    text: 'A nonce for one Sign-In with Ethereum message, good for ten minutes. With an `address` the answer carries the message ready to sign.',
+    text: 'A nonce for one Sign-In with Ethereum message, valid for ten minutes. With an `address` the answer contains the message to sign.',
     body: 'CreateWalletNonce',
   },
   'sign_in.wallet_verify': {
@@ -97,7 +97,7 @@ export const peopleOperations: OperationTexts = {
   'sign_in.github_callback': callback('GitHub'),
   'sign_in.logout': {
     summary: 'Sign out',
-    text: 'Ends the session at once, its streams and its dashboard tokens too, and clears the cookie.',
+    text: 'Ends the session at once, with its streams and its dashboard tokens, and clears the cookie.',
   },
   'sign_in.create_dashboard_token': {
     summary: 'Get a short-lived token',
@@ -113,6 +113,6 @@ export const peopleOperations: OperationTexts = {
     summary: 'Unlink a sign-in method',
     text: 'Ends the sessions that it started. The last one stays (409 `last_identity`).',
   },
-  'sessions.list': { summary: 'List sessions', text: 'Where the account is signed in, and where from.' },
+  'sessions.list': { summary: 'List sessions', text: 'The browsers in which the account is signed in.' },
   'sessions.revoke': { summary: 'End a session', text: 'Signs out one browser, with its next request.' },
 }

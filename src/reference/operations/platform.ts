@@ -14,11 +14,11 @@ export const platformOperations: OperationTexts = {
     text: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
   },
   'oauth.resource_metadata': {
-    summary: 'Find out who issues tokens for this API',
+    summary: 'Find the issuer of tokens for this API',
     text: 'RFC 9728: which authorization server and which scopes belong to this API. `WWW-Authenticate` points here.',
   },
   'oauth.mcp_resource_metadata': {
-    summary: 'Find out who issues tokens for the MCP server',
+    summary: 'Find the issuer of tokens for the MCP server',
     text: 'RFC 9728, for the MCP endpoint of this service: which authorization server and which scopes belong to it.',
   },
   'oauth.authorize': {
@@ -27,7 +27,7 @@ export const platformOperations: OperationTexts = {
   },
   'oauth.token': {
     summary: 'Get or refresh tokens',
-    text: 'Redeems a code, a device code or a refresh token. A refresh token works once; a used one that is presented again revokes the grant. The body is a form.',
+    text: 'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
     body: 'OAuthTokenRequest',
   },
   'oauth.revoke': {
@@ -36,13 +36,13 @@ export const platformOperations: OperationTexts = {
     body: 'OAuthRevocationRequest',
   },
   'oauth.introspect': {
-    summary: 'Ask about a token',
+    summary: 'Introspect a token',
     text: 'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
     body: 'OAuthIntrospectionRequest',
   },
   'oauth.push': {
     summary: 'Push an authorization request',
-    text: 'RFC 9126: sends the parameters ahead, so that the browser carries a short reference and they cannot be changed on the way.',
+    text: 'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
     body: 'OAuthPushRequest',
   },
   'oauth.device_authorization': {
@@ -52,7 +52,7 @@ export const platformOperations: OperationTexts = {
   },
   'oauth.register': {
     summary: 'Register a client',
-    text: 'RFC 7591: a client makes itself known. Public clients get an id; confidential ones a secret as well, shown in this answer only.',
+    text: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
     body: 'OAuthClientMetadata',
   },
   'oauth.get_authorization': {
@@ -77,12 +77,12 @@ export const platformOperations: OperationTexts = {
   'admin.get_account': { summary: 'Read an account', text: 'With its identities and balance.' },
   'admin.update_account': {
     summary: 'Freeze an account or switch a capability',
-    text: 'Stops an account, closes one that holds nothing, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.',
+    text: 'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.',
     body: 'AdministerAccount',
   },
   'admin.suspend_workspace': {
     summary: 'Suspend a workspace',
-    text: 'Freezes it as its own members could, but they cannot end it.',
+    text: 'Freezes it so that only an administrator can end the freeze.',
     body: 'SuspendWorkspace',
   },
   'admin.reinstate_workspace': { summary: 'Reinstate a workspace', text: 'Ends the suspension.', body: 'ReinstateWorkspace' },
@@ -92,12 +92,12 @@ export const platformOperations: OperationTexts = {
   },
   'admin.resolve_payment': {
     summary: 'Resolve an unknown payment',
-    text: 'With evidence from the provider that a person has read: posts the payment, or gives the hold back. Never a guess: an honest `unknown` is better.',
+    text: 'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.',
     body: 'ResolvePayment',
   },
   'admin.create_adjustment': {
     summary: 'Request a correction of a balance',
-    text: 'A balanced, reasoned ledger adjustment. Above a sum a second administrator has to confirm it; an administrator never adjusts their own account.',
+    text: 'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account.',
     body: 'CreateAdjustment',
   },
   'admin.list_adjustments': {
@@ -107,7 +107,7 @@ export const platformOperations: OperationTexts = {
   'admin.get_adjustment': { summary: 'Read an adjustment', text: 'Who created it, why, and who decided.' },
   'admin.confirm_adjustment': {
     summary: 'Confirm an adjustment',
-    text: 'By another administrator than the one who asked: posts it.',
+    text: 'Posts it. Only another administrator than the one who created it can.',
   },
   'admin.reject_adjustment': {
     summary: 'Reject an adjustment',
@@ -116,11 +116,11 @@ export const platformOperations: OperationTexts = {
   },
   'admin.list_suspense': {
     summary: 'List money in suspense',
-    text: 'Money that a provider moved and that nothing here could be booked for, with what it seems to be about. Each waits for a person.',
+    text: 'Money that a provider moved and that could not be booked, with what it seems to be about. A person must resolve each.',
   },
   'admin.resolve_suspense': {
     summary: 'Resolve money in suspense',
-    text: 'Says what became of it, once that is known: an adjustment gave it to an account, the provider took it back, or it was explained. The note is for the audit log.',
+    text: 'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log.',
     body: 'ResolveSuspense',
   },
   'admin.assign_suspense': {
@@ -138,7 +138,7 @@ export const platformOperations: OperationTexts = {
   },
   'admin.resolve_difference': {
     summary: 'Close a difference with a statement',
-    text: 'Notes how a person has explained or corrected it. It moves no money: for that there are adjustments and resolutions.',
+    text: 'Records how a person has explained or corrected it. It moves no money: adjustments and resolutions do.',
     body: 'ResolveDifference',
   },
   'admin.trial_balance': {
@@ -149,9 +149,9 @@ export const platformOperations: OperationTexts = {
     summary: 'Read the audit log',
     text: 'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
   },
-  'service.health': { summary: 'Is the process up', text: 'Liveness: depends on nothing else.' },
+  'service.health': { summary: 'Check liveness', text: 'The process is running. Depends on nothing else.' },
   'service.ready': {
-    summary: 'Can it serve',
-    text: 'Readiness: the database answers and its migrations are those of this release.',
+    summary: 'Check readiness',
+    text: 'The database answers, and its migrations are those of this release.',
   },
 }

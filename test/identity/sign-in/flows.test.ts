@@ -86,7 +86,7 @@ describe('a flow belongs to the browser that began it', () => {
     )
     expect(response.headers.get('x-frame-options')).toBe('DENY')
     expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(response.html).toContain('start again')
+    expect(response.html).toContain('Start again')
   })
 })
 

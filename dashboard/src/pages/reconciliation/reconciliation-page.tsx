@@ -82,7 +82,7 @@ const Suspense = () => {
   const query = useInfiniteQuery(suspenseQuery)
   const [chosen, choose] = useState<Item | null>(null)
   return (
-    <Card title="Suspense" note="Money that a provider says it moved and that nothing here could be booked for." flush>
+    <Card title="Suspense" note="Money that a provider moved and that could not be booked." flush>
       <Listing query={query} empty={<Empty icon="check" title="Nothing is in suspense" />}>
         {(items) => (
           <ul className="rows">

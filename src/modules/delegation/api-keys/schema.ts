@@ -8,7 +8,7 @@ export const NewApiKey = ApiKey.extend({
   key: z
     .string()
     .optional()
-    .meta({ description: 'The key itself. Shown in this one answer only; a replay of it leaves the key out.' }),
+    .meta({ description: 'The key itself, in this answer only. A replay of the answer does not contain it.' }),
 }).meta({ id: 'NewApiKey' })
 
 export const CreateApiKey = z.strictObject({
@@ -17,7 +17,7 @@ export const CreateApiKey = z.strictObject({
     .array(z.enum(permissions))
     .min(1)
     .optional()
-    .meta({ description: 'Left out: what the caller has itself, less what only a person should do.' }),
+    .meta({ description: 'Left out: the permissions of the caller, without those that only a person should have.' }),
   spending_controls: SpendingControlsIn.optional(),
   expires_at: TimeIn.optional(),
 })

@@ -95,7 +95,7 @@ const requireRoom = async (tx: Tx, [root, ...others]: readonly Uuid[]): Promise<
     throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
   const [row] = await tx.query<{ living: number }>(countBelow, [root, tx.at])
   if (row && row.living >= maxBelowRoot)
-    throw conflict(`At most ${maxBelowRoot} living keys and agents are below one key: revoke some first.`, 'limit_reached')
+    throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
 }
 
 /** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */

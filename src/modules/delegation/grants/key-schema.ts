@@ -9,7 +9,7 @@ export const ApiKey = z
     id: IdOut('api_key'),
     workspace_id: IdOut('workspace'),
     name: z.string(),
-    key_prefix: z.string().meta({ description: 'How the key begins: names it, proves nothing.' }),
+    key_prefix: z.string().meta({ description: 'The first characters of the key, to recognize it. They are not a secret.' }),
     last_four: z.string(),
     status: z.enum(['active', 'revoked', 'expired']),
     permissions: z.array(z.enum(permissions)),
@@ -17,7 +17,9 @@ export const ApiKey = z
     created_at: TimeOut,
     last_used_at: TimeOut.nullable(),
     expires_at: TimeOut.nullable(),
-    revoked_at: TimeOut.nullable().meta({ description: 'In the future while a rotated key overlaps with its successor.' }),
+    revoked_at: TimeOut.nullable().meta({
+      description: 'When it stops working. In the future while a rotated key overlaps with its successor.',
+    }),
   })
   .meta({ id: 'ApiKey' })
 export type ApiKey = z.output<typeof ApiKey>

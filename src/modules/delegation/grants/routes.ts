@@ -38,7 +38,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       schema: {
         body: RevokeAll,
         response: { 200: z.object({ data: z.array(Grant) }) },
-        description: 'Revokes every living grant of a kind at once, and answers with them: `{"kind": "oauth"}` stops all agents.',
+        description: 'Revokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
       },
     },
     async (request, reply) =>

@@ -40,7 +40,7 @@ export const SpendingControlsIn = wire.transform((input, context): Controls => {
 /** For an existing grant: an absent limit stays, null removes it. Only the code that merges them can check for contradictions. */
 export const SpendingControlsChange = wire
   .transform(toChange)
-  .meta({ description: 'What is left out stays; null removes a limit.' })
+  .meta({ description: 'A field that is left out keeps its value; null removes a limit.' })
 
 export const SpendingControls = z
   .object({
@@ -69,7 +69,8 @@ export const Grant = z
     headroom: z
       .object({ per_payment_minor: MinorOut.nullable(), today_minor: MinorOut.nullable(), month_minor: MinorOut.nullable() })
       .meta({
-        description: 'What this grant and every grant above it leave, each limit for itself; null where none of them limits.',
+        description:
+          'How much the strictest limit of this grant and of every grant above it leaves, for each kind of limit; null if there is none.',
       }),
     frozen: z.boolean(),
     created_at: TimeOut,

@@ -18,7 +18,7 @@ export const FindAccounts = PageQuery.extend({
     .min(1)
     .max(254)
     .optional()
-    .meta({ description: "The account's e-mail, or the verified one of an identity of it." }),
+    .meta({ description: "The account's e-mail, or the verified e-mail of one of its identities." }),
   wallet_address: WalletAddress.optional(),
   status: z.enum(accountStatuses).optional(),
 })

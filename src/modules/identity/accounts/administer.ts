@@ -75,7 +75,7 @@ export const administerAccount = async (
   const before = await lockAccountRow(tx, id)
   const status = input.status ?? before.status
   if (status !== before.status && operator.accountId === id)
-    throw conflict('An administrator does not stop their own account.', 'self')
+    throw conflict('Administrators cannot freeze or close their own account.', 'self')
   if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before

@@ -35,7 +35,7 @@ export const HistorySummary = z
   .meta({
     id: 'HistorySummary',
     description:
-      'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are neither.',
+      'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are not counted.',
   })
 
 const SignedMinor = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })
@@ -57,17 +57,17 @@ export const HistoryEntry = z
     type: z.enum(historyTypes),
     amount_minor: SignedMinor.meta({
       description:
-        'Signed: how this entry changed what is available, so that a history sums to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing.',
+        'Signed: how this entry changed the available balance, so that a history adds up to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing.',
     }),
     held_change_minor: SignedMinor.meta({
-      description: 'Signed: how this entry changed what is held. A hold adds to it, the payment or its release takes it away.',
+      description: 'Signed: how this entry changed the held amount. A hold raises it, the payment or its release lowers it.',
     }),
     available_after_minor: MinorOut,
     reference: z.object({ type: z.string(), id: z.string() }),
     beneficiary: z
       .object({ id: IdOut('beneficiary'), display_name: z.string() })
       .nullable()
-      .meta({ description: 'Who was paid. Null for what is no payment, and for a reader without `beneficiary.read`.' }),
+      .meta({ description: 'Who was paid. Null if the entry is not a payment, and for a reader without `beneficiary.read`.' }),
     created_at: TimeOut,
   })
   .meta({ id: 'HistoryEntry' })

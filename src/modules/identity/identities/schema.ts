@@ -16,7 +16,7 @@ export const Identity = z
     created_at: TimeOut,
     last_used_at: TimeOut.nullable(),
     linked_by_grant_id: IdOut('grant').nullable().meta({
-      description: 'The grant that linked it: revoking that grant detaches it and ends its sessions. null: a person did.',
+      description: 'The grant that linked it: revoking that grant unlinks it and ends its sessions. Null: a person linked it.',
     }),
   })
   .meta({ id: 'Identity' })

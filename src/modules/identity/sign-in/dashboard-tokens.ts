@@ -16,7 +16,7 @@ export const createDashboardToken = async (
 ): Promise<{ token: string; expiresInSeconds: number }> => {
   const { kind, id: credentialId } = principal.credential
   // A token that could issue another one would outlive the credential behind it.
-  if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot make another one.' })
+  if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot create another one.' })
   const { at } = tx
   const token = newSecret('dashboard_token')
   const ttl = deps.config.DASHBOARD_TOKEN_TTL_SECONDS

@@ -31,7 +31,7 @@ export type RefusedFlow = { returnTo: string; refusal: Refusal }
 
 const unknownFlow = (): Refusal =>
   new Refusal('invalid_request', {
-    message: 'This sign-in was not begun in this browser, is over, or has taken too long. Please start again.',
+    message: 'This sign-in was not started in this browser, has ended, or has expired. Start again.',
   })
 
 type FlowActor = Exclude<Actor, Principal>
@@ -79,7 +79,7 @@ const conclude = async (
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
   if (await isStillActive(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
-    message: 'What this link was begun with has been logged out, revoked or has expired.',
+    message: 'The session or key with which this link was started has ended.',
   })
   await note(tx, actor, ended.message)
   throw new CommitThenThrow(ended)

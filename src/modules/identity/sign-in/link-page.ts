@@ -13,7 +13,7 @@ import { authorizationUrlOf } from './start-flow.ts'
 type LinkFlow = Flow & { intent: LinkIntent }
 
 const linkEnded = (): Refusal =>
-  new Refusal('not_found', { message: 'This link has been used, has ended or was never there. Please ask for a new one.' })
+  new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
 const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, link: string): Promise<LinkFlow> => {
   const flow = await findByLink(deps.db, deps, link)

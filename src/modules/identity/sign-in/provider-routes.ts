@@ -61,7 +61,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
       },
       schema: {
         description:
-          'Sends a browser to the provider; with `Accept: application/json` returns where to send it. With a credential it links, by a page that names the account first.',
+          'Sends a browser to the provider; with `Accept: application/json` returns where to send it. With a credential it links the identity, after a page that names the account.',
         querystring: StartQuery,
         response: {
           200: LinkFlow,

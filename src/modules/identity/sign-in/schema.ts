@@ -18,7 +18,7 @@ export const Nonce = z
     chain_ids: z.array(z.number()),
     issued_at: TimeOut,
     expires_at: TimeOut,
-    message: z.string().optional().meta({ description: 'Ready to sign, when an address was given.' }),
+    message: z.string().optional().meta({ description: 'The message to sign, if an address was given.' }),
   })
   .meta({ id: 'WalletNonce' })
 

@@ -20,5 +20,5 @@ export const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, initiato
 export const requireActiveCredential = async (tx: Tx, deps: Pick<Deps, 'config'>, principal: Principal): Promise<void> => {
   const { accountId, credential, grant } = principal
   if (await isStillActive(tx, deps, { accountId, credential, grantId: grant?.id ?? null })) return
-  throw new Refusal('invalid_token', { message: 'The credential was logged out, revoked or has expired.' })
+  throw new Refusal('invalid_token', { message: 'The credential has ended: signed out, revoked or expired.' })
 }

@@ -83,7 +83,7 @@ const choosePermissions = async (
   if (!workspace) throw notFound('workspace_id')
   const chosen = decision.permissions ?? workspace.permissions
   if (chosen.length === 0)
-    throw invalidFields({ path: 'permissions', message: 'you hold nothing of what the client asks for in this workspace' })
+    throw invalidFields({ path: 'permissions', message: 'you have none of the requested scopes in this workspace' })
   return chosen
 }
 

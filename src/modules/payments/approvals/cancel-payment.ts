@@ -25,7 +25,7 @@ export const cancelPayment = async (
   const payment = await lockPaymentWithAccount(tx, id)
   if (!(await isAtOrBelow(tx, principal, payment.grantId)))
     throw new Refusal('forbidden', {
-      message: 'A delegated credential cancels only what it, or a grant below it, has asked for.',
+      message: 'A delegated credential cancels only payments that it, or a grant below it, has initiated.',
     })
   if (payment.status === 'cancelled') return payment
   if (payment.status !== 'pending_approval')

@@ -36,7 +36,7 @@ const ApprovalContext = z
       last_paid_at: TimeOut.nullable(),
       typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
     }),
-    available_after_minor: MinorOut.meta({ description: 'What the paying account has left once this payment is sent.' }),
+    available_after_minor: MinorOut.meta({ description: 'The available balance of the paying account after this payment.' }),
     eligible_approvers: z.array(IdOut('account')).meta({ description: 'Members who can still decide this approval.' }),
   })
   .meta({ id: 'ApprovalContext' })
@@ -68,7 +68,7 @@ export const Approval = z
       .meta({ description: 'The canonical messages, to be signed as they are.' }),
     expires_at: TimeOut,
     created_at: TimeOut,
-    context: ApprovalContext.optional().meta({ description: 'Where one approval is read: what helps to decide it.' }),
+    context: ApprovalContext.optional().meta({ description: 'Only where one approval is read: what helps to decide it.' }),
   })
   .meta({ id: 'Approval' })
 export type Approval = z.output<typeof Approval>

@@ -107,7 +107,7 @@ const endUnknown = async (
 ): Promise<PaymentRecord> => {
   const { status } = payment
   if (status === input.outcome) return payment
-  if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
+  if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
   const source = { kind: 'operator', actor: operator } as const
   const settled = only(await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }]))
   if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')

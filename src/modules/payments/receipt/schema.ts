@@ -23,7 +23,7 @@ export const Receipt = z
     }),
     policies: z
       .array(z.object({ id: IdOut('policy'), version: z.number().int(), document: z.record(z.string(), z.unknown()) }))
-      .meta({ description: 'The policies that fell on the payment, each as it was when it decided.' }),
+      .meta({ description: 'The policies that applied to the payment, each as it was when it decided.' }),
     decision_inputs: z.record(z.string(), z.unknown()).nullable().meta({
       description:
         'What the decision was made from: the payment, the usage that was read, the initiator’s grants, the mandate, who could approve, the periods. With the policies it gives the same decision again.',

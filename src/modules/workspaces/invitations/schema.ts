@@ -28,7 +28,7 @@ export const Invitation = z
 export type Invitation = z.output<typeof Invitation>
 
 export const InvitationWithToken = Invitation.extend({
-  token: z.string().optional().meta({ description: 'Shown this once; the account that accepts presents it.' }),
+  token: z.string().optional().meta({ description: 'Shown in this answer only. The account that accepts sends it.' }),
 }).meta({ id: 'InvitationWithToken' })
 
 export const CreateInvitation = z
@@ -42,7 +42,7 @@ export const CreateInvitation = z
   })
   .refine((body) => body.email === undefined || body.wallet_address === undefined, {
     path: ['wallet_address'],
-    message: 'is one way to address an invitation, email the other: give one of them',
+    message: 'cannot be combined with email: send one of the two',
   })
 export type CreateInvitation = z.output<typeof CreateInvitation>
 
@@ -56,5 +56,5 @@ export const InvitationPreview = z
     invited_by: z.object({ account_id: IdOut('account'), display_name: z.string().nullable() }),
     expires_at: TimeOut,
   })
-  .meta({ id: 'InvitationPreview', description: 'What accepting would come to; nothing is written.' })
+  .meta({ id: 'InvitationPreview', description: 'What accepting would give; nothing is written.' })
 export type InvitationPreview = z.output<typeof InvitationPreview>

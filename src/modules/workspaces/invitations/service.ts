@@ -38,7 +38,7 @@ export const createInvitation = async (
   const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
-    throw conflict('The person whom this invites is a member already.', 'already_member')
+    throw conflict('This person is already a member.', 'already_member')
   const { at } = tx
   const token = newSecret('invitation')
   const [invitation] = await tx.orm
@@ -117,7 +117,7 @@ export const acceptInvitation = async (
   if (invitation.acceptedBy === accountId && member) return { workspace, member }
   const { at } = tx
   refuseUnusable(invitation, at)
-  if (member) throw conflict('This account is a member of the workspace already.', 'already_member')
+  if (member) throw conflict('This account is already a member of the workspace.', 'already_member')
   requireOpen(workspace)
   const joined = {
     id: newId(),

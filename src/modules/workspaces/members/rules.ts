@@ -16,7 +16,7 @@ export type MemberFacts = {
 }
 
 const lastOwner = () => new Refusal('last_owner')
-const ownersOnly = () => new Refusal('forbidden', { message: 'The role owner is given and taken by owners only.' })
+const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give and remove the role owner.' })
 
 export const includesRole = (role: Role, other: Role): boolean => {
   const held = effectivePermissions(role, null)
@@ -33,7 +33,7 @@ export const checkMemberChange = ({ actor, target, owningAccountId, owners }: Me
   const touchesOwner = target.role === 'owner' || change.role === 'owner'
   if (touchesOwner && (actor.role !== 'owner' || actor.delegated)) throw ownersOnly()
   if (actor.delegated && addsRights(target, change))
-    throw new Refusal('forbidden', { message: 'A delegated credential can take rights away, but not give them.' })
+    throw new Refusal('forbidden', { message: 'A delegated credential can remove permissions, and cannot give them.' })
   const staysOwner = change.role === 'owner' && change.status === 'active'
   if (staysOwner) return
   if (target.accountId === owningAccountId) throw lastOwner()

@@ -13,7 +13,7 @@ export const Member = z
     wallet_address: z
       .string()
       .nullable()
-      .meta({ description: 'The wallet that was linked first: a person may have nothing else to be known by.' }),
+      .meta({ description: 'The wallet that was linked first, for people without a name or an e-mail.' }),
     role: Role,
     status: z.enum([...memberStatuses, 'removed']),
     created_at: TimeOut,

@@ -44,7 +44,11 @@ const claim = (deps: Pick<Deps, 'db'>): Promise<AttemptRecord[]> =>
     return attempts
   })
 
-const noEvidence: Evidence = { kind: 'unknown', code: 'no_evidence', message: 'The provider took it and was not heard of again.' }
+const noEvidence: Evidence = {
+  kind: 'unknown',
+  code: 'no_evidence',
+  message: 'The provider accepted it and has not reported a result.',
+}
 
 const conclude = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
