@@ -203,11 +203,9 @@ CREATE TABLE "idempotency_keys" (
 	"scope" "bytea" NOT NULL,
 	"body_hash" "bytea" NOT NULL,
 	"status" integer NOT NULL,
-	"response" text,
-	"payment_id" uuid,
+	"response" text NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope"),
-	CONSTRAINT "idempotency_keys_answer_check" CHECK (num_nonnulls("idempotency_keys"."response", "idempotency_keys"."payment_id") = 1)
+	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope")
 );
 --> statement-breakpoint
 CREATE TABLE "signing_keys" (
@@ -439,6 +437,7 @@ CREATE TABLE "payments" (
 	"grant_id" uuid,
 	"snapshot" json NOT NULL,
 	"idempotency_key" text,
+	"request_hash" "bytea",
 	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid NOT NULL,
 	"provider_receipt" text,
@@ -455,6 +454,7 @@ CREATE TABLE "payments" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "payments_key_check" CHECK (("payments"."idempotency_key" is null) = ("payments"."request_hash" is null)),
 	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0),
 	CONSTRAINT "payments_dispatch_check" CHECK ("payments"."dispatch_due_at" is null or "payments"."status" = 'processing'),
 	CONSTRAINT "payments_late_success_check" CHECK ("payments"."late_success_at" is null or "payments"."status" = 'failed')
@@ -499,6 +499,9 @@ CREATE TABLE "topups" (
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"metadata" jsonb NOT NULL,
+	"idempotency_key" text,
+	"request_hash" "bytea",
+	"snapshot" json,
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,
@@ -508,6 +511,7 @@ CREATE TABLE "topups" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "topups_key_check" CHECK (num_nonnulls("topups"."idempotency_key", "topups"."request_hash", "topups"."snapshot") in (0, 3)),
 	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0 and "topups"."received_minor" > 0),
 	CONSTRAINT "topups_received_check" CHECK (("topups"."received_minor" is null) = ("topups"."status" <> 'succeeded')),
 	CONSTRAINT "topups_method_check" CHECK (case when "topups"."deposit_code" is null then num_nulls("topups"."amount_minor", "topups"."phone_ciphertext", "topups"."phone_key_id", "topups"."phone_mask", "topups"."phone_fingerprint") = 0 and "topups"."instructions" is null
@@ -895,6 +899,7 @@ CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id",
 CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
+CREATE UNIQUE INDEX "payments_idempotency_key" ON "payments" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payments"."idempotency_key" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
@@ -906,6 +911,7 @@ CREATE INDEX "topups_account" ON "topups" USING btree ("account_id","created_at"
 CREATE INDEX "topups_initiator" ON "topups" USING btree ("initiator_account_id","created_at");--> statement-breakpoint
 CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "topups_open" ON "topups" USING btree ("expires_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
+CREATE UNIQUE INDEX "topups_idempotency_key" ON "topups" USING btree ("workspace_id","idempotency_key","account_id") WHERE "topups"."idempotency_key" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_deposit_code_key" ON "topups" USING btree ("deposit_code");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -1,7 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** What a process remembers: payments and idempotency keys that it acknowledged, attempts that it sent, seals that it made. */
-export const rememberedKinds = ['payment', 'key', 'attempt', 'seal'] as const
+/**
+ * What a process remembers: payments and idempotency keys that it acknowledged, attempts that it sent, seals that it made. `record_key`: a key
+ * that is kept on the record which it made.
+ */
+export const rememberedKinds = ['payment', 'key', 'record_key', 'attempt', 'seal'] as const
 export type RememberedKind = (typeof rememberedKinds)[number]
 
 export type RememberedLine = { kind: RememberedKind; id: string; at: Date }

@@ -30,7 +30,8 @@ const checkRole = (request: FastifyRequest, principal: Principal): void => {
     throw new Refusal('forbidden', { message: `This is for members of the role ${role}.` })
 }
 
-const checkState = (request: FastifyRequest, principal: Principal): void => {
+/** Whether the caller may do something new: a freeze stops it. The answer to a repeated key is not new. */
+export const checkStanding = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
   if (principal.accountStatus === 'frozen' && !config.whileFrozen) throw new Refusal('account_frozen')
@@ -49,8 +50,8 @@ const refuseNotAdmitted = ({ memberSuspended }: Principal): never => {
   throw memberSuspended ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
 }
 
-/** Checks the principal against the route's declaration. Routes never look at the kind of the credential. */
-export const authorize = (request: FastifyRequest, principal: Principal): void => {
+/** Checks the principal against the route's declaration, but not whether it is frozen. Routes never look at the kind of the credential. */
+export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
   if (!isAdmitted(principal) && access !== 'optional') {
     if (!whileNotAdmitted) refuseNotAdmitted(principal)
@@ -61,14 +62,22 @@ export const authorize = (request: FastifyRequest, principal: Principal): void =
     throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
   checkPermission(principal, requiredPermissions(request))
   checkRole(request, principal)
-  checkState(request, principal)
 }
+
+export const authorize = (request: FastifyRequest, principal: Principal): void => {
+  checkAuthority(request, principal)
+  checkStanding(request, principal)
+}
+
+/** With a key the standing is checked behind the locks, where the key is known to be new. */
+const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
+  routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
 export const registerAuthorization = (app: App): void => {
   app.addHook(
     'onRequest',
     atOnce((request) => {
-      if (request.caller) authorize(request, request.caller)
+      if (request.caller) (hasKey(request) ? checkAuthority : authorize)(request, request.caller)
     }),
   )
 }

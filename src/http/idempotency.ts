@@ -5,9 +5,10 @@ import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { Once, StoredAnswer } from '../queue/idempotency-keys.ts'
-import { writeAlone } from '../queue/write-path.ts'
-import { authorize } from './authorize.ts'
+import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
+import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
+import { type WriteRequest, writeAlone, writeRecord } from '../queue/write-path.ts'
+import { checkAuthority, checkStanding } from './authorize.ts'
 
 /** The response of a write. `secret`: top-level fields that are shown once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
@@ -24,17 +25,31 @@ const keyOf = (request: FastifyRequest): string | undefined => {
   throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
 }
 
+const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').pathname
+
 const scopeOf = (request: FastifyRequest, key: string): Buffer => {
   const { accountId, grant, workspace } = request.principal
-  const path = new URL(request.url, 'http://path').pathname
-  return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, path, key]))
+  return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
 const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
 
-export const onceOf = (request: FastifyRequest): Once | null => {
+const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyPlace => ({
+  accountId: workspace.owningAccountId,
+  workspaceId: workspace.id,
+})
+
+const onceOf = (request: FastifyRequest): Once | null => {
   const key = keyOf(request)
-  return key === undefined ? null : { key, scope: scopeOf(request, key), bodyHash: hashBody(request) }
+  return key === undefined ? null : { key, scope: scopeOf(request, key), bodyHash: hashBody(request), place: placeOf(request) }
+}
+
+/** The key of a request that moves money: whatever its credential. */
+const onceOfRecord = (request: FastifyRequest): Once | null => {
+  const key = keyOf(request)
+  if (key === undefined) return null
+  const place = placeOf(request)
+  return { key, scope: recordScope(pathOf(request), place, key), bodyHash: hashBody(request), place }
 }
 
 /** The session changed to another workspace while its request waited. A request for one workspace is never done in another. */
@@ -46,21 +61,35 @@ class WorkspaceChanged extends Refusal {
 
 /** Work that was begun continues only for the same workspace, and only while the caller may still do it. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
+  recheckAuthority(request, current)
+  checkStanding(request, current)
+}
+
+const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
   request.caller = current
   if (current.workspace.id !== before.workspace.id) throw new WorkspaceChanged()
-  authorize(request, current)
+  checkAuthority(request, current)
 }
 
 /**
  * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
- * freeze or revocation nothing passes.
+ * revocation or freeze nothing new passes.
  */
-export const reauthenticateCaller = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
-  const current = await request.reauthenticate(tx)
-  recheckCaller(request, current)
-  return current
-}
+const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
+  reauthenticate: async (tx) => {
+    const current = await request.reauthenticate(tx)
+    recheckAuthority(request, current)
+    return current
+  },
+  admit: (current) => checkStanding(request, current),
+})
+
+/** What the write path needs of a request that creates something that moves money. */
+export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
+  once: onceOfRecord(request),
+  ...callerOf(request),
+})
 
 /** Sends an answer that is text already. `replayed`: it is the answer of an earlier request with the same key. */
 export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, replayed: boolean): FastifyReply => {
@@ -84,10 +113,12 @@ export const respondOnce = async (
 ): Promise<FastifyReply> => {
   const { caller } = request
   const others = await concerned()
+  const again = callerOf(request)
   const { answer, replayed } = await writeAlone(deps.db, {
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
-    reauthenticate: async (tx) => (caller ? reauthenticateCaller(tx, request) : null),
+    reauthenticate: async (tx) => (caller ? again.reauthenticate(tx) : null),
+    admit: (current) => current && again.admit?.(current),
     work: async (tx) => {
       const { status, body, secret } = await work(tx)
       const text = body === undefined ? '' : String(reply.code(status).serialize(body))
@@ -95,4 +126,22 @@ export const respondOnce = async (
     },
   })
   return sendText(reply, answer, replayed)
+}
+
+/** Runs a write that creates a record which moves money, under the same locks. The record itself keeps its key and its answer. */
+export const respondWithRecord = async (
+  deps: { db: Database },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keys: Keys<RecordAnswer, Principal>,
+  work: (tx: Tx, once: Once | null) => Promise<RecordAnswer>,
+): Promise<FastifyReply> => {
+  const { accountId, workspace } = request.principal
+  const write = recordRequestOf(request)
+  const { answer, replayed } = await writeRecord(deps.db, keys, {
+    ...write,
+    locks: { exclusive: [accountId, workspace.owningAccountId] },
+    work: (tx) => work(tx, write.once),
+  })
+  return sendText(reply, { status: 201, text: answer.text }, replayed)
 }

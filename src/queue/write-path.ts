@@ -4,14 +4,16 @@ import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
 import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
+import type { RecordAnswer } from './record-keys.ts'
 
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and a
  * batch of 64 go the same way, so each of these rules stands here once:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
- * - A key that was used gets its first answer, also when both requests are in one batch. With another body it is a conflict.
  * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
+ * - A key that was used gets its first answer, also when both requests are in one batch, and also while the caller's workspace, account or
+ *   grant is frozen: only what is new needs standing. With another body it is a conflict.
  * - A write that is refused before it has written anything concerns no other write of its batch.
  * - Effect, event, audit and the key with its answer commit together.
  *
@@ -23,10 +25,12 @@ export type WriteRequest<Caller = Principal | null> = {
   once: Once | null
   /** The caller as it is now; throws a Refusal if it would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
+  /** Throws a Refusal if the caller may do nothing new now: a freeze. */
+  admit?: (caller: Caller) => void
 }
 
 export type Act<Request, Caller, State, Answer> = {
-  keys: Keys<Answer>
+  keys: Keys<Answer, Caller>
   /** What a later request with the key gets: the answer without secrets that are shown once. */
   again: (answer: Answer) => Answer
   read: (tx: Tx) => Promise<State>
@@ -44,6 +48,15 @@ export type Answered<Answer> = { answer: Answer; replayed: boolean }
 const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   throw error
+}
+
+const refusedBy = (check: () => void): Refusal | undefined => {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    return refusalOf(error)
+  }
 }
 
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
@@ -70,8 +83,10 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     if ([...exclusive, ...shared].some((account) => held.has(account))) return contended
     const caller = callers[index] as Caller | Refusal
     if (caller instanceof Refusal) return caller
-    const first = keys.find(request.once)
+    const first = keys.find(request.once, caller, tx.at)
     if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
+    const refused = refusedBy(() => request.admit?.(caller))
+    if (refused) return refused
     try {
       const answer = await act.decide(tx, state, request, caller, index)
       if (answer instanceof Refusal) return answer
@@ -104,9 +119,16 @@ const withoutSecrets = ({ status, text, secret }: SingleAnswer): SingleAnswer =>
 
 const nothing = async () => undefined
 
+/** The outcome of a batch of one that waited for its locks. */
+const onlyAnswer = <Answer>([outcome]: readonly Outcome<Answered<Answer>>[]): Answered<Answer> => {
+  if (outcome instanceof Error) throw outcome
+  if (!outcome || typeof outcome === 'symbol') throw new Error('a write that waits for its locks has no outcome')
+  return outcome
+}
+
 /** Writes of single records, in one transaction. */
 export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boolean) =>
-  writeAll(tx, requests, wait, {
+  writeAll<SingleWrite, Principal | null, undefined, SingleAnswer>(tx, requests, wait, {
     keys: answerKeys,
     again: withoutSecrets,
     read: nothing,
@@ -115,9 +137,23 @@ export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boo
   })
 
 /** One write in a transaction of its own, which waits for its locks. */
-export const writeAlone = async (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> => {
-  const [outcome] = await inTx(db, (tx) => writeSingles(tx, [request], true))
-  if (outcome instanceof Error) throw outcome
-  if (!outcome || typeof outcome === 'symbol') throw new Error('a write that waits for its locks has no outcome')
-  return outcome
-}
+export const writeAlone = async (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> =>
+  onlyAnswer(await inTx(db, (tx) => writeSingles(tx, [request], true)))
+
+/** Creates a record that moves money, in a transaction of its own: its key is kept on the record. */
+export const writeRecord = async (
+  db: Database,
+  keys: Keys<RecordAnswer, Principal>,
+  request: WriteRequest<Principal> & { work: (tx: Tx) => Promise<RecordAnswer> },
+): Promise<Answered<RecordAnswer>> =>
+  onlyAnswer(
+    await inTx(db, (tx) =>
+      writeAll(tx, [request], true, {
+        keys,
+        again: (answer) => answer,
+        read: nothing,
+        decide: (tx, _, { work }) => work(tx),
+        write: nothing,
+      }),
+    ),
+  )

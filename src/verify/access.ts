@@ -1,4 +1,4 @@
-import { sqlCheck } from '../db/check.ts'
+import { beginningOf, sqlCheck } from '../db/check.ts'
 import { keyIsActive } from '../db/credential-life.ts'
 
 export const accessChecks = [
@@ -52,9 +52,15 @@ export const accessChecks = [
   ),
   sqlCheck(
     'I4',
-    'an idempotency key stands for an answer',
-    `select encode(scope, 'hex') as subject from idempotency_keys k
-     where k.response is null and not exists (select from payments p where p.id = k.payment_id)`,
+    'a record that keeps an idempotency key keeps the answer to it',
+    ['payments', 'topups']
+      .map(
+        (table) =>
+          `select id::text as subject from ${table} where idempotency_key is not null and created_at >= $1::timestamptz
+             and snapshot->>'idempotency_key' is distinct from idempotency_key`,
+      )
+      .join(' union all '),
+    (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
     'I10',

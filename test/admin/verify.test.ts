@@ -238,9 +238,9 @@ test.each([
     `update payments set initiator_account_id = gen_random_uuid() where id = ${paid}`,
   ],
   [
-    'an answer without its payment',
-    'an idempotency key stands for an answer',
-    `insert into idempotency_keys (scope, body_hash, status, payment_id, created_at) values ('lost', 'lost', 201, gen_random_uuid(), now())`,
+    'a key that was moved to another payment',
+    'a record that keeps an idempotency key',
+    `update payments set idempotency_key = 'moved', request_hash = 'any' where id = ${paid}`,
   ],
   ['a destination under a lost key', 'every sealed value', `update beneficiaries set destination_key_id = 'lost'`],
   [

@@ -17,6 +17,8 @@ const composedSql: Readonly<Record<string, string>> = {
   'modules/oauth/prune.ts': 'one of two conditions of the same file',
   'modules/payments/lifecycle/attempts/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/right-to-send.ts': 'the table of payments or of top-ups',
+  'queue/record-keys.ts': 'the table of payments or of top-ups',
+  'verify/access.ts': 'the table of payments or of top-ups',
   'verify/states.ts': 'tables of the same file',
   'verify/traces.ts': 'tables of the same file',
 }

@@ -17,7 +17,8 @@ const note = (tx: Tx, name: string) => tx.query('insert into written values ($1)
 const written = async () =>
   (await service.deps.db.query<{ name: string }>('select name from written order by name')).map(({ name }) => name)
 
-const keyed = (name: string, body = 'a body') => ({ key: name, scope: Buffer.from(name), bodyHash: Buffer.from(body) })
+const place = { accountId: newId(), workspaceId: newId() }
+const keyed = (name: string, body = 'a body') => ({ key: name, scope: Buffer.from(name), bodyHash: Buffer.from(body), place })
 
 /** A write that notes its name. */
 const write = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite => ({

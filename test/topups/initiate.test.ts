@@ -31,6 +31,7 @@ test('a top-up begins pending, with the number masked', async () => {
     phone_number_mask: '********5678',
     instructions: null,
     expires_at: new Date(service.clock.now().getTime() + 300_000).toISOString(),
+    idempotency_key: null,
     metadata: {},
     provider_receipt: null,
     failure_code: null,

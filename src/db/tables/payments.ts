@@ -57,6 +57,8 @@ export const payments = pgTable(
     snapshot: json().$type<{ decision: unknown }>().notNull(),
     /** The key that the request named. What the provider knows the payment by follows from it, so it is kept for ever. */
     idempotencyKey: text(),
+    /** SHA-256 of that request's body. The row is the key's record: its answer is the snapshot. */
+    requestHash: bytes(),
     /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
     countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
@@ -90,7 +92,11 @@ export const payments = pgTable(
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(oneOf(t.status, underWayPaymentStatuses)),
+    uniqueIndex('payments_idempotency_key')
+      .on(t.workspaceId, t.idempotencyKey, t.accountId)
+      .where(sql`${t.idempotencyKey} is not null`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
+    check('payments_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
     check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
     check('payments_late_success_check', sql`${t.lateSuccessAt} is null or ${t.status} = 'failed'`),
@@ -202,6 +208,10 @@ export const topups = pgTable(
       .references(() => accounts.id),
     grantId: uuid().references(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
+    /** As for payments: the key, the body's digest, and the top-up as it was answered; null without a key. */
+    idempotencyKey: text(),
+    requestHash: bytes(),
+    snapshot: json(),
     providerReceipt: text(),
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
@@ -220,6 +230,10 @@ export const topups = pgTable(
     index('topups_initiator').on(t.initiatorAccountId, t.createdAt),
     index('topups_workspace').on(t.workspaceId, t.id),
     index('topups_open').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
+    uniqueIndex('topups_idempotency_key')
+      .on(t.workspaceId, t.idempotencyKey, t.accountId)
+      .where(sql`${t.idempotencyKey} is not null`),
+    check('topups_key_check', sql`num_nonnulls(${t.idempotencyKey}, ${t.requestHash}, ${t.snapshot}) in (0, 3)`),
     uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),
     uniqueIndex('topups_deposit_code_key').on(t.depositCode),
     check('topups_amount_check', sql`${t.amountMinor} > 0 and ${t.receivedMinor} > 0`),

@@ -19,6 +19,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   account_reference: payment.accountReference,
   narrative: payment.narrative,
   metadata: payment.metadata,
+  idempotency_key: payment.idempotencyKey,
   mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
   approval_id: payment.approvalId && formatId('approval', payment.approvalId),
   initiated_by: {

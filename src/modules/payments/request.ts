@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { StoredPayment } from '../../queue/idempotency-keys.ts'
+import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { CreatePayment } from './schema.ts'
 
@@ -13,7 +13,7 @@ export type PaymentRequest = WriteRequest<Principal> & {
 }
 
 /** The payment, and its text as REST returns it. */
-export type CreatedPayment = Answered<StoredPayment>
+export type CreatedPayment = Answered<RecordAnswer>
 
 /** Decides a request together with the others that wait. Throws its refusal. */
 export type SubmitPayment = (request: Omit<PaymentRequest, 'locks' | 'traceparent'>) => Promise<CreatedPayment>

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
-import { ok, onceOf, reauthenticateCaller, respondOnce, sendText } from '../../http/idempotency.ts'
+import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -35,6 +35,7 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch 
   ...(query.grant_id && { grantId: query.grant_id }),
   ...(query.initiator_account_id && { initiatorAccountId: query.initiator_account_id }),
   ...(query.mandate_id && { mandateId: query.mandate_id }),
+  ...(query.idempotency_key !== undefined && { idempotencyKey: query.idempotency_key }),
   ...(query.metadata && { metadata: query.metadata }),
   ...(query.amount_min_minor !== undefined && { amountMinMinor: query.amount_min_minor }),
   ...(query.amount_max_minor !== undefined && { amountMaxMinor: query.amount_max_minor }),
@@ -54,8 +55,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const { answer, replayed } = await deps.submitPayment({
         principal: request.principal,
         input: request.body,
-        once: onceOf(request),
-        reauthenticate: (tx) => reauthenticateCaller(tx, request),
+        ...recordRequestOf(request),
       })
       return sendText(reply, { status: 201, text: answer.text }, replayed)
     },

@@ -14,6 +14,7 @@ export const presentTopup = (topup: TopupRecord): Topup => ({
   phone_number_mask: topup.phoneMask,
   instructions: topup.instructions,
   expires_at: isoTime(topup.expiresAt),
+  idempotency_key: topup.idempotencyKey,
   metadata: topup.metadata,
   provider_receipt: topup.providerReceipt,
   failure_code: topup.failureCode,

@@ -1,12 +1,15 @@
 import type { App } from '../../http/app-type.ts'
-import { created, respondOnce } from '../../http/idempotency.ts'
+import { respondWithRecord } from '../../http/idempotency.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
+import { recordKeys } from '../../queue/record-keys.ts'
 import type { Deps } from './deps.ts'
 import { presentTopup } from './present.ts'
 import { findTopup } from './queries.ts'
 import { InitiateTopup, Topup } from './schema.ts'
 import { initiateTopup } from './service.ts'
+
+const topupKeys = recordKeys('topups', { path: '/v1/topups/initiate', kind: 'topup', permission: 'topup.read' })
 
 export const registerTopups = (app: App, deps: Deps): void => {
   app.post(
@@ -33,8 +36,8 @@ export const registerTopups = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        created(presentTopup(await initiateTopup(tx, deps, request.principal, request.body))),
+      respondWithRecord(deps, request, reply, topupKeys, (tx, once) =>
+        initiateTopup(tx, deps, { principal: request.principal, input: request.body, once }),
       ),
   )
   app.get(

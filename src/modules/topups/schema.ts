@@ -70,6 +70,7 @@ export const Topup = z
       .nullable()
       .meta({ description: 'Where to pay in, and under which account number or reference. Spaces and case do not matter.' }),
     expires_at: TimeOut.meta({ description: 'When waiting ends. What arrives later is credited all the same.' }),
+    idempotency_key: z.string().nullable().meta({ description: 'The `Idempotency-Key` of the request that created it.' }),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),
     failure_code: z.enum(failureCodes).nullable(),

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { topups } from '../../db/tables/payments.ts'
@@ -10,8 +11,11 @@ import { mask } from '../../lib/mask.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
+import type { Once } from '../../queue/idempotency-keys.ts'
+import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Deps } from './deps.ts'
+import { presentTopup } from './present.ts'
 import { phoneFingerprint, refuseManyPrompts } from './prompt-limits.ts'
 import type { TopupRecord } from './queries.ts'
 import { amountErrors } from './rules.ts'
@@ -84,13 +88,27 @@ const insertTopup = async (tx: Tx, row: () => typeof topups.$inferInsert): Promi
   throw new Error('no account number for a deposit was free')
 }
 
+/** `once`: the request's key. */
+export type TopupRequest = { principal: Principal; input: InitiateTopup; once: Once | null }
+
+/** The top-up keeps its key and its answer, so that it is the only record of both. */
+const keepKey = async (tx: Tx, topup: TopupRecord, once: Once | null): Promise<string> => {
+  const idempotencyKey = once?.key ?? null
+  const answer = presentTopup({ ...topup, idempotencyKey })
+  if (once)
+    await tx.orm
+      .update(topups)
+      .set({ idempotencyKey, requestHash: once.bodyHash, snapshot: answer })
+      .where(eq(topups.id, topup.id))
+  return JSON.stringify(answer)
+}
+
 /** Records a top-up of the workspace's owning account: the payer gets the prompt right after the commit, or pays in as instructed. */
 export const initiateTopup = async (
   tx: Tx,
   deps: Asked & Pick<Deps, 'jobs'>,
-  principal: Principal,
-  input: InitiateTopup,
-): Promise<TopupRecord> => {
+  { principal, input, once }: TopupRequest,
+): Promise<RecordAnswer> => {
   const { at } = tx
   await checkMayTopUp(tx, principal)
   const id = newId()
@@ -116,6 +134,7 @@ export const initiateTopup = async (
     ...(isDepositRail(method) ? depositFields(deps, method, input.amount_minor) : prompt),
     expiresAt: prompt?.expiresAt ?? daysAfter(at, depositDays),
   }))
+  const text = await keepKey(tx, topup, once)
   if (prompt) tx.afterCommit(() => deps.jobs.wake('topups'))
   await audit(tx, principal, at, {
     action: 'topup.initiate',
@@ -127,5 +146,5 @@ export const initiateTopup = async (
       phone_number_mask: topup.phoneMask,
     },
   })
-  return topup
+  return { id, text, by: keyUserOf(principal) }
 }

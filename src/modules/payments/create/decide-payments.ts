@@ -8,7 +8,7 @@ import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { EarlierPayment, Periods } from '../../../policy/types.ts'
 import type { Outcome } from '../../../queue/account-queue.ts'
-import { paymentKeys, type StoredPayment } from '../../../queue/idempotency-keys.ts'
+import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy } from '../evaluation/context.ts'
@@ -18,6 +18,8 @@ import { presentPayment } from '../present.ts'
 import type { CreatedPayment, PaymentRequest } from '../request.ts'
 import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
 import { type BatchDeps, type Written, writePayments } from './write.ts'
+
+const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
@@ -114,12 +116,7 @@ export const decidePayments = (
     const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
     if (mandate === undefined) return notFound('mandate_id')
     const similar = memory.find(request) ?? earlier[index] ?? null
-    const decided = decidePayment(
-      state,
-      { principal, input, mandate, earlier: similar, idempotencyKey: once?.key ?? null, traceparent },
-      tx.at,
-      settings,
-    )
+    const decided = decidePayment(state, { principal, input, mandate, earlier: similar, once, traceparent }, tx.at, settings)
     if (decided.kind === 'denied') {
       denied.push(decided)
       return decided.refusal
@@ -127,10 +124,10 @@ export const decidePayments = (
     const text = JSON.stringify(presentPayment(decided.payment))
     accepted.push({ ...decided, text })
     memory.note(request, decided)
-    return { paymentId: decided.payment.id, text }
+    return { id: decided.payment.id, text, by: keyUserOf(principal) }
   }
 
-  return writeAll<PaymentRequest, Principal, Batch, StoredPayment>(tx, requests, wait, {
+  return writeAll<PaymentRequest, Principal, Batch, RecordAnswer>(tx, requests, wait, {
     keys: paymentKeys,
     again: (answer) => answer,
     read,

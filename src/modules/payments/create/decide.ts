@@ -9,6 +9,7 @@ import { explain } from '../../../policy/explain.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
+import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
@@ -28,7 +29,7 @@ export type DecisionRequest = {
   input: CreatePayment
   mandate: PaymentMandate | null
   earlier: EarlierPayment | null
-  idempotencyKey?: string | null
+  once?: Pick<Once, 'key' | 'bodyHash'> | null
   /** The trace to which the request belongs. */
   traceparent?: string | null
 }
@@ -72,7 +73,7 @@ const denied = (principal: Principal, decision: Decision, currency: string): Den
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
 
-const recordOf = ({ principal, input, traceparent, idempotencyKey }: DecisionRequest, terms: Terms): PaymentRecord => {
+const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency } = terms
   const held = decision.outcome === 'require_approval'
   return {
@@ -94,7 +95,8 @@ const recordOf = ({ principal, input, traceparent, idempotencyKey }: DecisionReq
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
     snapshot: { decision: presentDecision(decision, currency) },
-    idempotencyKey: idempotencyKey ?? null,
+    idempotencyKey: once?.key ?? null,
+    requestHash: once?.bodyHash ?? null,
     countedDay: evaluation.periods.day,
     holdTransferId: newId(),
     providerReceipt: null,

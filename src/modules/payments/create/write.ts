@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { bytesList, documentList, documents, plainList, textList } from '../../../db/lists.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
@@ -17,16 +17,16 @@ import type { Accepted, Denied, SpendingState } from './decide.ts'
 const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
-     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, counted_day,
-     hold_transfer_id, dispatch_due_at, traceparent, created_at, updated_at)
-   select id, workspace, account, status, amount, $22, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
-     approval, initiator, grant_id, snapshot::json, key, day, hold, case when status = 'processing' then $23::timestamptz end, trace, $23, $23
+     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, request_hash,
+     counted_day, hold_transfer_id, dispatch_due_at, traceparent, created_at, updated_at)
+   select id, workspace, account, status, amount, $23, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
+     approval, initiator, grant_id, snapshot::json, key, hash, day, hold, case when status = 'processing' then $24::timestamptz end, trace, $24, $24
    from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
      unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
      ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
-     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]))
+     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]))
      as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
-       initiator, grant_id, snapshot, key, day, hold, trace)`,
+       initiator, grant_id, snapshot, key, day, hold, trace, hash)`,
 )
 
 const insertValues = (written: readonly Written[], at: Date) => {
@@ -53,6 +53,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
     plainList(rows.map(({ countedDay }) => countedDay)),
     plainList(rows.map(({ holdTransferId }) => holdTransferId)),
     textList(rows.map(({ traceparent }) => traceparent)),
+    bytesList(rows.map(({ requestHash }) => requestHash)),
     rows[0]?.currency ?? '',
     at,
   ]

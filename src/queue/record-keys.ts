@@ -1,0 +1,83 @@
+import type { Permission } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+import { sha256 } from '../auth/secrets.ts'
+import { grantLife } from '../db/credential-life.ts'
+import { plainList, textList } from '../db/lists.ts'
+import { statement } from '../db/statement.ts'
+import { conflict, type Refusal } from '../lib/errors.ts'
+import { formatId, type IdKind, type Uuid } from '../lib/ids.ts'
+import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
+
+/** The grant that used a key, root of its lineage first; null for a person. */
+export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
+
+/** A record that moves money, and its text as it was answered when it was created. */
+export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
+
+/** What a caller that uses a key now is remembered as. */
+export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
+
+/** The scope of a key for what moves money: the account that pays, the workspace and the path, whatever the credential. */
+export const recordScope = (path: string, { accountId, workspaceId }: KeyPlace, key: string): Buffer =>
+  sha256(JSON.stringify([path, accountId, workspaceId, key]))
+
+type Row = KeyPlace & {
+  id: Uuid
+  key: string
+  bodyHash: Buffer
+  text: string
+  grantId: Uuid | null
+  lineage: Uuid[]
+  revokedAt: Date | null
+  expiresAt: Date | null
+}
+
+const isIn = (lineage: readonly Uuid[], id: Uuid | undefined): boolean => id !== undefined && lineage.includes(id)
+
+/** A person, the grant itself, one above or below it, and everyone once it has ended: then another credential has taken its place. */
+const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
+  grant === null ||
+  (by !== null && (isIn(by.lineage, grant.id) || isIn(grant.lineage, by.lineage.at(-1)) || grantLife(by, at) !== 'active'))
+
+/**
+ * The keys of what moves money are kept on the records themselves, for ever: a program that was given a new API key, or resumes after a week,
+ * does not pay twice. So the record is the only row that is written.
+ */
+export const recordKeys = (
+  table: 'payments' | 'topups',
+  { path, kind, permission }: { path: string; kind: IdKind; permission: Permission },
+): Keys<RecordAnswer, Principal> => {
+  const find = statement(
+    `idempotency.${table}`,
+    `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
+       r.snapshot::text as text, r.grant_id as "grantId", coalesce(g.ancestor_ids || g.id, '{}') as lineage,
+       g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
+     from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::text[])) as used(account, workspace, key)
+     join ${table} r on r.workspace_id = used.workspace and r.idempotency_key = used.key and r.account_id = used.account
+     left join grants g on g.id = r.grant_id`,
+  )
+  const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal) =>
+    permissions.has(permission) ? { [`existing_${kind}_id`]: formatId(kind, id) } : {}
+  return {
+    remembered: 'record_key',
+    read: async (db, all) => {
+      if (all.length === 0) return []
+      const rows = await db.query<Row>(find, [
+        plainList(all.map(({ place }) => place.accountId)),
+        plainList(all.map(({ place }) => place.workspaceId)),
+        textList(all.map(({ key }) => key)),
+      ])
+      return rows.map(({ id, text, key, bodyHash, grantId, lineage, revokedAt, expiresAt, ...place }) => ({
+        once: { scope: recordScope(path, place, key), bodyHash },
+        answer: { id, text, by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
+      }))
+    },
+    keep: async () => undefined,
+    refusal: ({ answer, sameBody }, caller, at): Refusal | undefined => {
+      const details = detailsFor(answer, caller)
+      if (!sameBody) return usedOtherwise(details)
+      if (mayRepeat(answer.by, caller, at)) return undefined
+      return conflict('This Idempotency-Key was used by another credential.', 'idempotency', details)
+    },
+  }
+}
