@@ -263,6 +263,22 @@ CREATE TABLE "grants" (
 	CONSTRAINT "grants_parent_check" CHECK (("grants"."parent_grant_id" is null) = (cardinality("grants"."ancestor_ids") = 0))
 );
 --> statement-breakpoint
+CREATE TABLE "installation" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"id" uuid NOT NULL,
+	"currency" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "installation_one_check" CHECK ("installation"."one")
+);
+--> statement-breakpoint
+CREATE TABLE "installation_keys" (
+	"ring" text NOT NULL,
+	"key_id" text NOT NULL,
+	"check_value" "bytea" NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "installation_keys_ring_key_id_pk" PRIMARY KEY("ring","key_id")
+);
+--> statement-breakpoint
 CREATE TABLE "clearing_points" (
 	"name" text PRIMARY KEY NOT NULL,
 	"through" uuid NOT NULL,

@@ -16,7 +16,7 @@ import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { untilAnswered } from './db/until-answered.ts'
-import { createWitness } from './db/witness.ts'
+import { createWitness, type Journal } from './db/witness.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
@@ -92,6 +92,7 @@ export type ServiceOptions = {
   logger: Logger
   rails: Rails
   sandbox?: SandboxControl
+  journal?: Journal
 }
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
@@ -129,7 +130,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     vault: createVault(config.ENCRYPTION_KEYS),
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
-    witness: createWitness({ db, logger }),
+    witness: createWitness({ db, logger }, options.journal),
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),

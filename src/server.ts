@@ -3,12 +3,14 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { loadConfig } from './config.ts'
 import { describeError } from './db/errors.ts'
+import { fitInstallation } from './db/installation.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { installTracing } from './lib/tracing.ts'
 import { openDatabase, type RunningDatabase } from './process/database.ts'
 import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
+import { openJournal } from './process/journal.ts'
 import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
 import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
@@ -63,6 +65,11 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
+  const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
+  const journal = await openJournal(config.DATA_DIR, installation, logger)
+  if (journal) parts.defer(journal.close)
   const service = await createService({
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
@@ -72,6 +79,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     logger,
     rails,
     ...(sandbox && { sandbox }),
+    ...(journal && { journal }),
   })
   parts.defer(service.stop)
   await service.start()

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import type { Deps } from '../../src/app.ts'
 import { createParts } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
+import { fitInstallation } from '../../src/db/installation.ts'
 import { migrationsCheck } from '../../src/db/migrate.ts'
 import { attachEmbeddedPostgres } from '../../src/embedded-postgres/attach.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
@@ -50,6 +51,8 @@ export const openConsole = async (): Promise<Console> => {
       statementTimeoutMs,
     })
     await refuseOtherRelease(deps)
+    const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
+    await fitInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
     const close = async () => {
       await deps.db.close()
       await database.stop()

@@ -137,5 +137,10 @@ export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
   // The newest seal is then keyed with the current secret, and proves the seals under older ones.
   await sealAuditLog(deps)
+  const current = keysOf(deps)
+  await deps.db.query(
+    `delete from installation_keys where (ring = 'ENCRYPTION_KEYS' and key_id <> $1) or (ring = 'TOKEN_SECRETS' and key_id <> $2)`,
+    [current.encryption_key, current.token_secret],
+  )
   return counts
 }

@@ -20,8 +20,11 @@ export const sqlState = (error: unknown): string | undefined => {
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
 const connectionCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])
-// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled.
-const unavailableStates = /^(08|53|57P|57014|55P03|25P0[2-4]|58)/
+/** The server takes no writes any more: it was demoted, or a person made it read-only. Another server may take them. */
+export const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006'
+
+// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled, read-only.
+const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 
 /** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
 const isConnectionLost = (error: unknown): boolean => {

@@ -2,9 +2,9 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import { CommitThenThrow } from '../lib/errors.ts'
+import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
-import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
+import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Remembered } from './remembered.ts'
 import type { Query, Statement } from './statement.ts'
 import { corkUntilTick, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
@@ -115,7 +115,17 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         broken = error instanceof Error ? error : new Error(String(error))
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
       })
-      const [commit] = await Promise.all([committed, ...deferred])
+      // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.
+      let isDoubtful = false
+      const warn = ({ code }: { code?: string | undefined }) => {
+        isDoubtful ||= code?.startsWith('01') === true || code?.startsWith('57') === true
+      }
+      client.on('notice', warn)
+      const [commit] = await Promise.all([committed, ...deferred]).finally(() => client.off('notice', warn))
+      if (isDoubtful) {
+        broken = new Error('the commit was not confirmed by its standby')
+        throw new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: broken })
+      }
       // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       for (const task of afterCommit) task()
@@ -128,6 +138,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           broken = failure
         })
       }
+      // The next connection may lead to a server that takes writes.
+      if (isReadOnly(error) || isReadOnly(cause)) broken ??= new Error('the server is read-only')
       // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import type { Database, Db } from './client.ts'
 import { describeError } from './errors.ts'
-import type { Remembered } from './remembered.ts'
+import type { Remembered, RememberedLine } from './remembered.ts'
 import { statement } from './statement.ts'
 
 /**
  * Names the server that runs a statement, on its present course: a promoted standby has another timeline, and every server that was started
  * or restored has another start.
  */
-export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || extract(epoch from pg_postmaster_start_time())::text`
+export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
 const look = statement(
   'witness.look',
@@ -28,8 +28,14 @@ const missing = statement(
 
 export type WitnessState = 'looking' | 'trusted' | 'lost'
 
-/** Where the last server that was seen is kept between two lives of a process, beside what is remembered. */
-export type ServerMemory = { last: string | undefined; note: (server: string) => void }
+/** What is remembered between two lives of a process, and the last server that was trusted. */
+export type Journal = {
+  lines: readonly RememberedLine[]
+  lastServer: string | undefined
+  write: (lines: readonly RememberedLine[]) => void
+  noteServer: (server: string) => void
+  clear: () => Promise<void>
+}
 
 /**
  * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
@@ -68,16 +74,13 @@ const findMissing = async (db: Db, remembered: Remembered): Promise<string[]> =>
   return rows.map(({ what }) => what)
 }
 
-export const createWitness = (
-  deps: { db: Database; logger: Logger },
-  memory: ServerMemory = { last: undefined, note: () => undefined },
-): Witness => {
+export const createWitness = (deps: { db: Database; logger: Logger }, journal?: Journal): Witness => {
   const { db, logger } = deps
   const { remembered } = db
   const listeners: (() => void)[] = []
   let state: WitnessState = 'looking'
   let trusted: string | undefined
-  let last = memory.last
+  let last = journal?.lastServer
   let changedAtMs: number | undefined
   let declare: (() => Promise<void>) | undefined
   let isDeclared = false
@@ -97,7 +100,7 @@ export const createWitness = (
     state = 'trusted'
     trusted = server
     changedAtMs = undefined
-    if (last !== server) memory.note(server)
+    if (last !== server) journal?.noteServer(server)
     last = server
   }
 
@@ -126,6 +129,7 @@ export const createWitness = (
       }
       // A person has looked, and resumed.
       remembered.forget()
+      await journal?.clear()
       isDeclared = false
       state = 'looking'
       last = row.server
@@ -148,6 +152,10 @@ export const createWitness = (
     if (state === 'trusted') state = 'looking'
   }
   db.onLost(doubt)
+  if (journal) {
+    remembered.load(journal.lines)
+    remembered.onNote(journal.write)
+  }
 
   return {
     trusted: () => (state === 'trusted' ? trusted : undefined),

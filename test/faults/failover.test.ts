@@ -102,6 +102,23 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
   expect(await findBreaches(service)).toEqual([])
 }, 120_000)
 
+test('a commit whose wait for its standby is cancelled is not acknowledged: 503, and the same key gives the answer', async () => {
+  const { person, beneficiaries } = await open(true)
+  await servers.cutReplication()
+  const request = () =>
+    person.api.post('/v1/payments', { beneficiary_id: beneficiaries[0], amount_minor: '150000' }, { key: 'cancelled' })
+  const answer = request()
+  await until(async () => {
+    const waiting = await service.deps.db.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+    )
+    return waiting.length > 0
+  }, 10_000)
+  expect((await answer).status).toBe(503)
+  await servers.asynchronous()
+  expect(await request()).toMatchObject({ status: 201, headers: expect.anything() })
+}, 120_000)
+
 test('a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed', async () => {
   const { pay, statuses } = await open(true)
   const acknowledged = await pay(30)

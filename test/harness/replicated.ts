@@ -20,6 +20,8 @@ export type Replicated = {
   url: string
   /** From now on the standby gets nothing more. */
   cutReplication: () => Promise<void>
+  /** Commits wait for no standby any more. */
+  asynchronous: () => Promise<void>
   /** The primary is killed, the standby becomes the primary, and the address leads to it. */
   failOver: () => Promise<void>
   close: () => Promise<void>
@@ -153,6 +155,10 @@ export const startReplicated = async (options: {
       await onStandby(`alter system set primary_conninfo = ''`)
       await onStandby('select pg_reload_conf()')
       await until('it receives no more', async () => (await onPrimary('select from pg_stat_replication')).rowCount === 0)
+    },
+    asynchronous: async () => {
+      await onPrimary(`alter system set synchronous_standby_names = ''`)
+      await onPrimary('select pg_reload_conf()')
     },
     failOver: async () => {
       const postmaster = await runningPostmaster(join(one, 'cluster', 'data'))

@@ -5,6 +5,7 @@ import { createService, type Service } from '../../src/app.ts'
 import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
+import type { Journal } from '../../src/db/witness.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
 import { serializers } from '../../src/process/logger.ts'
@@ -44,6 +45,8 @@ export type TestOptions = {
   clock?: TestClock
   /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
+  /** What an earlier life of the process remembered. */
+  journal?: Journal
 }
 
 const usedPorts = new Set<number>()
@@ -109,6 +112,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...(options.through?.pooler && { pooler: options.through.pooler }),
     clock,
     logger,
+    ...(options.journal && { journal: options.journal }),
     rails: sandboxRails(config, clock, withTimeout(sandbox, options.env?.DARAJA_TIMEOUT_MS), sandboxUrl),
   })
   await service.start()

@@ -117,7 +117,13 @@ test('a database that takes no writes is not ready, though it answers', async ()
   await reconnect()
   await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status, { timeout: 5_000 }).toBe(200)
   expect((await service.api.get('/readyz')).status).toBe(503)
+  const refused = await person.api.post('/v1/workspaces', { name: 'A write' })
+  expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
   await admin.query(`alter database ${database()} reset default_transaction_read_only`)
+  // The connection that could not write was given up: the next write has another one.
+  await expect
+    .poll(async () => (await person.api.post('/v1/workspaces', { name: 'A write' })).status, { timeout: 5_000 })
+    .toBe(201)
   await reconnect()
   await expect.poll(async () => (await service.api.get('/readyz')).status, { timeout: 5_000 }).toBe(200)
 })

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
+import { fitInstallation } from '../../src/db/installation.ts'
+import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
@@ -235,6 +237,32 @@ describe('production', patience, () => {
   it('names everything that is wrong at once, with a sentence each', () => {
     const wrong = { ...real(), DARAJA_URL: 'http://a.example', RATE_LIMIT_ENABLED: 'false', TRUST_PROXY: '0.0.0.0/0' }
     expect(() => loadConfig(wrong)).toThrow(/DARAJA_URL .*; RATE_LIMIT_ENABLED .*; TRUST_PROXY /)
+  })
+
+  it('does not start with another currency than that of the amounts in the database', async () => {
+    const own = await createTestDatabase()
+    const rings = { ENCRYPTION_KEYS: parseKeyRing(key()) }
+    const installation = await fitInstallation(own.url, { currency: 'KES', rings })
+    expect(await fitInstallation(own.url, { currency: 'KES', rings })).toBe(installation)
+    expect(await refusal({ DATABASE_URL: own.url, CURRENCY: 'USD', PORT: '0', OPERATOR_PORT: '0' })).toBe(
+      'CURRENCY is USD, but the amounts in the database are KES: set CURRENCY=KES, or use another database.',
+    )
+    await own.drop()
+  })
+
+  it('does not start without a key under which data are stored, or with another one under its name', async () => {
+    const own = await createTestDatabase()
+    const [old, next] = [key(), key()]
+    const startWith = (text: string) =>
+      fitInstallation(own.url, { currency: 'KES', rings: { ENCRYPTION_KEYS: parseKeyRing(text) } })
+    await startWith(old)
+    await expect(startWith(key())).rejects.toThrow('ENCRYPTION_KEYS has another key under the name "k"')
+    await expect(startWith(next.replace('k:', 'next:'))).rejects.toThrow(
+      'ENCRYPTION_KEYS lacks the key "k", under which data are stored',
+    )
+    await startWith(`${next.replace('k:', 'next:')},${old}`)
+    await expect(startWith(old)).rejects.toThrow('lacks the key "next"')
+    await own.drop()
   })
 
   it.each(['https://mpesa.example', 'https://EXEcutive.example', 'https://nosql.example'])(

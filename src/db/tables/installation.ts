@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { bytes, instant } from './columns.ts'
+
+/** What these data belong to: one row, made at the first start. A copy, a standby and a restored backup have the same. */
+export const installation = pgTable(
+  'installation',
+  {
+    one: boolean().primaryKey().default(true),
+    id: uuid().notNull(),
+    currency: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [check('installation_one_check', sql`${t.one}`)],
+)
+
+/** The keys under which data may be stored. `rotate-keys` removes those under which nothing is stored any more. */
+export const installationKeys = pgTable(
+  'installation_keys',
+  {
+    ring: text().notNull(),
+    keyId: text().notNull(),
+    /** A code that only the holder of the key can make: another key under the same name is noticed. */
+    checkValue: bytes().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.ring, t.keyId] })],
+)

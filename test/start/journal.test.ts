@@ -1,0 +1,91 @@
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/lib/ids.ts'
+import { openJournal } from '../../src/process/journal.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { alerts } from '../rails-flows/scene.ts'
+
+let folder: string
+let original: TestDatabase
+let earlier: TestDatabase
+let first: TestService
+let person: Person
+const installation = newId()
+const logger = pino({ level: 'silent' })
+
+const openOwn = async () => {
+  const journal = await openJournal(folder, installation, logger)
+  if (!journal) throw new Error('there is no journal')
+  return journal
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'journal-'))
+  original = await createTestDatabase()
+  first = await startService({ database: original })
+  person = await signIn(first.api)
+  await credit(first, person.accountId, 1_000_000n)
+  await first.stop()
+  earlier = await copyDatabase(original)
+})
+afterAll(async () => {
+  await first.sandbox.close()
+  await original.drop()
+  await earlier.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A life of the process: it remembers what the one before it wrote. */
+const live = async <T>(database: TestDatabase, work: (service: TestService) => Promise<T>): Promise<T> => {
+  const journal = await openOwn()
+  const service = await startService({ database, clock: first.clock, provider: first, journal })
+  try {
+    return await work(service)
+  } finally {
+    await service.stop()
+    await journal.close()
+  }
+}
+
+test('a process that is started again on the same data goes on; on a copy from an earlier moment it sends nothing', async () => {
+  await live(original, async (service) => {
+    const api = service.api.as({ cookie: person.cookie })
+    const beneficiary_id = await newBeneficiary(api)
+    const paid = await api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' }, { key: 'one' })
+    expect(paid.status).toBe(201)
+    await service.settle()
+  })
+  await live(original, async (service) => {
+    await service.deps.witness.check()
+    expect(service.deps.witness.state()).toBe('trusted')
+  })
+  const orders = first.sandbox.orders().length
+  await live(earlier, async (service) => {
+    for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
+    expect(service.deps.witness.state()).toBe('lost')
+    expect(alerts(service)).toContain('database_lost_writes')
+    await service.settle()
+    expect(first.sandbox.orders()).toHaveLength(orders)
+    expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
+  })
+})
+
+test('a line that was cut off is left out, and the files of ended processes become one', async () => {
+  const own = await openOwn()
+  own.write([{ kind: 'payment', id: newId(), at: new Date() }])
+  await own.close()
+  const path = join(folder, 'journal', installation)
+  const [file = ''] = await readdir(path)
+  await appendFile(join(path, file), 'payment 0192f0c4-5b1e')
+  const again = await openOwn()
+  expect(again.lines.length).toBeGreaterThan(0)
+  expect(again.lines.every(({ id }) => id.length >= 36)).toBe(true)
+  expect(await readdir(path)).toHaveLength(1)
+  await again.close()
+})
