@@ -64,7 +64,7 @@ import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 import examples from './reference/examples.json' with { type: 'json' }
 import { finishReference, tagOf, textOf } from './reference/reference.ts'
-import { verifyDaily } from './verify/daily.ts'
+import { type DailyOptions, verifyDaily } from './verify/daily.ts'
 import { factsOf } from './verify/facts.ts'
 
 /** Every part, built once: what the features and the listeners need, all together. */
@@ -241,23 +241,13 @@ const buildHttp = async (
 }
 
 /** A process that runs jobs also checks the data against every promise, once a day over all processes. */
-const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] =>
-  deps.config.JOBS === 'off'
-    ? []
-    : [
-        {
-          name: 'verify.daily',
-          everySeconds: 86_400,
-          run: () =>
-            verifyDaily({
-              databaseUrl,
-              clock: deps.clock,
-              logger: deps.logger,
-              facts: () => factsOf(deps),
-              onBroken: ({ invariant, promise }) => deps.alerts.raise('promise_broken', { subject: invariant, id: promise }),
-            }),
-        },
-      ]
+const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
+  const { clock, logger, alerts, config } = deps
+  const onBroken: DailyOptions['onBroken'] = ({ invariant, promise }) =>
+    alerts.raise('promise_broken', { subject: invariant, id: promise })
+  const run = () => verifyDaily({ databaseUrl, clock, logger, facts: () => factsOf(deps), onBroken })
+  return config.JOBS === 'off' ? [] : [{ name: 'verify.daily', everySeconds: 86_400, run }]
+}
 
 /** The wiring: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
