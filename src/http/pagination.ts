@@ -66,6 +66,20 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
+/** What one answer may be long, whatever its rows contain: a page ends before it, with the cursor of its last row. */
+const maxPageCharacters = 250_000
+
+/** How many of these rows fit; one always does. */
+const fitting = (items: readonly unknown[]): number => {
+  let characters = 0
+  const tooMany = items.findIndex((item) => {
+    // Beyond ASCII a character takes up to three bytes.
+    characters += Buffer.byteLength(JSON.stringify(item)) + 1
+    return characters > maxPageCharacters
+  })
+  return tooMany === -1 ? items.length : Math.max(1, tooMany)
+}
+
 /** One page of a list. Every list route answers with it, and none reads or writes a cursor itself. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
@@ -76,7 +90,9 @@ export const readPage = async <Row, Item>(
   const list = bindingOf(request, of)
   const rows = await read({ before: cursor === undefined ? null : cursors.read(list, cursor), take: limit + 1 })
   const visible = rows.slice(0, limit)
-  const last = visible.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { data: [...(await present(visible))], next_cursor: more ? cursors.write(list, idOf(last)) : null }
+  const items = await present(visible)
+  const data = items.slice(0, fitting(items))
+  const last = visible.at(data.length - 1)
+  const more = rows.length > data.length && last !== undefined
+  return { data, next_cursor: more ? cursors.write(list, idOf(last)) : null }
 }

@@ -11,17 +11,19 @@ export const WireDecision = z.object({
   warnings: z
     .array(z.looseObject({ code: z.string(), payment_id: z.string().optional(), created_at: z.string().optional() }))
     .default([]),
-  trace: z.array(
-    z.object({
-      source: Source,
-      rule: z.string(),
-      outcome: z.string(),
-      limit_minor: z.string().optional(),
-      used_minor: z.string().optional(),
-      requested_minor: z.string().optional(),
-      resets_at: z.string().optional(),
-    }),
-  ),
+  trace: z
+    .array(
+      z.object({
+        source: Source,
+        rule: z.string(),
+        outcome: z.string(),
+        limit_minor: z.string().optional(),
+        used_minor: z.string().optional(),
+        requested_minor: z.string().optional(),
+        resets_at: z.string().optional(),
+      }),
+    )
+    .default([]),
   remedy: z
     .object({
       max_amount_minor: z.string().nullable(),

@@ -80,7 +80,7 @@ test('a correct program with the types of openapi-typescript compiles, and a wro
   const script = `import type { components, paths } from './types.ts'
 type Body = paths['/v1/payments']['post']['requestBody']['content']['application/json']
 type Refusal = paths['/v1/payments']['post']['responses'][403]['content']['application/json']
-export const whatStopped = (refusal: Refusal) => refusal.details?.decision?.trace.find(({ decisive }) => decisive)?.rule
+export const whatStopped = (refusal: Refusal) => refusal.details?.decision?.trace?.find(({ decisive }) => decisive)?.rule
 export const lost = (event: components['schemas']['StreamEvent']) => event.type === 'stream.reset' ? event.data.retention_days : null
 ${uses("components['schemas']['Event']", 'Body')}`
   const [good, event, amount] = await compile([

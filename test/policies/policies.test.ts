@@ -193,3 +193,68 @@ test("a day and a month begin in the workspace's time zone: the limit resets at 
   service.clock.set(new Date('2026-03-31T21:00:00.000Z'))
   expect((await pay('100000')).status).toBe(201)
 })
+
+describe('answers do not grow with the policies of a workspace', () => {
+  /** The longest answer that a page may be. */
+  const longest = 256 * 1024
+  const bytes = ({ text }: { text: string }) => Buffer.byteLength(text)
+
+  test('there are at most a hundred active policies, also when they are made at once; a payment shows the fifty rules nearest to it', async () => {
+    const owner = await signIn(service.api)
+    await credit(service, owner.accountId, 25_000_000n)
+    const key = await createKey(owner)
+    const make = (index: number) =>
+      key.api.post('/v1/spending-policies', {
+        name: `${index} ${'ü'.repeat(110)}`,
+        per_payment_limit_minor: String(1_000_000 + index),
+        daily_limit_minor: String(10_000_000 + index),
+        monthly_limit_minor: String(20_000_000 + index),
+      })
+    for (let index = 0; index < 95; index += 1) expect((await make(index)).status).toBe(201)
+    const made = await Promise.all(Array.from({ length: 10 }, (_, index) => make(95 + index)))
+    expect(made.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(201), ...Array(5).fill(409)])
+    expect(made.find(({ status }) => status === 409)?.body.details.reason).toBe('limit_reached')
+
+    const beneficiary = await newBeneficiary(owner.api)
+    const metadata = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`${index}${'語'.repeat(198)}`, '語'.repeat(200)]),
+    )
+    const body = { beneficiary_id: beneficiary, amount_minor: '1000', narrative: '語'.repeat(140), metadata }
+    const paid = await key.api.post('/v1/payments', body)
+    expect(paid.status).toBe(201)
+    expect(paid.body.decision.trace).toHaveLength(50)
+    expect(paid.body.decision.rules_considered).toBeGreaterThanOrEqual(300)
+    expect(bytes(paid)).toBeLessThan(longest / 4)
+    const denied = await key.api.post('/v1/payments', { ...body, amount_minor: '2000000' })
+    expect(denied.body.details.decision.trace).toHaveLength(50)
+    expect(denied.body.details.decision.trace[0].decisive).toBe(true)
+    expect(bytes(denied)).toBeLessThan(longest)
+
+    for (let count = 0; count < 30; count += 1) expect((await key.api.post('/v1/payments', body)).status).toBe(201)
+    const pages: [string, number][] = []
+    for (const path of [
+      'payments',
+      'notifications',
+      'spending-policies',
+      'beneficiaries',
+      'accounts/me/history',
+      'workspaces/current/audit-log',
+    ]) {
+      const page = await owner.api.get(`/v1/${path}?limit=100`)
+      expect([path, page.status]).toEqual([path, 200])
+      pages.push([path, bytes(page)])
+    }
+    expect(pages.filter(([, size]) => size > longest)).toEqual([])
+    // What did not fit follows, each once.
+    const ids: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await owner.api.get(`/v1/payments?limit=100${cursor && `&cursor=${cursor}`}`)
+      ids.push(...page.body.data.map(({ id }: { id: string }) => id))
+      expect(page.body.data[0].decision.trace).toBeUndefined()
+      cursor = page.body.next_cursor
+    }
+    expect([ids.length, new Set(ids).size]).toEqual([31, 31])
+    expect((await owner.api.get('/v1/notifications?limit=100')).text).not.toContain('"trace"')
+    expect((await owner.api.get(`/v1/payments/${ids[0]}`)).body.decision.trace).toHaveLength(50)
+  })
+})

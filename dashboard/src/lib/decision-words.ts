@@ -5,7 +5,7 @@ import { typeLabel } from './rails.ts'
 import { shortTime } from './time.ts'
 
 export type Decision = Schemas['Decision']
-export type TraceEntry = Decision['trace'][number]
+export type TraceEntry = NonNullable<Decision['trace']>[number]
 
 const kinds: Readonly<Record<TraceEntry['source']['kind'], string>> = {
   policy: 'Policy',
@@ -44,7 +44,7 @@ export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): 
   explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
 
 /** What the hard limits leave: the largest amount that could be sent with approval. */
-const mostWithApproval = (trace: Decision['trace']): string | null => {
+const mostWithApproval = (trace: readonly TraceEntry[]): string | null => {
   const rooms = trace.flatMap(({ rule, limit_minor: limit, used_minor: used }) => {
     return limit === undefined || ruleOf(rule).bound !== 'limit' ? [] : [BigInt(limit) - BigInt(used ?? '0')]
   })
@@ -55,7 +55,7 @@ const mostWithApproval = (trace: Decision['trace']): string | null => {
 /** The smallest changes that would let it pass. The amount that passes without approval may be less than what could be sent with it. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
-  const most = mostWithApproval(trace)
+  const most = mostWithApproval(trace ?? [])
   const least = remedy.max_amount_minor
   const more = most !== null && (least === null || compareMinor(most, least) > 0)
   return [

@@ -44,10 +44,10 @@ const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
   </li>
 )
 
-/** Every rule that was checked, in order, in plain words. */
+/** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. */
 export const DecisionTrace = ({ decision, currency }: { decision: Decision; currency: string }) => (
   <ol className="trace" aria-label="Policy checks">
-    {grouped(decision.trace).map(({ title, entries }) => (
+    {grouped(decision.trace ?? []).map(({ title, entries }) => (
       <li key={`${title} ${entries[0]?.rule}`}>
         <p className="strong">{title}</p>
         <ul>

@@ -4,13 +4,28 @@ import { isoTime } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { Notification } from './schema.ts'
 
+type Decided = { decision?: { trace?: unknown } }
+
+const withoutTrace = <Of extends Decided>(record: Of): Of => {
+  if (record.decision?.trace === undefined) return record
+  const { trace: _, ...decision } = record.decision
+  return { ...record, decision }
+}
+
+/** A decision's trace is read where the payment is: an event that is sent to every reader stays small. */
+const readableData = (data: unknown): unknown => {
+  if (typeof data !== 'object' || data === null) return data
+  const record: Decided & { payment?: Decided | null } = withoutTrace(data)
+  return record.payment ? { ...record, payment: withoutTrace(record.payment) } : record
+}
+
 export const presentNotification = (event: StoredEvent): Notification => ({
   id: formatId('event', event.id),
   type: event.type as EventType,
   created_at: isoTime(event.createdAt),
   account_id: formatId('account', event.accountId),
   workspace_id: event.workspaceId && formatId('workspace', event.workspaceId),
-  data: event.data,
+  data: readableData(event.data),
 })
 
 /** A thousand streams that send one event share its text. */

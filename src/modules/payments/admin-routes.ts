@@ -3,6 +3,7 @@ import { ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
+import { withoutTrace } from '../policies/present.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from './admin-schema.ts'
 import type { Deps } from './deps.ts'
 import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
@@ -31,7 +32,7 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
           of: null,
           read: (page) => listAllPayments(deps.db, request.query, page),
           idOf: (row) => row.id,
-          present: (rows) => rows.map(present),
+          present: (rows) => rows.map((row) => withoutTrace(present(row))),
         }),
       )
     },

@@ -5,6 +5,7 @@ import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
+import { withoutTrace } from '../policies/present.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
 import type { Deps } from './deps.ts'
 import { paymentColumns, presentPayment } from './present.ts'
@@ -83,7 +84,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           read: (page) =>
             readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
           idOf: (row) => row.id,
-          present: (rows) => rows.map(presentPayment),
+          present: (rows) => rows.map((row) => withoutTrace(presentPayment(row))),
         }),
       )
     },
@@ -112,7 +113,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           of: workspace.id,
           read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id }),
           idOf: (row) => row.id,
-          present: (rows) => rows.map(presentPayment),
+          present: (rows) => rows.map((row) => withoutTrace(presentPayment(row))),
         }),
       )
     },

@@ -37,19 +37,21 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
+type PresentedEntry = NonNullable<Decision['trace']>[number]
+
 const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = {
   policy: 'policy',
   grant: 'grant',
   mandate: 'mandate',
 }
 
-const presentSource = (source: TraceSource): Decision['trace'][number]['source'] => {
+const presentSource = (source: TraceSource): PresentedEntry['source'] => {
   const kind = sourceKinds[source.kind]
   const id = source.id !== null && source.id !== proposedPolicyId && kind ? formatId(kind, source.id) : null
   return { kind: source.kind, id, name: source.name }
 }
 
-const presentEntry = (entry: TraceEntry): Decision['trace'][number] => ({
+const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   source: presentSource(entry.source),
   rule: entry.rule,
   outcome: entry.outcome,
@@ -72,6 +74,33 @@ const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
   passes_at: remedy.passesAt ? isoTime(remedy.passesAt) : null,
 })
 
+/** As many rules as a person reads; a payment's answer does not grow with the policies of its workspace. */
+const maxTrace = 50
+
+const room = ({ limitMinor, usedMinor, requestedMinor }: TraceEntry): bigint | null =>
+  limitMinor === undefined ? null : limitMinor - (usedMinor ?? 0n) - (requestedMinor ?? 0n)
+
+/** Rules that decided, then those with a limit, the nearest first. */
+const byWeight = (a: TraceEntry, b: TraceEntry): number => {
+  if ((a.decisive ?? false) !== (b.decisive ?? false)) return a.decisive ? -1 : 1
+  const [roomOfA, roomOfB] = [room(a), room(b)]
+  if (roomOfA === null || roomOfB === null) return Number(roomOfA === null) - Number(roomOfB === null)
+  return roomOfA < roomOfB ? -1 : roomOfA > roomOfB ? 1 : 0
+}
+
+/** In the order of their evaluation. */
+const weightiest = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
+  if (trace.length <= maxTrace) return trace
+  const kept = new Set(trace.toSorted(byWeight).slice(0, maxTrace))
+  return trace.filter((entry) => kept.has(entry))
+}
+
+/** A decision without its trace, as lists and events have it. */
+export const withoutTrace = <Of extends { decision: Decision }>(record: Of): Of => {
+  const { trace: _, ...decision } = record.decision
+  return { ...record, decision }
+}
+
 export const presentDecision = (decision: Decided, currency: string): Decision => ({
   outcome: decision.outcome,
   explanation: explain(decision, currency),
@@ -86,6 +115,7 @@ export const presentDecision = (decision: Decided, currency: string): Decision =
     payment_id: formatId('payment', paymentId),
     created_at: isoTime(createdAt),
   })),
-  trace: decision.trace.map(presentEntry),
+  rules_considered: decision.trace.length,
+  trace: weightiest(decision.trace).map(presentEntry),
   ...(decision.remedy && { remedy: presentRemedy(decision.remedy) }),
 })

@@ -99,7 +99,11 @@ export const Decision = z
       .meta({
         description: 'What the decision does not refuse, and the caller should know.',
       }),
-    trace: z.array(TraceEntry).meta({ description: 'Every rule that was evaluated, in order.' }),
+    rules_considered: z.number().int().optional().meta({ description: 'How many rules were evaluated.' }),
+    trace: z.array(TraceEntry).optional().meta({
+      description:
+        'The rules in the order of their evaluation: all, or of more than 50 the ones that decided and those nearest to their limit. Left out in lists and events.',
+    }),
     remedy: z
       .object({
         max_amount_minor: MinorOut.nullable().meta({

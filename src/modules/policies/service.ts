@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -46,6 +46,21 @@ const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at
   await seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
+/** Every payment of the workspace is decided by all of them, and its answer names those that decided. */
+const maxActive = 100
+
+const countActive = statement(
+  'policies.count_active',
+  'select count(*)::int as active from spending_policies where workspace_id = $1 and archived_at is null',
+)
+
+/** The balance is locked by now: of two that are made at once, the second counts the first. */
+const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
+  const [row] = await tx.query<{ active: number }>(countActive, [workspaceId])
+  if (row && row.active >= maxActive)
+    throw conflict(`A workspace has at most ${maxActive} active policies: archive some first.`, 'limit_reached')
+}
+
 export const createPolicy = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -56,6 +71,7 @@ export const createPolicy = async (
   const { workspace } = principal
   const terms = policyTerms(input)
   await lockBalance(tx, workspace.owningAccountId)
+  await requireRoom(tx, workspace.id)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const [record] = await tx.orm
     .insert(spendingPolicies)

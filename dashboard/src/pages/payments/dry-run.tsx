@@ -110,7 +110,7 @@ const Outcome = ({ decision, verdict }: { decision: Decision; verdict: Verdict }
         </LinkButton>
       )}
       <details>
-        <summary className="small quiet">Policy checks ({decision.trace.length})</summary>
+        <summary className="small quiet">Policy checks ({decision.rules_considered ?? decision.trace?.length ?? 0})</summary>
         <DecisionTrace decision={decision} currency={currency} />
       </details>
     </>

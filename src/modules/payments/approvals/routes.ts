@@ -4,6 +4,7 @@ import { originOf } from '../../../http/origin.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
+import { withoutTrace } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { readContext } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
@@ -45,7 +46,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
           of: workspace.id,
           read: (page) => listApprovals(deps.db, workspace.id, page, request.query.status),
           idOf: (row) => row.approval.id,
-          present: (rows) => rows.map((row) => presentApproval(row)),
+          present: (rows) =>
+            rows.map((row) => presentApproval(row)).map((one) => ({ ...one, payment: withoutTrace(one.payment) })),
         }),
       )
     },
