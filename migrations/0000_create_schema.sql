@@ -878,7 +878,7 @@ CREATE INDEX "grants_derived_from" ON "grants" USING btree ("derived_from_grant_
 CREATE INDEX "grants_account" ON "grants" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "grants_workspace" ON "grants" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "grants_due" ON "grants" USING btree ("expires_at") WHERE "grants"."revoked_at" is null and "grants"."expires_at" is not null;--> statement-breakpoint
-CREATE INDEX "grants_ancestors" ON "grants" USING gin ("ancestor_ids");--> statement-breakpoint
+CREATE INDEX "grants_root" ON "grants" USING btree (("ancestor_ids"[1]),"id") WHERE "grants"."ancestor_ids"[1] is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_code_key" ON "ledger_accounts" USING btree ("code");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_owner_key" ON "ledger_accounts" USING btree ("owner_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id");--> statement-breakpoint

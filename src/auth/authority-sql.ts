@@ -34,12 +34,16 @@ export const isNotSent = (p: string): string =>
   `(${p}.status = 'pending_approval' or (${p}.status = 'processing'
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
-/** A column of all grants from which one of \`seeds\` (a query of ids) comes: those above it, and the one that led to the session in which it was made. */
+/**
+ * A column of all grants from which one of \`seeds\` (a query of ids) comes: those above it, and the one that led to the session in which it
+ * was made. (`offset 0` keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.)
+ */
 export const originsOf = (name: string, seeds: string): string =>
   `${name}(id) as (
      ${seeds}
      union
-     select above from ${name} join grants g on g.id = ${name}.id cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
+     select above from ${name} cross join lateral (select * from grants where grants.id = ${name}.id offset 0) as g
+       cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
      where above is not null)`
 
 /**

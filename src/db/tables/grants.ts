@@ -47,7 +47,8 @@ export const grants = pgTable(
     index('grants_account').on(t.accountId, t.id),
     index('grants_workspace').on(t.workspaceId, t.id),
     index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),
-    index('grants_ancestors').using('gin', t.ancestorIds),
+    // Everything below a root.
+    index('grants_root').on(sql`(${t.ancestorIds}[1])`, t.id).where(sql`${t.ancestorIds}[1] is not null`),
     check('grants_kind_check', oneOf(t.kind, grantKinds)),
     check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),
   ],

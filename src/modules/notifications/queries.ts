@@ -14,15 +14,20 @@ const memberships = prepare('notifications.memberships', { accountId: 'uuid' }, 
     .from(members)
     .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'))),
 )
-const descendants = prepare('notifications.descendants', { grantId: 'uuid' }, (orm, at) =>
-  orm.select({ id: grants.id }).from(grants).where(sql`${grants.ancestorIds} @> array[${at.grantId}]`),
+/** Found by the root of the tree: one on all ancestors would need bitmaps, which the connections' settings switch off. */
+const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(sql`${grants.ancestorIds}[1] = ${at.rootId}`, sql`${grants.ancestorIds} @> array[${at.grantId}]`)),
 )
 
 /** The events that this principal may read now. */
 export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
+  const { accountId, grant } = principal
   const [rows, below] = await Promise.all([
-    db.run(memberships, { accountId: principal.accountId }),
-    principal.grant ? db.run(descendants, { grantId: principal.grant.id }) : [],
+    db.run(memberships, { accountId }),
+    grant ? db.run(descendants, { rootId: grant.lineage[0] ?? grant.id, grantId: grant.id }) : [],
   ])
   const permissions = new Map<Uuid, ReadonlySet<Permission>>(
     rows.map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),

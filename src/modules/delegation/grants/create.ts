@@ -85,7 +85,7 @@ const maxBelowRoot = 100
 const countBelow = statement(
   'grants.count_below',
   `select count(*)::int as living from grants
-   where ancestor_ids @> array[$1::uuid] and revoked_at is null and (expires_at is null or expires_at > $2)`,
+   where ancestor_ids[1] = $1::uuid and revoked_at is null and (expires_at is null or expires_at > $2)`,
 )
 
 /** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */

@@ -1,4 +1,4 @@
-import { and, arrayContains, arrayOverlaps, asc, desc, eq, inArray, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
@@ -103,29 +103,54 @@ export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => 
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
 }
 
-const lockLiving = (tx: Tx, where: SQL | undefined): Promise<GrantRecord[]> =>
-  tx.orm
+/** Of a grant's tree: the grants above and below it all have this root. */
+export const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): Uuid => ancestorIds[0] ?? id
+
+// Two statements, as one with `or` could only combine their indexes by bitmaps, which the connections' settings switch off.
+
+/** By the roots of their trees, which have an index: one on all ancestors would need bitmaps as well. */
+const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+  orm
     .select()
     .from(grants)
-    .where(and(where, isNull(grants.revokedAt)))
+    .where(
+      and(
+        sql`${grants.ancestorIds}[1] = any(${at.roots})`,
+        sql`${grants.ancestorIds} && ${at.above}`,
+        sql`${grants.id} <> all(${at.known})`,
+        isNull(grants.revokedAt),
+      ),
+    )
     .orderBy(asc(depth), asc(grants.id))
-    .for('update')
+    .for('update'),
+)
 
-/** The grant, already locked, and its active descendants, locked in the order of their depth. */
-export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
-  lockLiving(tx, arrayContains(grants.ancestorIds, [id]))
+const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+  orm
+    .select()
+    .from(grants)
+    .where(
+      and(sql`${grants.derivedFromGrantId} = any(${at.from})`, sql`${grants.id} <> all(${at.known})`, isNull(grants.revokedAt)),
+    )
+    .orderBy(asc(depth), asc(grants.id))
+    .for('update'),
+)
+
+/** A grant's active descendants, locked in the order of their depth. The grant is locked already. */
+export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
+  tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
 
 /** Everything that ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
-export const lockDependents = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
+export const lockDependents = async (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
-  for (let roots = [id]; roots.length > 0; ) {
-    const known = [id, ...chain.map((grant) => grant.id)]
-    const next = await lockLiving(
-      tx,
-      and(or(arrayOverlaps(grants.ancestorIds, roots), inArray(grants.derivedFromGrantId, roots)), notInArray(grants.id, known)),
-    )
-    chain.push(...next)
-    roots = next.map((grant) => grant.id)
+  for (let last = [grant]; last.length > 0; ) {
+    const from = last.map(({ id }) => id)
+    const known = () => [grant.id, ...chain.map(({ id }) => id)]
+    const below = await tx.run(lockBelow, { roots: [...new Set(last.map(rootOf))], above: from, known: known() })
+    chain.push(...below)
+    const derived = await tx.run(lockDerived, { from, known: known() })
+    chain.push(...derived)
+    last = [...below, ...derived]
   }
   return chain
 }

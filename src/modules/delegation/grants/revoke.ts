@@ -39,7 +39,7 @@ export const revokeGrant = async (
   const root = await lockGrant(tx, grantId)
   const { at } = tx
   if (root.revokedAt) return root
-  const ended = [root, ...(await lockDependents(tx, grantId))].map((grant) => ({ ...grant, revokedAt: at }))
+  const ended = [root, ...(await lockDependents(tx, root))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
   await tx.orm.update(grants).set({ revokedAt: at }).where(inArray(grants.id, ids))
   const keys = await revokeKeysOf(tx, ids, at)
@@ -85,7 +85,7 @@ export const limitGrantEnd = async (
   end: Date,
 ): Promise<GrantRecord> => {
   const { at } = tx
-  const later = [grant, ...(await lockDescendants(tx, grant.id))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
+  const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))
   await tx.orm
