@@ -77,6 +77,7 @@ CREATE TABLE "approvals" (
 	"separation_of_duties" boolean NOT NULL,
 	"initiating_grant_id" uuid,
 	"policy_versions" jsonb NOT NULL,
+	"beneficiary_name" text NOT NULL,
 	"approve_message" text NOT NULL,
 	"reject_message" text NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
@@ -101,6 +102,13 @@ CREATE TABLE "beneficiaries" (
 	"metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"bank_code" text,
 	"created_by" uuid NOT NULL,
+	"created_by_grant_id" uuid,
+	"created_by_label" text,
+	"changed_by" uuid,
+	"changed_by_grant_id" uuid,
+	"changed_by_label" text,
+	"changed_at" timestamp (3) with time zone,
+	"confirmed_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"archived_at" timestamp (3) with time zone,
@@ -254,12 +262,14 @@ CREATE TABLE "grants" (
 	"approval_threshold_minor" bigint,
 	"payment_types" text[],
 	"beneficiary_ids" uuid[],
+	"new_payees" text,
 	"frozen_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"last_used_at" timestamp (3) with time zone,
 	"expires_at" timestamp (3) with time zone,
 	"revoked_at" timestamp (3) with time zone,
 	CONSTRAINT "grants_kind_check" CHECK ("grants"."kind" in ('api_key', 'oauth')),
+	CONSTRAINT "grants_new_payees_check" CHECK ("grants"."new_payees" is null or "grants"."new_payees" in ('allow', 'require_approval', 'deny')),
 	CONSTRAINT "grants_parent_check" CHECK (("grants"."parent_grant_id" is null) = (cardinality("grants"."ancestor_ids") = 0))
 );
 --> statement-breakpoint
@@ -550,8 +560,14 @@ CREATE TABLE "spending_policies" (
 	"separation_of_duties" boolean NOT NULL,
 	"duplicate_window_seconds" integer,
 	"on_duplicate" text,
+	"new_payees" text,
 	"version" integer DEFAULT 1 NOT NULL,
 	"created_by" uuid NOT NULL,
+	"created_by_grant_id" uuid,
+	"created_by_label" text,
+	"changed_by" uuid,
+	"changed_by_grant_id" uuid,
+	"changed_by_label" text,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"archived_at" timestamp (3) with time zone,
@@ -852,6 +868,9 @@ CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","s
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "beneficiaries_workspace" ON "beneficiaries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");--> statement-breakpoint
+CREATE INDEX "beneficiaries_made_by" ON "beneficiaries" USING btree ("created_by_grant_id","id") WHERE "beneficiaries"."created_by_grant_id" is not null;--> statement-breakpoint
+CREATE INDEX "beneficiaries_changed_by" ON "beneficiaries" USING btree ("changed_by_grant_id","id") WHERE "beneficiaries"."changed_by_grant_id" is not null;--> statement-breakpoint
+CREATE INDEX "beneficiaries_proposed" ON "beneficiaries" USING btree ("workspace_id","id") WHERE "beneficiaries"."confirmed_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_account_key" ON "payees" USING btree ("paybill_id","reference_key") WHERE "payees"."paybill_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "deposits_receipt_key" ON "deposits" USING btree ("provider","receipt");--> statement-breakpoint
@@ -931,6 +950,7 @@ CREATE UNIQUE INDEX "topups_idempotency_key" ON "topups" USING btree ("workspace
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_deposit_code_key" ON "topups" USING btree ("deposit_code");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "spending_policies_made_by" ON "spending_policies" USING btree ("created_by_grant_id","id") WHERE "spending_policies"."created_by_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
 CREATE INDEX "spending_policies_of_one" ON "spending_policies" USING btree (("beneficiary_ids"[1])) WHERE "spending_policies"."archived_at" is null and cardinality("spending_policies"."beneficiary_ids") = 1;--> statement-breakpoint
 CREATE INDEX "spending_policies_of_others" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null and cardinality("spending_policies"."beneficiary_ids") <> 1;--> statement-breakpoint

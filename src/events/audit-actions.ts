@@ -45,6 +45,7 @@ export const workspaceAuditActions = [
   'approval.reject',
   'approval.rejected',
   'beneficiary.archived',
+  'beneficiary.confirmed',
   'beneficiary.created',
   'beneficiary.updated',
   'grant.create',

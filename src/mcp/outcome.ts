@@ -121,7 +121,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const failure = payment.failure_message ?? payment.failure_code
   const { failure_code: code } = payment
   const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
-  const twin = decision.warnings.find(({ code }) => code === 'possible_duplicate')?.payment_id
+  const twin = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
   const notes = [
     ...(payment.status === 'failed' && failure !== null ? [`Reason: ${failure}`] : []),
     ...(remedy ? [`What ${failureActors[remedy.actor]} can do: ${remedy.fix}`] : []),

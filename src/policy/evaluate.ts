@@ -3,6 +3,7 @@ import { duplicateWarnings } from './duplicates.ts'
 import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
 import { grantFindings } from './grant-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
+import { mandateCounts, payeeWarnings } from './new-payees.ts'
 import { applicablePolicies, policyFindings } from './policy-findings.ts'
 import { remedyFor } from './remedy.ts'
 import { byText } from './scope.ts'
@@ -38,7 +39,10 @@ export const evaluate = (input: Evaluation): Decision => {
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const separationOfDuties = required > 0 && dutiesSeparated
   const mayApprove = signerMayApprove(input, dutiesSeparated)
-  const fits = mandate !== null && mandated.every((finding) => verdict(finding, amount, 0) === 'allow')
+  const fits =
+    mandate !== null &&
+    findings.every((finding) => mandateCounts(input, finding)) &&
+    mandated.every((finding) => verdict(finding, amount, 0) === 'allow')
   const byMandate = required > 0 && fits && mayApprove ? 1 : 0
 
   const trace = [
@@ -53,7 +57,7 @@ export const evaluate = (input: Evaluation): Decision => {
     approvalsByMandate: byMandate,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
-    warnings: duplicateWarnings(input, policies),
+    warnings: [...duplicateWarnings(input, policies), ...payeeWarnings(input)],
   }
   if (outcome === 'allow') return { ...decided, trace }
   return {

@@ -1,5 +1,6 @@
 import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
+import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
 
 /**
  * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view
@@ -17,6 +18,7 @@ export type PolicyFields = {
   separationOfDuties: boolean
   duplicateWindowSeconds: number | null
   onDuplicate: DuplicateAnswer | null
+  newPayees: NewPayeeAnswer | null
 }
 export type PolicyField = keyof PolicyFields
 
@@ -70,6 +72,10 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
   onDuplicate: {
     absent: null,
     meaning: 'What a payment gets that looks like one made within the window. Null with a window: `warn`.',
+  },
+  newPayees: {
+    absent: null,
+    meaning: 'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed.',
   },
 }
 

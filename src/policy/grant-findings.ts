@@ -1,5 +1,6 @@
 import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import type { Finding } from './finding.ts'
+import { newPayeeFindings } from './new-payees.ts'
 import { allowsPayee, namesType } from './scope.ts'
 import type { GrantRules, PaymentFacts, Periods, TraceSource } from './types.ts'
 
@@ -12,5 +13,6 @@ export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods:
     findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
   for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
   if (thresholdMinor !== null) findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1 })
+  findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
   return findings
 }

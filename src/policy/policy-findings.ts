@@ -2,6 +2,7 @@ import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import { duplicateFindings } from './duplicates.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
 import type { Finding } from './finding.ts'
+import { newPayeeFindings } from './new-payees.ts'
 import { byText, namesPayee, namesType } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
 
@@ -34,9 +35,13 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
         ? [{ kind: 'ask', source, rule: 'required_approval_count', thresholdMinor, approvals }]
         : [],
   },
-  separationOfDuties: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate'] },
+  separationOfDuties: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees'] },
   duplicateWindowSeconds: { adjusts: ['onDuplicate'] },
   onDuplicate: { finds: duplicateFindings },
+  newPayees: {
+    finds: ({ newPayees, requiredApprovalCount }, source, { payment }) =>
+      newPayeeFindings(payment, source, newPayees, requiredApprovalCount),
+  },
 }
 
 const selects = <Field extends PolicyField>(field: Field, policy: PolicyRules, payment: PaymentFacts): boolean => {

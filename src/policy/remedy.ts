@@ -1,9 +1,10 @@
 import type { Minor } from '../lib/money.ts'
 import { ceiling, type Finding, leastThatSuffices, verdict } from './finding.ts'
+import { mandateCounts } from './new-payees.ts'
 import type { Evaluation, Remedy } from './types.ts'
 
-const largestAllowed = (findings: readonly Finding[], approvalsGiven: number): Minor | null => {
-  const ceilings = findings.map((finding) => ceiling(finding, approvalsGiven)).filter((most) => most !== null)
+const largestAllowed = (findings: readonly Finding[], givenFor: (finding: Finding) => number): Minor | null => {
+  const ceilings = findings.map((finding) => ceiling(finding, givenFor(finding))).filter((most) => most !== null)
   const lowest = ceilings.reduce<Minor | null>((least, most) => (least === null || most < least ? most : least), null)
   return lowest !== null && lowest > 0n ? lowest : null
 }
@@ -19,9 +20,9 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
   return mandate && at >= mandate.expiresAt ? null : at
 }
 
-/** A possible duplicate requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
+/** A possible duplicate or a new payee requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
 const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
-  finding.rule === 'possible_duplicate' &&
+  (finding.rule === 'possible_duplicate' || finding.rule === 'unconfirmed_payee') &&
   finding.kind === 'ask' &&
   approvalsGiven > 0 &&
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
@@ -34,11 +35,12 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
  */
 export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
   const amount = input.payment.amountMinor
-  const blocking = findings.filter((finding) => verdict(finding, amount, approvalsGiven) !== 'allow')
+  const givenFor = (finding: Finding) => (mandateCounts(input, finding) ? approvalsGiven : 0)
+  const blocking = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
   return {
-    maxAmountMinor: largestAllowed(findings, approvalsGiven),
+    maxAmountMinor: largestAllowed(findings, givenFor),
     changes: blocking
-      .filter((finding) => !isSettledByCount(finding, blocking, approvalsGiven))
+      .filter((finding) => !isSettledByCount(finding, blocking, givenFor(finding)))
       .map((finding) => {
         const toMinor = leastThatSuffices(finding, amount)
         return { source: finding.source, rule: finding.rule, ...(toMinor !== undefined && { toMinor }) }

@@ -156,6 +156,13 @@ const engineRules = {
       'A payment of the same amount to the same beneficiary was made recently.',
     ),
   },
+  unconfirmed_payee: {
+    meaning:
+      'A person has confirmed the beneficiary since a key or an agent created or renamed it, or no confirmation is needed.',
+    stops: ({ source }) =>
+      `A key or an agent created or renamed this beneficiary, and no person has confirmed it, which ${source} requires.`,
+    checked: either('The new beneficiary needs no confirmation.', 'No person has confirmed this beneficiary yet.'),
+  },
   eligible_approvers: {
     meaning: 'There are as many people who may approve as are needed.',
     stops: ({ needed, able }) => `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,

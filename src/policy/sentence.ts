@@ -33,7 +33,10 @@ const duration = (seconds: number): string => {
 }
 
 const asksForApproval = (terms: PolicyWire): boolean =>
-  terms.required_approval_count > 0 || terms.approval_threshold_minor !== null || terms.on_duplicate === 'require_approval'
+  terms.required_approval_count > 0 ||
+  terms.approval_threshold_minor !== null ||
+  terms.on_duplicate === 'require_approval' ||
+  terms.new_payees === 'require_approval'
 
 const approvalClause: Say = (terms, { money }) => {
   const { approval_threshold_minor: threshold, required_approval_count: count } = terms
@@ -49,6 +52,13 @@ const duplicateClause: Say = (terms) => {
   if (answer === 'deny') return `is refused if ${repeats}`
   if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} if ${repeats}`
   return `gets a warning if ${repeats}`
+}
+
+const newPayeeClause: Say = (terms) => {
+  const { new_payees: answer, required_approval_count: count } = terms
+  const made = 'a key or an agent created or renamed its beneficiary and no person has confirmed it'
+  if (answer === 'deny') return `is refused if ${made}`
+  return answer === 'require_approval' ? `needs ${approvals(Math.max(1, count), terms)} if ${made}` : null
 }
 
 const parts: { readonly [Field in PolicyField]: Part } = {
@@ -78,6 +88,7 @@ const parts: { readonly [Field in PolicyField]: Part } = {
   },
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },
   onDuplicate: { slot: 'clause', say: duplicateClause },
+  newPayees: { slot: 'clause', say: newPayeeClause },
 }
 
 /** What a policy does, in one sentence that is true of all its fields. The dashboard shows this one. */

@@ -1,4 +1,5 @@
 import type { Minor } from '../lib/money.ts'
+import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
 import type { PolicyFields } from './fields.ts'
 
 /** From mild to strict; the strictest of all the rules decides. */
@@ -24,11 +25,23 @@ export type PaymentFacts = {
   payeeBeneficiaryIds: readonly string[]
   paybillBeneficiaryIds: readonly string[]
   payeeIsFixed: boolean
+  payee: PayeeFacts
   workspaceId: string
   initiatorAccountId: string
   /** The initiating grant and all its ancestors, root first; empty for a person's own payment. */
   grantLineage: readonly string[]
   at: Date
+}
+
+/** A person, or with `grantId` a key or an agent of that person, with the label that it had. */
+export type Maker = { accountId: string; grantId: string | null; label: string | null }
+
+/** Who made the payee, and whether a person has confirmed it since. `change`: the last one of its name, if no person has confirmed it since. */
+export type PayeeFacts = {
+  confirmed: boolean
+  createdBy: Maker
+  createdAt: Date
+  change: { by: Maker; at: Date } | null
 }
 
 export type Limits = {
@@ -43,7 +56,9 @@ export type PolicyRules = PolicyFields & { id: string; name: string; version: nu
 
 /** The newest counting payment of the same amount and reference to the same payee. */
 export type EarlierPayment = { paymentId: string; createdAt: Date }
-export type Warning = { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
+export type Warning =
+  | { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
+  | { code: 'new_payee' | 'changed_payee'; by: Maker; at: Date }
 
 /** A grant of the chain. Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {
@@ -51,6 +66,8 @@ export type GrantRules = Limits & {
   name: string
   paymentTypes: readonly string[] | null
   beneficiaryIds: readonly string[] | null
+  /** Null: a payee that no person has confirmed needs approval. */
+  newPayees: NewPayeeAnswer | null
   usage: Usage
 }
 

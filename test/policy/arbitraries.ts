@@ -1,6 +1,7 @@
 import fc from 'fast-check'
+import { newPayeeAnswers } from '../../src/lib/new-payee-answers.ts'
 import type { Evaluation, GrantRules, MandateRules, PolicyRules } from '../../src/policy/types.ts'
-import { now, periods } from './builders.ts'
+import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
 /** Small numbers and few names, so that limits are met exactly, lists overlap and people are the same person. */
 export const amount = fc.bigInt(1n, 60n)
@@ -37,6 +38,7 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     separationOfDuties: fc.boolean(),
     duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
     onDuplicate: mostly(null, fc.constantFrom('warn' as const, 'require_approval' as const, 'deny' as const)),
+    newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
   })
 
 const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
@@ -46,6 +48,7 @@ const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
     ...limits,
     paymentTypes: mostly(null, types),
     beneficiaryIds: mostly(null, payees),
+    newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
   })
 
 const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
@@ -81,6 +84,7 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
       payeeBeneficiaryIds: fc.constantFrom(['grocer'], ['grocer', 'grocer-again']),
       paybillBeneficiaryIds: fc.constantFrom([], ['rent']),
       payeeIsFixed: fc.boolean(),
+      payee: mostly(confirmedPayee, fc.constant(proposedPayee)),
       workspaceId: fc.constant('home'),
       initiatorAccountId: person,
       grantLineage: fc.constant(grantLineage),

@@ -1,4 +1,4 @@
-import type { Evaluation, GrantRules, MandateRules, PaymentFacts, PolicyRules } from '../../src/policy/types.ts'
+import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PaymentFacts, PolicyRules } from '../../src/policy/types.ts'
 
 /** Whole shillings, so that a table reads in amounts that a person would say. */
 export const kes = (shillings: number): bigint => BigInt(Math.round(shillings * 100))
@@ -14,6 +14,22 @@ export const periods = {
 const noLimits = { perPaymentLimitMinor: null, dailyLimitMinor: null, monthlyLimitMinor: null, approvalThresholdMinor: null }
 const unused = { dayMinor: 0n, monthMinor: 0n }
 
+/** A payee that Ada made herself. */
+export const confirmedPayee: PayeeFacts = {
+  confirmed: true,
+  createdBy: { accountId: 'ada', grantId: null, label: null },
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  change: null,
+}
+
+/** One that an agent of Ada's made today. */
+export const proposedPayee: PayeeFacts = {
+  confirmed: false,
+  createdBy: { accountId: 'ada', grantId: 'g1', label: 'Buyer' },
+  createdAt: new Date('2026-03-10T08:00:00Z'),
+  change: null,
+}
+
 /** Ada, a person, pays 1,000 KES to the grocer's paybill. */
 export const payment = (over: Partial<PaymentFacts> = {}): PaymentFacts => ({
   amountMinor: kes(1000),
@@ -23,6 +39,7 @@ export const payment = (over: Partial<PaymentFacts> = {}): PaymentFacts => ({
   payeeBeneficiaryIds: ['grocer'],
   paybillBeneficiaryIds: [],
   payeeIsFixed: true,
+  payee: confirmedPayee,
   workspaceId: 'home',
   initiatorAccountId: 'ada',
   grantLineage: [],
@@ -41,6 +58,7 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   separationOfDuties: false,
   duplicateWindowSeconds: null,
   onDuplicate: null,
+  newPayees: null,
   usage: unused,
   ...over,
 })
@@ -51,6 +69,7 @@ export const grant = (over: Partial<GrantRules> = {}): GrantRules => ({
   ...noLimits,
   paymentTypes: null,
   beneficiaryIds: null,
+  newPayees: null,
   usage: unused,
   ...over,
 })

@@ -36,7 +36,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
     ...(names(moved, 'mandate_workspace') && { workspaceId: payment.workspaceId }),
     ...(names(moved, 'mandate_initiator') && { grantId: 'new' }),
     ...(names(moved, 'mandate_payment_types') && { paymentTypes: [] }),
-    ...(names(moved, 'mandate_beneficiary_ids') && { beneficiaryIds: [] }),
+    ...(names(moved, 'mandate_beneficiary_ids') && { beneficiaryIds: payment.payeeIsFixed ? [payment.beneficiaryId] : [] }),
     ...(names(moved, 'mandate_max_payments') && { maxPayments: null }),
     maxPerPaymentMinor: to(moved, 'mandate_per_payment') ?? named.maxPerPaymentMinor,
     maxTotalMinor: to(moved, 'mandate_total') ?? named.maxTotalMinor,
@@ -50,12 +50,14 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...changedLimits(of('policy', rules.id)),
       ...(names(of('policy', rules.id), 'required_approval_count') && { requiredApprovalCount: 0 }),
       ...(names(of('policy', rules.id), 'possible_duplicate') && { onDuplicate: 'warn' as const }),
+      ...(names(of('policy', rules.id), 'unconfirmed_payee') && { newPayees: null }),
     })),
     grants: input.grants.map((rules) => ({
       ...rules,
       ...changedLimits(of('grant', rules.id)),
       ...(names(of('grant', rules.id), 'payment_types') && { paymentTypes: null }),
       ...(names(of('grant', rules.id), 'beneficiary_ids') && { beneficiaryIds: null }),
+      ...(names(of('grant', rules.id), 'unconfirmed_payee') && { newPayees: 'allow' as const }),
     })),
     mandate: fixed,
   }

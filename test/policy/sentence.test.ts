@@ -24,6 +24,7 @@ const set: PolicyFields = {
   separationOfDuties: true,
   duplicateWindowSeconds: 3600,
   onDuplicate: 'deny',
+  newPayees: 'require_approval',
 }
 
 const onWire = (value: PolicyFields[PolicyField]) => (typeof value === 'bigint' ? value.toString() : value)

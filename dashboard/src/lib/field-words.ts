@@ -12,6 +12,7 @@ const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   payment_types: 'the payment types',
   duplicate_window_seconds: 'how recent',
   on_duplicate: 'what a repeated payment gets',
+  new_payees: 'what a payment to a beneficiary that no person has confirmed gets',
 }
 
 /** The labels of the API's field names: the service's messages about a field are shown to people. */

@@ -24,6 +24,8 @@ export const approvals = pgTable(
     /** The grant that the request came from: its own, or the one that linked the sign-in method of its session. It may not decide it. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
+    /** As the text that is signed names it: a later change of the name does not change what was asked. */
+    beneficiaryName: text().notNull(),
     /** The two canonical messages, returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),

@@ -58,6 +58,15 @@ export const beneficiaries = pgTable(
     createdBy: uuid()
       .notNull()
       .references(() => accounts.id),
+    createdByGrantId: uuid(),
+    createdByLabel: text(),
+    changedBy: uuid(),
+    changedByGrantId: uuid(),
+    changedByLabel: text(),
+    /** When its name was changed last; null once a person has confirmed it. */
+    changedAt: instant(),
+    /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
+    confirmedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     archivedAt: instant(),
@@ -65,6 +74,9 @@ export const beneficiaries = pgTable(
   (t) => [
     index('beneficiaries_workspace').on(t.workspaceId, t.id),
     index('beneficiaries_payee').on(t.payeeId),
+    index('beneficiaries_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
+    index('beneficiaries_changed_by').on(t.changedByGrantId, t.id).where(sql`${t.changedByGrantId} is not null`),
+    index('beneficiaries_proposed').on(t.workspaceId, t.id).where(sql`${t.confirmedAt} is null`),
     check('beneficiaries_rail_check', oneOf(t.paymentRail, railNames)),
     check(
       'beneficiaries_account_reference_check',

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -34,6 +35,8 @@ export const grants = pgTable(
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),
+    /** Null: such a payment asks a person. */
+    newPayees: text({ enum: newPayeeAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
@@ -50,6 +53,7 @@ export const grants = pgTable(
     // Everything below a root.
     index('grants_root').on(sql`(${t.ancestorIds}[1])`, t.id).where(sql`${t.ancestorIds}[1] is not null`),
     check('grants_kind_check', oneOf(t.kind, grantKinds)),
+    check('grants_new_payees_check', sql`${t.newPayees} is null or ${oneOf(t.newPayees, newPayeeAnswers)}`),
     check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),
   ],
 )

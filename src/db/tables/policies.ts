@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
+import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -26,16 +27,23 @@ export const spendingPolicies = pgTable(
     /** How far back the service looks for a payment of the same amount to the same payee; null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
+    newPayees: text({ enum: newPayeeAnswers }),
     version: integer().notNull().default(1),
     createdBy: uuid()
       .notNull()
       .references(() => accounts.id),
+    createdByGrantId: uuid(),
+    createdByLabel: text(),
+    changedBy: uuid(),
+    changedByGrantId: uuid(),
+    changedByLabel: text(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     archivedAt: instant(),
   },
   (t) => [
     index('spending_policies_workspace').on(t.workspaceId, t.id),
+    index('spending_policies_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
     // A payment reads the policies that name one beneficiary by it, and all others of the workspace.
     index('spending_policies_of_one')

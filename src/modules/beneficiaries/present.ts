@@ -1,5 +1,6 @@
 import { isoTime } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
+import { makerOf, presentMaker } from '../makers.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary } from './schema.ts'
 
@@ -22,6 +23,10 @@ export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   bank_code: record.bankCode,
   metadata: record.metadata,
   status: beneficiaryStatus(record),
+  confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
+  created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
+  changed_by:
+    record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })

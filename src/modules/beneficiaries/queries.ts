@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -7,6 +7,7 @@ import type { PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { confirmations } from './schema.ts'
 
 /**
  * A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. `paybillFrozenAt`: the freeze of
@@ -33,11 +34,26 @@ const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' },
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
-export type BeneficiaryFilter = { includeArchived: boolean; rail?: BeneficiaryRecord['paymentRail'] }
+export type BeneficiaryFilter = {
+  includeArchived: boolean
+  rail: BeneficiaryRecord['paymentRail'] | undefined
+  confirmation: (typeof confirmations)[number] | undefined
+  /** The grant that created or renamed them. */
+  madeBy: Uuid | undefined
+}
 
 const list = prepare(
   'beneficiaries.list',
-  { workspaceId: 'uuid', active: 'flag?', rail: 'text?', before: 'uuid?', take: 'rows' },
+  {
+    workspaceId: 'uuid',
+    active: 'flag?',
+    confirmed: 'flag?',
+    proposed: 'flag?',
+    madeBy: 'uuid?',
+    rail: 'text?',
+    before: 'uuid?',
+    take: 'rows',
+  },
   (orm, at) =>
     orm
       .select(selection)
@@ -49,6 +65,9 @@ const list = prepare(
           eq(beneficiaries.workspaceId, at.workspaceId),
           at.before && lt(beneficiaries.id, at.before),
           at.active && isNull(beneficiaries.archivedAt),
+          at.confirmed && isNotNull(beneficiaries.confirmedAt),
+          at.proposed && isNull(beneficiaries.confirmedAt),
+          at.madeBy && or(eq(beneficiaries.createdByGrantId, at.madeBy), eq(beneficiaries.changedByGrantId, at.madeBy)),
           at.rail && eq(beneficiaries.paymentRail, at.rail),
         ),
       )
@@ -61,8 +80,17 @@ export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  { includeArchived, rail }: BeneficiaryFilter,
-): Promise<BeneficiaryRecord[]> => db.run(list, { workspaceId, active: !includeArchived, rail, ...page })
+  { includeArchived, rail, confirmation, madeBy }: BeneficiaryFilter,
+): Promise<BeneficiaryRecord[]> =>
+  db.run(list, {
+    workspaceId,
+    active: !includeArchived,
+    confirmed: confirmation === 'confirmed',
+    proposed: confirmation === 'proposed',
+    madeBy,
+    rail,
+    ...page,
+  })
 
 type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
 

@@ -2,19 +2,21 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
-import { byId } from '../../http/wire.ts'
+import { byId, IdIn } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
 import { presentBeneficiary } from './present.ts'
 import { findBeneficiary, listBeneficiaries } from './queries.ts'
-import { Beneficiary, CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
-import { archiveBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
+import { Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
+import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`
 
 const ListQuery = PageQuery.extend({
   payment_rail: Beneficiary.shape.payment_rail.optional(),
+  confirmation: z.enum(confirmations).optional(),
+  made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
   status: z.enum(['active', 'all']).default('all').meta({ description: 'active: without the archived ones.' }),
 })
 
@@ -46,8 +48,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const { status, payment_rail: rail } = request.query
-      const filter = { includeArchived: status === 'all', ...(rail && { rail }) }
+      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy } = request.query
+      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
@@ -90,6 +92,21 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
         ok(presentBeneficiary(await updateBeneficiary(tx, deps, request.principal, request.params.id, request.body))),
+      ),
+  )
+  app.post(
+    `${one}/confirm`,
+    {
+      config: {
+        operation: 'beneficiaries.confirm',
+        permission: 'beneficiary.manage',
+        refuses: ['not_found', 'conflict'],
+      },
+      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentBeneficiary(await confirmBeneficiary(tx, deps, request.principal, request.params.id))),
       ),
   )
   app.delete(

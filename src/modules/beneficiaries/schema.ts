@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { payouts } from '../../rails/definitions.ts'
+import { MakerOut } from '../makers.ts'
 
 const Type = VisibleText(64)
 
@@ -45,6 +46,8 @@ export const UpdateBeneficiary = z
   .meta({ id: 'UpdateBeneficiary' })
 export type UpdateBeneficiary = z.output<typeof UpdateBeneficiary>
 
+export const confirmations = ['confirmed', 'proposed'] as const
+
 export const Beneficiary = z
   .object({
     id: IdOut('beneficiary'),
@@ -58,6 +61,12 @@ export const Beneficiary = z
     bank_code: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
     status: z.enum(['active', 'frozen', 'archived']),
+    confirmation: z.enum(confirmations).meta({
+      description:
+        '`proposed`: a key or an agent created or renamed it, and no person has confirmed it since. A payment to it asks a person.',
+    }),
+    created_by: MakerOut,
+    changed_by: MakerOut.nullable().meta({ description: 'Who changed its name last.' }),
     created_at: TimeOut,
     updated_at: TimeOut,
   })

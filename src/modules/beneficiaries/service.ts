@@ -2,13 +2,14 @@ import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
+import { makerValues } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
@@ -86,6 +87,29 @@ type Change = {
   before?: BeneficiaryRecord
 }
 
+const ownerOf = async (tx: Tx, workspaceId: Uuid): Promise<Uuid> => {
+  const [row] = await tx.query<{ id: Uuid }>('select owning_account_id as id from workspaces where id = $1', [workspaceId])
+  if (!row) throw new Error('a beneficiary has no workspace')
+  return row.id
+}
+
+const recordConfirmation = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  before: BeneficiaryRecord,
+): Promise<BeneficiaryRecord> => {
+  const { at } = tx
+  const { id, workspaceId } = before
+  await tx.orm.update(beneficiaries).set({ confirmedAt: at, changedAt: null, updatedAt: at }).where(eq(beneficiaries.id, id))
+  const after = { ...before, confirmedAt: at, changedAt: null, updatedAt: at }
+  const data = presentBeneficiary(after)
+  const accountId = await ownerOf(tx, workspaceId)
+  await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
+  await audit(tx, actor, at, { action: 'beneficiary.confirmed', workspaceId, subject: { type: 'beneficiary', id }, after: data })
+  return after
+}
+
 const recordChange = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -115,6 +139,7 @@ export const createBeneficiary = async (
   })
   const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to)
   const id = newId()
+  const maker = makerValues(principal)
   const sealed = deps.vault.seal(to.destination, destinationContext(id, workspaceId))
   const [row] = await tx.orm
     .insert(beneficiaries)
@@ -133,7 +158,10 @@ export const createBeneficiary = async (
       accountReference: to.accountReference,
       metadata: input.metadata ?? {},
       bankCode: to.bankCode,
-      createdBy: principal.accountId,
+      createdBy: maker.accountId,
+      createdByGrantId: maker.grantId,
+      createdByLabel: maker.label,
+      confirmedAt: principal.grant ? null : at,
       createdAt: at,
       updatedAt: at,
     })
@@ -173,6 +201,18 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
     throw conflict('The whole paybill is frozen: unfreeze the beneficiary that names it without an account.', 'paybill_frozen')
 }
 
+/** People approve a name. One that a key or an agent gives is confirmed by a person before the next payment. */
+const renamedBy = (principal: Principal, at: Date) => {
+  const maker = makerValues(principal)
+  return {
+    changedBy: maker.accountId,
+    changedByGrantId: maker.grantId,
+    changedByLabel: maker.label,
+    changedAt: at,
+    ...(principal.grant && { confirmedAt: null }),
+  }
+}
+
 export const updateBeneficiary = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -197,15 +237,45 @@ export const updateBeneficiary = async (
     ...(change.metadata !== undefined && { metadata: change.metadata }),
     ...(change.account_reference_required !== undefined && { accountReferenceRequired: change.account_reference_required }),
   }
-  await tx.orm
+  const renamed =
+    (change.display_name !== undefined && change.display_name !== before.displayName) ||
+    (change.legal_name !== undefined && change.legal_name !== before.legalName)
+  const [written] = await tx.orm
     .update(beneficiaries)
-    .set({ ...fields, updatedAt: at })
+    .set({ ...fields, ...(renamed && renamedBy(principal, at)), updatedAt: at })
     .where(eq(beneficiaries.id, id))
+    .returning()
+  if (!written) throw notFound()
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
   if (frozenAt !== before.frozenAt) await tx.orm.update(payees).set({ frozenAt }).where(eq(payees.id, before.payeeId))
-  const after = { ...before, ...fields, frozenAt, updatedAt: at }
+  const after = { ...before, ...written, frozenAt }
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
   return after
+}
+
+/** A person has looked at who is paid. Again: the same answer. */
+export const confirmBeneficiary = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<BeneficiaryRecord> => {
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
+  const before = await lockBeneficiary(tx, principal, id)
+  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  return before.confirmedAt ? before : recordConfirmation(tx, deps, principal, before)
+}
+
+/** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */
+export const confirmByApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  { workspaceId, id, name }: { workspaceId: Uuid; id: Uuid; name: string },
+): Promise<void> => {
+  await tx.query('select 1 from beneficiaries where id = $1 for update', [id])
+  const before = await findBeneficiary(tx, workspaceId, id)
+  if (before && !before.confirmedAt && before.displayName === name) await recordConfirmation(tx, deps, actor, before)
 }
 
 /** Archiving again changes nothing and publishes nothing. A payee's freeze stays. */

@@ -1,6 +1,7 @@
 import { readJson } from '../../http/json-text.ts'
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
+import { type NewPayeeAnswer, newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { controlContradictions } from '../../policy/contradictions.ts'
 import { type Controls, noControls } from '../delegation/grants/control-rules.ts'
 import { presentControls } from '../delegation/grants/present.ts'
@@ -58,9 +59,19 @@ const narrowList = (requested: string[] | null, decided: string[] | null): strin
   return isSubset(decided, requested) ? decided : 'wider'
 }
 
+/**
+ * Only a person lets an agent's new payees go unconfirmed: a client that asks for it does not get it unless the decision says so. One that
+ * asked for less does not get more.
+ */
+const decideNewPayees = (requested: NewPayeeAnswer | null, decided: NewPayeeAnswer | null): NewPayeeAnswer | null | 'wider' => {
+  const asked = requested === 'allow' ? null : requested
+  if (decided === null) return asked
+  const strictness = (answer: NewPayeeAnswer) => newPayeeAnswers.indexOf(answer)
+  return asked !== null && strictness(decided) < strictness(asked) ? 'wider' : decided
+}
+
 /** The limits that will apply: those requested, narrowed by the person's choices. Wider ones are refused, never reduced. */
-export const narrowControls = (requested: Controls, decided: Controls | undefined, under: string): Controls => {
-  if (!decided) return requested
+export const narrowControls = (requested: Controls, decided: Controls = noControls, under: string): Controls => {
   const fields: FieldError[] = []
   const narrowed = { ...requested }
   for (const [name, path] of Object.entries(limitPaths) as [keyof typeof limitPaths, string][]) {
@@ -74,6 +85,10 @@ export const narrowControls = (requested: Controls, decided: Controls | undefine
     if (value === 'wider') fields.push({ path: under + path, message: 'must name nothing that the client did not ask for' })
     else narrowed[name] = value
   }
+  const newPayees = decideNewPayees(requested.newPayees, decided.newPayees)
+  if (newPayees === 'wider')
+    fields.push({ path: `${under}new_payees`, message: `must not allow more than the client asked for, ${requested.newPayees}` })
+  else narrowed.newPayees = newPayees
   fields.push(...controlContradictions(narrowed, under))
   if (fields.length > 0) throw invalidFields(...fields)
   return narrowed

@@ -2,7 +2,8 @@ import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { isoTime } from '../../lib/iso-time.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
-import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage } from '../../policy/types.ts'
+import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
+import { makerOf, presentMaker } from '../makers.ts'
 import { namesCustomTypesOnly } from '../payment-type.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { Decision, Policy } from './schema.ts'
@@ -26,10 +27,14 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   separation_of_duties: record.separationOfDuties,
   duplicate_window_seconds: record.duplicateWindowSeconds,
   on_duplicate: record.onDuplicate,
+  new_payees: record.newPayees,
   warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
   ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
+  created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
+  changed_by:
+    record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })
@@ -101,6 +106,11 @@ export const withoutTrace = <Of extends { decision: Decision }>(record: Of): Of 
   return { ...record, decision }
 }
 
+const presentWarning = (warning: Warning): Decision['warnings'][number] =>
+  warning.code === 'possible_duplicate'
+    ? { code: warning.code, payment_id: formatId('payment', warning.paymentId), created_at: isoTime(warning.createdAt) }
+    : { code: warning.code, by: presentMaker(warning.by), at: isoTime(warning.at) }
+
 export const presentDecision = (decision: Decided, currency: string): Decision => ({
   outcome: decision.outcome,
   explanation: explain(decision, currency),
@@ -110,11 +120,7 @@ export const presentDecision = (decision: Decided, currency: string): Decision =
   policy_versions: decision.policyVersions
     .filter(({ id }) => id !== proposedPolicyId)
     .map(({ id, version }) => ({ id: formatId('policy', id), version })),
-  warnings: decision.warnings.map(({ code, paymentId, createdAt }) => ({
-    code,
-    payment_id: formatId('payment', paymentId),
-    created_at: isoTime(createdAt),
-  })),
+  warnings: decision.warnings.map(presentWarning),
   rules_considered: decision.trace.length,
   trace: weightiest(decision.trace).map(presentEntry),
   ...(decision.remedy && { remedy: presentRemedy(decision.remedy) }),

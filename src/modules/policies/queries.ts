@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, or } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
@@ -30,7 +30,7 @@ export const lockPolicy = (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PolicyR
 
 const list = prepare(
   'policies.list',
-  { workspaceId: 'uuid', active: 'flag?', before: 'uuid?', take: 'rows' },
+  { workspaceId: 'uuid', active: 'flag?', madeBy: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
     orm
       .select()
@@ -40,6 +40,7 @@ const list = prepare(
           eq(spendingPolicies.workspaceId, at.workspaceId),
           at.before && lt(spendingPolicies.id, at.before),
           at.active && isNull(spendingPolicies.archivedAt),
+          at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
         ),
       )
       .orderBy(desc(spendingPolicies.id))
@@ -47,5 +48,8 @@ const list = prepare(
   'page',
 )
 
-export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, active: boolean): Promise<PolicyRecord[]> =>
-  db.run(list, { workspaceId, active, ...page })
+/** `madeBy`: the grant that created or changed them. */
+export type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
+
+export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>
+  db.run(list, { workspaceId, ...filter, ...page })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
-import { byId } from '../../http/wire.ts'
+import { byId, IdIn } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
@@ -14,7 +14,10 @@ import { readUsage } from './usage.ts'
 const path = '/v1/spending-policies'
 const one = `${path}/:id`
 
-const ListQuery = PageQuery.extend({ status: z.enum(['active', 'all']).default('all') })
+const ListQuery = PageQuery.extend({
+  made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or changed by this key or agent.' }),
+  status: z.enum(['active', 'all']).default('all'),
+})
 
 export const registerPolicies = (app: App, deps: Deps): void => {
   app.post(
@@ -42,10 +45,12 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
+      const { status, made_by_grant_id: madeBy } = request.query
+      const filter = { active: status === 'active', madeBy }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) => listPolicies(deps.db, workspace.id, page, request.query.status === 'active'),
+          read: (page) => listPolicies(deps.db, workspace.id, page, filter),
           idOf: (row) => row.id,
           present: async (rows) => {
             const ids = rows.map(({ id }) => id)

@@ -48,6 +48,7 @@ export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTe
     separationOfDuties: merged('separationOfDuties', input.separation_of_duties, current),
     duplicateWindowSeconds: merged('duplicateWindowSeconds', input.duplicate_window_seconds, current),
     onDuplicate: merged('onDuplicate', input.on_duplicate, current),
+    newPayees: merged('newPayees', input.new_payees, current),
   }
   const problems: FieldError[] = contradictions(terms)
   if (problems.length > 0) throw invalidFields(...problems)

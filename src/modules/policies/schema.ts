@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
+import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
 import { outcomes, sourceKinds } from '../../policy/types.ts'
+import { MakerOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const about = (field: PolicyField) => ({ description: policyFields[field].meaning })
@@ -19,6 +21,7 @@ export const policyInput = {
   separation_of_duties: z.boolean().nullish().meta(about('separationOfDuties')),
   duplicate_window_seconds: z.number().int().min(0).max(604_800).nullish().meta(about('duplicateWindowSeconds')),
   on_duplicate: z.enum(duplicateAnswers).nullish().meta(about('onDuplicate')),
+  new_payees: z.enum(newPayeeAnswers).nullish().meta(about('newPayees')),
 } satisfies Record<PolicyWireField, z.ZodType>
 
 const policyOutput = {
@@ -32,6 +35,7 @@ const policyOutput = {
   separation_of_duties: z.boolean(),
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
+  new_payees: z.enum(newPayeeAnswers).nullable(),
 } satisfies Record<PolicyWireField, z.ZodType>
 
 export const CreatePolicy = z.strictObject({ name: Name, ...policyInput }).meta({ id: 'CreateSpendingPolicy' })
@@ -57,6 +61,8 @@ export const Policy = z
       .object({ today_minor: MinorOut, month_minor: MinorOut })
       .optional()
       .meta({ description: 'What counts towards its limits in the current day and month. Only where policies are read.' }),
+    created_by: MakerOut,
+    changed_by: MakerOut.nullable(),
     created_at: TimeOut,
     updated_at: TimeOut,
   })
@@ -83,6 +89,18 @@ export const TraceEntry = z.object({
   decisive: z.boolean().optional().meta({ description: 'This rule decided the outcome.' }),
 })
 
+const Warning = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('possible_duplicate'), payment_id: IdOut('payment'), created_at: TimeOut }),
+  z.object({
+    code: z.enum(['new_payee', 'changed_payee']).meta({
+      description:
+        'A key or an agent created the beneficiary, or its name was changed a short time ago, and no person has confirmed it since.',
+    }),
+    by: MakerOut,
+    at: TimeOut,
+  }),
+])
+
 export const Decision = z
   .object({
     outcome: Outcome,
@@ -94,11 +112,7 @@ export const Decision = z
     separation_of_duties: z.boolean(),
     approvals_by_mandate: z.number().int(),
     policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
-    warnings: z
-      .array(z.object({ code: z.enum(['possible_duplicate']), payment_id: IdOut('payment'), created_at: TimeOut }))
-      .meta({
-        description: 'What the decision does not refuse, and the caller should know.',
-      }),
+    warnings: z.array(Warning).meta({ description: 'What the decision does not refuse, and the caller should know.' }),
     rules_considered: z.number().int().optional().meta({ description: 'How many rules were evaluated.' }),
     trace: z.array(TraceEntry).optional().meta({
       description:

@@ -10,6 +10,7 @@ import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
+import { makerValues } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
@@ -70,6 +71,7 @@ export const createPolicy = async (
   const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
+  const maker = makerValues(principal)
   await lockBalance(tx, workspace.owningAccountId)
   await requireRoom(tx, workspace.id)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
@@ -80,7 +82,9 @@ export const createPolicy = async (
       workspaceId: workspace.id,
       name: input.name,
       ...terms,
-      createdBy: principal.accountId,
+      createdBy: maker.accountId,
+      createdByGrantId: maker.grantId,
+      createdByLabel: maker.label,
       createdAt: at,
       updatedAt: at,
     })
@@ -107,10 +111,19 @@ export const updatePolicy = async (
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
+  const maker = makerValues(principal)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const [after] = await tx.orm
     .update(spendingPolicies)
-    .set({ ...terms, name: change.name ?? before.name, version: before.version + 1, updatedAt: at })
+    .set({
+      ...terms,
+      name: change.name ?? before.name,
+      version: before.version + 1,
+      changedBy: maker.accountId,
+      changedByGrantId: maker.grantId,
+      changedByLabel: maker.label,
+      updatedAt: at,
+    })
     .where(eq(spendingPolicies.id, id))
     .returning()
   if (!after) throw notFound()

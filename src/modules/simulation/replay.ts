@@ -7,7 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import type { EarlierPayment, Outcome, Periods, PolicyRules } from '../../policy/types.ts'
+import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules } from '../../policy/types.ts'
 
 export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
 export type Replay = {
@@ -49,6 +49,14 @@ const pastPayments = `
 const approvers = `
   select m.account_id from members m join accounts a on a.id = m.account_id
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
+
+/** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed. */
+const confirmed = (accountId: Uuid, at: Date): PayeeFacts => ({
+  confirmed: true,
+  createdBy: { accountId, grantId: null, label: null },
+  createdAt: at,
+  change: null,
+})
 
 type Counters = Map<string, Minor>
 const read = (counters: Counters, periods: Periods) => ({
@@ -105,6 +113,7 @@ export const replayPolicy = async (
         payeeBeneficiaryIds: row.named ? policy.beneficiaryIds : [],
         paybillBeneficiaryIds: [],
         payeeIsFixed: true,
+        payee: confirmed(row.initiator_account_id, row.created_at),
         workspaceId,
         initiatorAccountId: row.initiator_account_id,
         grantLineage: [],

@@ -1,10 +1,10 @@
-import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { compareMinor, moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
+import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -20,14 +20,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
   const typical = approval.context?.payee.typical_amount_minor
   return (
     <>
-      {payment.decision.warnings.map((warning) => (
-        <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
-          <p className="quiet">
-            A payment of the same amount to the same beneficiary was made <Time at={warning.created_at} />.{' '}
-            <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
-          </p>
-        </Notice>
-      ))}
+      <DecisionWarnings decision={payment.decision} />
       {payment.beneficiary.first_payment && (
         <Notice tone="warn" title="First payment to this destination">
           <p className="quiet">No payment from this workspace has reached it yet. Check that it belongs to the right person.</p>

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
@@ -10,8 +9,8 @@ import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Card, Notice, SkeletonText } from '../../ui/layout.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Card, SkeletonText } from '../../ui/layout.tsx'
+import { DecisionWarnings } from './decision-warnings.tsx'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 export type Draft = { beneficiary_id: string; amount_minor: string; payment_type?: string; mandate_id?: string }
@@ -67,17 +66,6 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
   )
 }
 
-/** A second payment of the same amount to the same beneficiary within a short time is often a mistake. */
-export const DuplicateWarning = ({ decision }: { decision: Decision }) =>
-  decision.warnings.map((warning) => (
-    <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
-      <p className="quiet">
-        You paid the same amount to this beneficiary <Time at={warning.created_at} />.{' '}
-        <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
-      </p>
-    </Notice>
-  ))
-
 export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
   <div className="verdict" role="status">
     <span className={`avatar avatar-${verdict.tone}`}>
@@ -96,7 +84,7 @@ const Outcome = ({ decision, verdict }: { decision: Decision; verdict: Verdict }
   return (
     <>
       <VerdictLine verdict={verdict} />
-      <DuplicateWarning decision={decision} />
+      <DecisionWarnings decision={decision} />
       {remedies.length > 0 && (
         <ul className="stack-xs small quiet">
           {remedies.map((remedy) => (

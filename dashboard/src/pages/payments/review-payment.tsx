@@ -9,7 +9,8 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
-import { type Draft, DuplicateWarning, VerdictLine } from './dry-run.tsx'
+import { DecisionWarnings } from './decision-warnings.tsx'
+import { type Draft, VerdictLine } from './dry-run.tsx'
 import type { PaymentFields } from './payment-form-state.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -52,7 +53,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
             </h2>
             <Amount minor={draft.amount_minor} currency={currency} size="big" />
           </div>
-          <DuplicateWarning decision={decision} />
+          <DecisionWarnings decision={decision} />
           <VerdictLine verdict={verdict} />
           <Facts
             stacked

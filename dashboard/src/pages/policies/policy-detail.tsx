@@ -1,4 +1,5 @@
 import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
+import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
@@ -14,6 +15,12 @@ type Fact = readonly [label: string, value: string | false | null]
 
 const answerWords: Readonly<Record<DuplicateAnswer, string>> = {
   warn: 'Gets a warning',
+  require_approval: 'Needs approval',
+  deny: 'Is refused',
+}
+
+const newPayeeWords: Readonly<Record<NewPayeeAnswer, string>> = {
+  allow: 'Is paid',
   require_approval: 'Needs approval',
   deny: 'Is refused',
 }
@@ -41,6 +48,7 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
     ],
     separation_of_duties: ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
     on_duplicate: ['A repeated payment', (answer || window !== null) && answerWords[answer ?? 'warn']],
+    new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && newPayeeWords[policy.new_payees]],
     duplicate_window_seconds: ['Counts as repeated within', window !== null && countWords(window, 'second')],
   }
 }

@@ -1,4 +1,5 @@
 import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
+import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
 import type { PolicyWire } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
@@ -16,6 +17,7 @@ export type PolicyDraft = {
   approvals: number
   separation: boolean
   on_duplicate: '' | DuplicateAnswer
+  new_payees: '' | NewPayeeAnswer
   /** In seconds; empty: the service's own. */
   duplicate_window: string
 }
@@ -35,6 +37,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   separation: policy?.separation_of_duties ?? false,
   // A window alone warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
+  new_payees: policy?.new_payees ?? '',
   duplicate_window: policy?.duplicate_window_seconds?.toString() ?? '',
 })
 
@@ -54,6 +57,7 @@ const termsOf = (draft: PolicyDraft) => {
     required_approval_count: threshold !== null && draft.approvals === 0 ? 1 : draft.approvals,
     separation_of_duties: draft.separation,
     on_duplicate: draft.on_duplicate || null,
+    new_payees: draft.new_payees || null,
     duplicate_window_seconds: draft.on_duplicate === '' || draft.duplicate_window === '' ? null : Number(draft.duplicate_window),
   } satisfies PolicyWire
 }

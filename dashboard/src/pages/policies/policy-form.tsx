@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { type DuplicateAnswer, duplicateAnswers } from '../../../../src/lib/duplicate-answers.ts'
+import { newPayeeAnswers } from '../../../../src/lib/new-payee-answers.ts'
 import { api, call } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { policyQuery } from '../../api/queries.ts'
@@ -42,6 +43,12 @@ const answerLabels: Readonly<Record<DuplicateAnswer, string>> = {
 const duplicateOptions = [
   { value: '', label: 'No rule of this policy' },
   ...duplicateAnswers.map((answer) => ({ value: answer, label: answerLabels[answer] })),
+]
+
+const newPayeeOptions = [
+  { value: '', label: 'No rule of this policy' },
+  { value: 'require_approval', label: 'Require approval' },
+  { value: 'deny', label: 'Refuse' },
 ]
 
 const windows = [
@@ -181,6 +188,14 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                 onChange={(separation) => set({ separation })}
               />
             </fieldset>
+            <SelectField
+              label="If a key or an agent made the beneficiary"
+              hint="Until a person has confirmed it."
+              value={draft.new_payees}
+              onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
+              options={newPayeeOptions}
+              error={fieldError(save.error, 'new_payees')}
+            />
             <fieldset className="columns">
               <legend className="visually-hidden">Possible duplicates</legend>
               <SelectField

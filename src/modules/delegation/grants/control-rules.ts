@@ -1,9 +1,14 @@
 import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { NewPayeeAnswer } from '../../../lib/new-payee-answers.ts'
 import type { Limits } from '../../../policy/types.ts'
 
 /** A grant's spending controls as they are stored; null = this grant sets no such limit. */
-export type Controls = Limits & { paymentTypes: string[] | null; beneficiaryIds: Uuid[] | null }
+export type Controls = Limits & {
+  paymentTypes: string[] | null
+  beneficiaryIds: Uuid[] | null
+  newPayees: NewPayeeAnswer | null
+}
 
 export const noControls: Controls = {
   perPaymentLimitMinor: null,
@@ -12,6 +17,7 @@ export const noControls: Controls = {
   approvalThresholdMinor: null,
   paymentTypes: null,
   beneficiaryIds: null,
+  newPayees: null,
 }
 
 /** Undefined: unchanged. */
@@ -22,9 +28,9 @@ export const changeControls = (controls: Controls, change: ControlsChange): Cont
   return { ...controls, ...Object.fromEntries(named) }
 }
 
-/** Whether there is any limit. */
+/** Whether there is any limit; that new payees need no confirmation is none. */
 export const isLimited = (controls: Controls): boolean =>
-  (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null)
+  (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null && controls[name] !== 'allow')
 
 /**
  * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So limits beside this permission would

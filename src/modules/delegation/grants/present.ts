@@ -17,6 +17,7 @@ export const presentControls = (controls: Controls): SpendingControls => ({
   ...limit('approval_threshold_minor', controls.approvalThresholdMinor),
   ...(controls.paymentTypes && { payment_types: controls.paymentTypes }),
   ...(controls.beneficiaryIds && { beneficiary_ids: controls.beneficiaryIds.map((id) => formatId('beneficiary', id)) }),
+  ...(controls.newPayees && { new_payees: controls.newPayees }),
 })
 
 const nothingUsed: GrantUsage = {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { permissions } from '../../../auth/permissions.ts'
 import { grantKinds } from '../../../db/tables/grants.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { newPayeeAnswers } from '../../../lib/new-payee-answers.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { PaymentType } from '../../payment-type.ts'
 import { type Controls, type ControlsChange, changeControls, noControls } from './control-rules.ts'
@@ -16,6 +17,10 @@ const wire = z.strictObject({
   approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
   payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
   beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
+  new_payees: z.enum(newPayeeAnswers).nullish().meta({
+    description:
+      'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed. Absent: `require_approval`.',
+  }),
 })
 
 const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
@@ -28,6 +33,7 @@ const toChange = (input: z.output<typeof wire>): ControlsChange => ({
   approvalThresholdMinor: input.approval_threshold_minor,
   paymentTypes: once(input.payment_types),
   beneficiaryIds: once(input.beneficiary_ids),
+  newPayees: input.new_payees,
 })
 
 /** For a new grant: an absent limit is no limit. Contradicting limits are refused here, for every caller. */
@@ -50,6 +56,7 @@ export const SpendingControls = z
     approval_threshold_minor: MinorOut.optional(),
     payment_types: z.array(z.string()).optional(),
     beneficiary_ids: z.array(IdOut('beneficiary')).optional(),
+    new_payees: z.enum(newPayeeAnswers).optional(),
   })
   .meta({ id: 'SpendingControls', description: 'What is absent is not limited by this grant.' })
 export type SpendingControls = z.output<typeof SpendingControls>

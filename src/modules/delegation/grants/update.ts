@@ -30,7 +30,15 @@ const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid):
 
 /** The result of the change is checked like a new grant: a limit that stays may contradict a new one. */
 const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
-  const { perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, approvalThresholdMinor, paymentTypes, beneficiaryIds } = grant
+  const {
+    perPaymentLimitMinor,
+    dailyLimitMinor,
+    monthlyLimitMinor,
+    approvalThresholdMinor,
+    paymentTypes,
+    beneficiaryIds,
+    newPayees,
+  } = grant
   const before = {
     perPaymentLimitMinor,
     dailyLimitMinor,
@@ -38,6 +46,7 @@ const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => 
     approvalThresholdMinor,
     paymentTypes,
     beneficiaryIds,
+    newPayees,
   }
   const controls = changeControls(before, change)
   const problems = controlContradictions(controls, 'spending_controls.')

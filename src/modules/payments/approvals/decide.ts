@@ -8,6 +8,7 @@ import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { confirmByApproval } from '../../beneficiaries/service.ts'
 import type { Deps } from '../deps.ts'
 import { releasePayment } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
@@ -71,6 +72,8 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
   // Nothing is lost: the approval can be given again when what stops the payment is lifted.
   if (obstacle?.kind === 'stopped') throw obstacle.refusal
   const approved = await endApproval(tx, deps, actor, record, 'approved')
+  const { workspaceId, beneficiaryId: id } = record.payment
+  await confirmByApproval(tx, deps, actor, { workspaceId, id, name: record.approval.beneficiaryName })
   const payment = obstacle
     ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure: obstacle.failure })
     : await startPayment(tx, deps, record.payment)

@@ -34,7 +34,7 @@ const selection = {
   payment: payments,
   beneficiary: {
     id: beneficiaries.id,
-    displayName: beneficiaries.displayName,
+    displayName: approvals.beneficiaryName,
     paymentRail: beneficiaries.paymentRail,
     destinationMask: beneficiaries.destinationMask,
   },

@@ -70,6 +70,7 @@ export const requestApproval = async (
     separationOfDuties: decision.separationOfDuties,
     initiatingGrantId,
     policyVersions: decision.policyVersions,
+    beneficiaryName: request.beneficiary.displayName,
     approveMessage: approvalMessage('approve', facts),
     rejectMessage: approvalMessage('reject', facts),
     createdAt: at,

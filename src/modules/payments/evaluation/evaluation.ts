@@ -30,6 +30,7 @@ export const evaluationOf = (
     beneficiaryId: context.beneficiary.id,
     payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
     paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
+    payee: context.beneficiary.payee,
     payeeIsFixed: !context.beneficiary.takesAnyReference,
     workspaceId: request.workspaceId,
     initiatorAccountId: request.initiatorAccountId,

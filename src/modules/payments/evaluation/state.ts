@@ -19,9 +19,10 @@ import {
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { NewPayeeAnswer } from '../../../lib/new-payee-answers.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
-import type { GrantRules, Limits, Periods, PolicyRules } from '../../../policy/types.ts'
+import type { GrantRules, Limits, Maker, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
 export type WorkspaceState = {
@@ -45,6 +46,8 @@ export type BeneficiaryState = {
   takesAnyReference: boolean
   archived: boolean
   frozen: boolean
+  /** Who made it, and whether a person has confirmed it. */
+  payee: PayeeFacts
   /** Every beneficiary with the same payee, this one included. */
   payeeBeneficiaryIds: readonly Uuid[]
   /** Those of the paybill at which the payee is an account. */
@@ -108,6 +111,17 @@ const ownerFields = [
   'a.created_at',
   'a.updated_at',
 ]
+const makerFields = [
+  'b.confirmed_at is not null',
+  'b.created_by',
+  'b.created_by_grant_id',
+  quoted('b.created_by_label'),
+  'b.created_at',
+  'b.changed_by',
+  'b.changed_by_grant_id',
+  quoted('b.changed_by_label'),
+  'b.changed_at',
+]
 const beneficiaryFields = [
   'b.id',
   'b.workspace_id',
@@ -118,6 +132,7 @@ const beneficiaryFields = [
   'b.account_reference_required',
   quoted('b.account_reference'),
   'b.archived_at is not null',
+  ...makerFields,
   'y.frozen_at is not null or exists (select from payees z where z.id = y.paybill_id and z.frozen_at is not null)',
   'array(select x.id from beneficiaries x where x.payee_id = b.payee_id)',
   'array(select x.id from beneficiaries x where x.payee_id = y.paybill_id)',
@@ -131,6 +146,7 @@ const grantFields: Fields<GrantState> = {
   ...limitFields,
   paymentTypes: [quoted('payment_types'), quotedOf],
   beneficiaryIds: [quoted('beneficiary_ids'), quotedOf],
+  newPayees: ['new_payees', textOf],
   frozen: ['frozen_at is not null', isTrue],
   revoked: ['revoked_at is not null', isTrue],
   depth: ['cardinality(ancestor_ids)', Number],
@@ -147,6 +163,7 @@ const policyFields: Fields<PolicyState> = {
   separationOfDuties: ['separation_of_duties', isTrue],
   duplicateWindowSeconds: ['duplicate_window_seconds', numberOf],
   onDuplicate: ['on_duplicate', textOf],
+  newPayees: ['new_payees', textOf],
 }
 
 /**
@@ -199,6 +216,20 @@ const readOwners = recordsReader(
     updatedAt: readInstant(next),
   }),
 )
+const readMaker = (next: Reader): Maker => ({ accountId: next(), grantId: textOf(next()), label: quotedOf(next()) })
+const readPayeeFacts = (next: Reader): PayeeFacts => {
+  const confirmed = isTrue(next())
+  const createdBy = readMaker(next)
+  const createdAt = readInstant(next)
+  const changedBy = readMaker(next)
+  const changedAt = instantOf(next())
+  return {
+    confirmed,
+    createdBy,
+    createdAt,
+    change: changedAt && { by: changedBy, at: changedAt },
+  }
+}
 const readBeneficiaries = recordsReader((next): BeneficiaryState => {
   const beneficiary = {
     id: next(),
@@ -210,6 +241,7 @@ const readBeneficiaries = recordsReader((next): BeneficiaryState => {
     accountReferenceRequired: isTrue(next()),
     accountReference: quotedOf<string>(next()),
     archived: isTrue(next()),
+    payee: readPayeeFacts(next),
     frozen: isTrue(next()),
     payeeBeneficiaryIds: listOf(next()),
     paybillBeneficiaryIds: listOf(next()),
