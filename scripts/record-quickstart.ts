@@ -56,7 +56,10 @@ const codeOf = (guide: string, language: string) =>
 /** The person of the guide: signs in, creates the key with its threshold, approves what needs approval. */
 const newPerson = async (url: string) => {
   const { client } = await signInWithWallet({ baseUrl: url }, privateKeyToAccount(generatePrivateKey()))
-  const { key } = await client.apiKeys.create({ name: 'My agent', spending_controls: { approval_threshold_minor: '20000' } })
+  const { key } = await client.apiKeys.create({
+    name: 'My agent',
+    spending_controls: { approval_threshold_minor: '20000', new_payees: 'allow' },
+  })
   if (key === undefined) throw new Error('the key was not shown')
   return { client, key }
 }

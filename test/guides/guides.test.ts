@@ -119,9 +119,9 @@ const run = async ({ guide, language, code }: Snippet) => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-  // The guides create a key that needs approval from KES 200.00 on; the README any key.
-  const limits = guide === 'README' ? {} : { spending_controls: { approval_threshold_minor: '20000' } }
-  const { key } = await createKey(person, limits)
+  // The guides create a key that pays new beneficiaries without asking, and needs approval from KES 200.00 on; the README's has no threshold.
+  const threshold = guide === 'README' ? {} : { approval_threshold_minor: '20000' }
+  const { key } = await createKey(person, { spending_controls: { new_payees: 'allow', ...threshold } })
   const child = spawn(command, [...args, join(place, file)], {
     cwd: place,
     env: { PATH: process.env.PATH ?? '', PAYMENTS_API_KEY: key, NODE_NO_WARNINGS: '1', ...compiledOnce },

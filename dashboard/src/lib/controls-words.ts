@@ -3,6 +3,12 @@ import { listWords } from './list-words.ts'
 import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
 
+const newPayeeWords = {
+  allow: 'new beneficiaries without asking',
+  require_approval: 'asks about new beneficiaries',
+  deny: 'no new beneficiaries',
+} as const
+
 /** Limits in one line: "KES 500.00 per payment, KES 2,000.00 a day". */
 export const controlsWords = (
   controls: Schemas['SpendingControls'],
@@ -18,6 +24,7 @@ export const controlsWords = (
       ? [`approval at or above ${money(controls.approval_threshold_minor)}`]
       : []),
     ...(controls.payment_types ? [`only ${listWords(controls.payment_types.map(typeLabel), 'or')}`] : []),
+    ...(controls.new_payees ? [newPayeeWords[controls.new_payees]] : []),
     ...(controls.beneficiary_ids ? [`only to ${listWords(controls.beneficiary_ids.map(nameOf), 'or')}`] : []),
   ]
   return parts.length > 0 ? parts.join(', ') : 'No limits'

@@ -1,8 +1,9 @@
+import { type NewPayeeAnswer, newPayeeAnswers } from '../../../src/lib/new-payee-answers.ts'
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'
 import { fieldError } from './failure.tsx'
-import { MoneyField } from './field.tsx'
+import { MoneyField, SelectField } from './field.tsx'
 import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
 
 export type Controls = Schemas['SpendingControls']
@@ -13,6 +14,8 @@ export type ControlsDraft = {
   threshold: string
   payment_types: string[]
   beneficiary_ids: string[]
+  /** Empty: a person is asked once. */
+  new_payees: '' | NewPayeeAnswer
 }
 
 const amounts = [
@@ -29,6 +32,8 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   threshold: editableMajor(controls.approval_threshold_minor),
   payment_types: controls.payment_types ?? [],
   beneficiary_ids: controls.beneficiary_ids ?? [],
+  // Asking is what an absent answer means.
+  new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
 })
 
 /** Empty limits are left out and don't apply. Null while an amount can't be read. */
@@ -42,8 +47,15 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   }
   if (draft.payment_types.length > 0) controls.payment_types = draft.payment_types
   if (draft.beneficiary_ids.length > 0) controls.beneficiary_ids = draft.beneficiary_ids
+  if (draft.new_payees !== '') controls.new_payees = draft.new_payees
   return controls
 }
+
+const newPayeeOptions = [
+  { value: '', label: 'Ask me once about each' },
+  { value: 'allow', label: 'Pay without asking' },
+  { value: 'deny', label: 'Refuse' },
+]
 
 type Props = {
   draft: ControlsDraft
@@ -97,6 +109,14 @@ export const ControlsFields = ({
           onChange={(ids) => set({ beneficiary_ids: ids })}
         />
       )}
+      <SelectField
+        label="New beneficiaries"
+        hint="Those that it creates or renames itself. Whoever can add a beneficiary decides who is paid."
+        value={draft.new_payees}
+        onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
+        options={newPayeeOptions}
+        error={fieldError(error, 'spending_controls.new_payees')}
+      />
       <PaymentTypesField chosen={draft.payment_types} onChange={(types) => set({ payment_types: types })} />
     </fieldset>
   )

@@ -14,9 +14,13 @@ const hasAmount = (controls: Controls): boolean =>
   )
 
 /** The limits that the client requested; without a request, the cautious ones. */
-export const initialSpending = (requested: Controls = {}): Spending => ({
+export const initialSpending = ({ new_payees, ...requested }: Controls = {}): Spending => ({
   choice: 'limited',
-  draft: draftOfControls(hasAmount(requested) ? requested : { ...cautious, ...requested }),
+  draft: draftOfControls({
+    ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
+    // Paying new beneficiaries without being asked is chosen by the person, never filled in.
+    ...(new_payees === 'deny' && { new_payees }),
+  }),
 })
 
 /** The chosen limits. Null while an amount can't be read, and while there is no limit without "No limit" being chosen. */
@@ -24,11 +28,12 @@ export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
   if (!controls) return null
-  const { payment_types, beneficiary_ids, approval_threshold_minor } = controls
+  const { payment_types, beneficiary_ids, approval_threshold_minor, new_payees } = controls
   return {
     ...(payment_types && { payment_types }),
     ...(beneficiary_ids && { beneficiary_ids }),
     ...(approval_threshold_minor && { approval_threshold_minor }),
+    ...(new_payees && { new_payees }),
   }
 }
 

@@ -48,6 +48,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Change or freeze a beneficiary',
     text: 'Corrects its names, or freezes payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
   },
+  'beneficiaries.confirm': {
+    summary: 'Confirm a beneficiary',
+    text: 'A person has checked who is paid: keys and agents may then pay it without asking. Needed for a beneficiary that a key or an agent created or renamed; approving a payment to it does the same. Doing it again gives the same answer.',
+  },
   'beneficiaries.archive': {
     summary: 'Archive a beneficiary',
     text: 'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',

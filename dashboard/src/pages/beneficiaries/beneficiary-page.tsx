@@ -1,5 +1,6 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { bankName } from '../../lib/banks.ts'
@@ -8,10 +9,12 @@ import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { announce } from '../../ui/toast.tsx'
 import { PaymentRows } from '../payments/payment-row.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
@@ -41,6 +44,37 @@ const referenceText = (beneficiary: Beneficiary): string => {
   if (fixed !== null) return `Always ${fixed}`
   if (required) return 'Named with each payment'
   return railFacts[rail].accounts ? 'None: a till' : 'Optional'
+}
+
+const makerText = ({ grant_id, label }: Schemas['Maker']): string =>
+  grant_id === null ? 'A person' : `${label ?? 'A key or an agent'} (key or agent)`
+
+/** A person looks at who is paid, once. */
+const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
+  const { can } = useSession()
+  const client = useQueryClient()
+  const confirm = useMutation({
+    mutationFn: () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
+    onSuccess: (after) => {
+      client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
+      void client.invalidateQueries({ queryKey: ['beneficiaries'] })
+      announce('Beneficiary confirmed')
+    },
+  })
+  return (
+    <Notice tone="warn" title="No person has confirmed this beneficiary">
+      <p className="quiet">
+        {makerText(beneficiary.changed_by ?? beneficiary.created_by)} {beneficiary.changed_by ? 'renamed' : 'added'} it. Payments
+        by keys and agents to it ask a person until it is confirmed.
+      </p>
+      {can('beneficiary.manage') && (
+        <Button busy={confirm.isPending} onClick={() => confirm.mutate()}>
+          Confirm beneficiary
+        </Button>
+      )}
+      <Failure error={confirm.error} />
+    </Notice>
+  )
 }
 
 type Open = 'edit' | 'freeze' | 'archive' | null
@@ -83,6 +117,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           <p className="quiet">This applies to the destination, also if it is added again under another name.</p>
         </Notice>
       )}
+      {beneficiary.confirmation === 'proposed' && status !== 'archived' && <Proposed beneficiary={beneficiary} />}
       <Card title="Details">
         <Facts
           stacked
@@ -99,6 +134,8 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
             ['Legal name', beneficiary.legal_name],
             ['Category', beneficiary.type],
             ['Account reference', referenceText(beneficiary)],
+            ['Added by', makerText(beneficiary.created_by)],
+            ['Renamed by', beneficiary.changed_by && makerText(beneficiary.changed_by)],
             ['Added', <ExactTime key="since" at={beneficiary.created_at} />],
             [
               '',

@@ -5,11 +5,22 @@ import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
+import { type Controls, ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { GrantUsage } from './grant-usage.tsx'
+
+/** What is left empty is removed: a limit that is left out of a change stays. */
+const removed = {
+  per_payment_limit_minor: null,
+  daily_limit_minor: null,
+  monthly_limit_minor: null,
+  approval_threshold_minor: null,
+  payment_types: null,
+  beneficiary_ids: null,
+  new_payees: null,
+} as const satisfies Record<keyof Controls, null>
 
 /** The limits of a key's or an agent's grant. */
 export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant']; title: string; onClose: () => void }) => {
@@ -24,7 +35,7 @@ export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant'];
       return call(
         api.PATCH('/v1/accounts/me/grants/{id}', {
           params: { path: { id: grant.id } },
-          body: { spending_controls: controls },
+          body: { spending_controls: { ...removed, ...controls } },
         }),
       )
     },

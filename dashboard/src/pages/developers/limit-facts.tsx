@@ -6,6 +6,12 @@ import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 
+const newPayeeWords = {
+  allow: 'Paid without asking',
+  require_approval: 'You are asked once about each',
+  deny: 'Refused',
+} as const
+
 /** The limits in words; their use is shown above. */
 export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_controls'> }) => {
   const { currency } = useSession()
@@ -26,6 +32,7 @@ export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_
           controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
         ],
         ['Beneficiaries', controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or')],
+        ['New beneficiaries', newPayeeWords[controls.new_payees ?? 'require_approval']],
         ['Payment types', controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or')],
       ]}
     />

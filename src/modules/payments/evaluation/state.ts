@@ -9,6 +9,7 @@ import {
   listOf,
   quoted,
   quotedOf,
+  type Reader,
   readInstant,
   recordsColumn,
   recordsReader,
@@ -19,7 +20,6 @@ import {
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { NewPayeeAnswer } from '../../../lib/new-payee-answers.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, Maker, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
