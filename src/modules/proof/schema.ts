@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TimeOut } from '../../http/wire.ts'
 
 const Digest = z.string().meta({ description: 'SHA-256, 64 hex digits.' })
-const Path = z.array(Digest).meta({ description: 'RFC 6962: the hashes beside the way up, from the leaf to the root.' })
+const Path = z.array(Digest).meta({ description: 'RFC 6962: the audit path, from the leaf to the root.' })
 
 /** A signed statement of what the sealed log was at a moment. */
 export const LogHead = z
@@ -68,7 +68,7 @@ export const KeySet = z
           .number()
           .int()
           .optional()
-          .meta({ description: 'When it was retired: it signs nothing after that, and what it signed before holds.' }),
+          .meta({ description: 'When it was retired. It signs nothing afterwards; its earlier signatures stay valid.' }),
       }),
     ),
   })

@@ -69,7 +69,7 @@ export const Topup = z
       ])
       .nullable()
       .meta({ description: 'Where to pay in, and under which account number or reference. Spaces and case do not matter.' }),
-    expires_at: TimeOut.meta({ description: 'When waiting ends. What arrives later is credited all the same.' }),
+    expires_at: TimeOut.meta({ description: 'When the top-up expires. Money that arrives later is still credited.' }),
     idempotency_key: z.string().nullable().meta({ description: 'The `Idempotency-Key` of the request that created it.' }),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),

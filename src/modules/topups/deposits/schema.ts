@@ -4,7 +4,7 @@ import { IdIn } from '../../../http/wire.ts'
 export const AssignSuspense = z
   .strictObject({
     account_id: IdIn('account').optional(),
-    topup_id: IdIn('topup').optional().meta({ description: 'The deposit that the payer meant; its account gets the money.' }),
+    topup_id: IdIn('topup').optional().meta({ description: 'The top-up that the payer meant; its account is credited.' }),
     note: z.string().trim().min(1).max(500),
   })
   .refine(({ account_id, topup_id }) => (account_id === undefined) !== (topup_id === undefined), {
