@@ -15,6 +15,8 @@ export type PaymentsEvent = Exclude<Schemas['Event'], { type: 'stream.reset' }>
 export type EventsOptions = {
   /** The last event that was handled, from wherever the program keeps it. Without one the stream begins now. */
   lastEventId?: string
+  /** Only these: single types, or all of a resource (`payment.*`). */
+  types?: readonly string[]
   /** Ends the loop without an error. */
   signal?: AbortSignal
   /** Called whenever a connection is open: from then on no event is missed. */
@@ -44,11 +46,12 @@ const createMemory = () => {
 const connect = async (
   options: TransportOptions,
   progress: Progress,
+  types: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> => {
   const { url, init } = await requestOf(
     options,
-    { method: 'GET', path: '/v1/notifications/stream' },
+    { method: 'GET', path: '/v1/notifications/stream', query: { type: types } },
     { accept: 'text/event-stream', ...(progress.lastId !== undefined && { 'last-event-id': progress.lastId }) },
   )
   const response = await options.fetch(url, { ...init, signal, cache: 'no-store' })
@@ -70,7 +73,7 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
   if (events.signal?.aborted) stop()
   try {
     alive()
-    const reader = (await connect(options, progress, ended.signal)).getReader()
+    const reader = (await connect(options, progress, events.types ?? [], ended.signal)).getReader()
     events.onOpen?.()
     const decoder = new TextDecoder()
     const parse = createSseParser()

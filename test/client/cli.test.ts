@@ -189,7 +189,7 @@ describe('payments listen', () => {
     const receiver = await startReceiver([500, 204, 204])
     try {
       const secret = `whsec_${Buffer.from('a secret of the test, long enough').toString('base64')}`
-      const run = payments(['listen', '--forward-to', receiver.url, '--secret', secret], await withKey())
+      const run = payments(['listen', '--forward', receiver.url, '--secret', secret], await withKey())
       await run.waitForOutput(/listening/)
       await person.api.patch('/v1/workspaces/current', { name: 'Once' })
       await person.api.patch('/v1/workspaces/current', { name: 'Twice' })
@@ -206,6 +206,36 @@ describe('payments listen', () => {
       expect(ids[2]).not.toBe(ids[1])
     } finally {
       receiver.close()
+    }
+  })
+
+  test('with a state it goes on after a restart where it was, with the same secret, and passes no event that was not accepted', async () => {
+    const state = join(folder, 'listen.json')
+    const env = await withKey()
+    const first = await startReceiver([204])
+    const args = (url: string) => ['listen', '--forward', url, '--state', state, '--events', 'workspace.*']
+    const run = payments(args(first.url), env)
+    await run.waitForOutput(/listening/)
+    await person.api.patch('/v1/workspaces/current', { name: 'Before' })
+    await run.waitForOutput(/workspace\.updated .*→ 204/)
+    run.kill()
+    await run.ended
+    first.close()
+    // While nothing listens: what is asked for, and what is not.
+    await person.api.patch('/v1/workspaces/current', { name: 'Missed' })
+    await newBeneficiary(person.api)
+    const second = await startReceiver([500, 500, 500, 500, 500, 500, 204, 204])
+    try {
+      const again = payments(args(second.url), env)
+      await again.waitForOutput(/is not accepted: 500/)
+      await person.api.patch('/v1/workspaces/current', { name: 'Later' })
+      await second.until(8)
+      const webhook = new Webhook(JSON.parse(await readFile(state, 'utf8')).secret)
+      for (const { body, headers } of [...first.got, ...second.got]) webhook.verify(body, headers as Record<string, string>)
+      expect(second.got.map(({ body }) => JSON.parse(body).data.name)).toEqual([...Array(7).fill('Missed'), 'Later'])
+      expect((await stat(state)).mode & 0o777).toBe(0o600)
+    } finally {
+      second.close()
     }
   })
 })

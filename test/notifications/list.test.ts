@@ -64,3 +64,20 @@ test('polling without a credential is 401, and a malformed id is named', async (
   const answer = await person.api.get('/v1/notifications?after=evt_nonsense')
   expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'after'])
 })
+
+test('a list and a stream of certain types have those alone, in the same order', async () => {
+  const { api } = await signIn(service.api)
+  for (const name of ['Filtered', 'Again']) await api.patch('/v1/workspaces/current', { name })
+  await service.settle()
+  const all = (await api.get('/v1/notifications?limit=100')).body.data
+  const named = (types: string) => all.filter(({ type }: { type: string }) => new RegExp(`^(${types})$`).test(type))
+  expect((await api.get('/v1/notifications?limit=100&type=workspace.*')).body.data).toEqual(named('workspace\\..*'))
+  expect((await api.get('/v1/notifications?limit=100&type=workspace.updated,session.created')).body.data).toEqual(
+    named('workspace\\.updated|session\\.created'),
+  )
+  expect((await api.get('/v1/notifications?limit=1&type=workspace.updated')).body.data).toEqual(
+    named('workspace\\.updated').slice(0, 1),
+  )
+  for (const type of ['workspace', '*', 'payment.paid', ''])
+    expect((await api.get(`/v1/notifications?type=${type}`)).status, type).toBe(400)
+})

@@ -2,9 +2,9 @@ import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
-import { listen } from './listen.ts'
+import { type ListenOptions, listen } from './listen.ts'
 import { defaultUrl, openClient, UsageError } from './session.ts'
-import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
+import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
 import { newSecret } from './webhook.ts'
 
 export type Terminal = {
@@ -25,7 +25,7 @@ export const usage = `payments: the payments service from a shell
   payments simulate BENEFICIARY AMOUNT_MINOR [--reference TEXT]
   payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
   payments events [--follow] [--after EVENT]
-  payments listen --forward-to URL [--secret whsec_…]
+  payments listen --forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]
   payments verify-receipt RECEIPT.json (--issuer URL | --jwks KEYS.json)
 
 Amounts are minor units: 25000 is KES 250.00. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
@@ -132,15 +132,40 @@ const events = async (terminal: Terminal): Promise<void> => {
   for await (const event of following) terminal.out(JSON.stringify(event))
 }
 
+const listenWithState = async (
+  client: Payments,
+  file: string,
+  options: ListenOptions & { secretGiven: boolean },
+): Promise<void> => {
+  const { secretGiven, ...rest } = options
+  const before = await readListenState(file)
+  const secret = secretGiven || !before ? rest.secret : before.secret
+  // Without an event to begin after, a restart before the first one would lose what happened in between.
+  const newest = before?.lastEventId ?? (await client.notifications.list({ limit: 1 }).page()).data[0]?.id
+  const keep = (lastEventId: string) => writeListenState(file, { secret, lastEventId })
+  await writeListenState(file, { secret, ...(newest !== undefined && { lastEventId: newest }) })
+  rest.say(`Events are signed with the secret in ${file}`)
+  await listen(client, { ...rest, secret, resume: { lastEventId: newest, keep } })
+}
+
 const forward = async (terminal: Terminal): Promise<void> => {
-  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, 'forward-to': text, secret: text } })
-  const forwardTo = values['forward-to']
+  const { values } = parseArgs({
+    args: [...terminal.args],
+    options: { url: text, forward: text, secret: text, state: text, events: text },
+  })
+  const forwardTo = values.forward
   if (forwardTo === undefined || !URL.canParse(forwardTo))
-    throw new UsageError('Say where to: --forward-to http://localhost:4000/hook')
+    throw new UsageError('Say where to: --forward http://localhost:4000/hook')
   const client = await clientOf(terminal, values.url)
+  const { signal, say } = terminal
   const secret = values.secret ?? newSecret()
-  terminal.say(`Events are signed with ${secret}`)
-  await listen(client, { forwardTo, secret, signal: terminal.signal, say: terminal.say })
+  const types = values.events?.split(',').map((type) => type.trim()) ?? []
+  if (values.state !== undefined) {
+    const secretGiven = values.secret !== undefined
+    return listenWithState(client, values.state, { forwardTo, secret, types, signal, say, secretGiven })
+  }
+  say(`Events are signed with ${secret}`)
+  await listen(client, { forwardTo, secret, types, signal, say })
 }
 
 /** The verifier is a file of its own beside the built command line; the sources do not have it. */

@@ -9,21 +9,30 @@ export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 export const loginFile = (env: NodeJS.ProcessEnv): string =>
   env.PAYMENTS_LOGIN_FILE ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'payments-service', 'login.json')
 
-export const readLogin = async (file: string): Promise<Login | undefined> => {
+const readJson = async <T>(file: string): Promise<T | undefined> => {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Login
+    return JSON.parse(await readFile(file, 'utf8')) as T
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** Readable only by its owner, and never half-written: a damaged refresh token would end the login. */
-export const writeLogin = async (file: string, login: Login): Promise<void> => {
+/** Readable only by its owner, and never half-written: what is in it cannot be had again. */
+const writeJson = async (file: string, value: unknown): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const next = `${file}.${process.pid}`
-  await writeFile(next, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 })
+  await writeFile(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
   await rename(next, file)
 }
 
+export const readLogin = (file: string): Promise<Login | undefined> => readJson<Login>(file)
+export const writeLogin = (file: string, login: Login): Promise<void> => writeJson(file, login)
+
 export const forgetLogin = (file: string): Promise<void> => rm(file, { force: true })
+
+/** What a follower keeps between two runs: the secret that it signs with, and the last event that was accepted. */
+export type ListenState = { secret: string; lastEventId?: string }
+
+export const readListenState = (file: string): Promise<ListenState | undefined> => readJson<ListenState>(file)
+export const writeListenState = (file: string, state: ListenState): Promise<void> => writeJson(file, state)

@@ -39,6 +39,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
         {
           principal: request.principal,
           reauthenticate: request.reauthenticate,
+          types: request.query.type,
           lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
           connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
         },
@@ -63,7 +64,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
       return reply.send(
         await readPage(deps, request, {
           of: principal.accountId,
-          read: (page) => listNotifications(deps, principal, query.after, page),
+          read: (page) => listNotifications(deps, principal, { after: query.after, types: query.type }, page),
           idOf: (event) => event.id,
           present: (rows) => rows.map(presentNotification),
         }),

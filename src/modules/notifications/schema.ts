@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { typePatterns } from '../../events/type-filter.ts'
 import { eventTypes } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
@@ -15,12 +16,19 @@ export const Notification = z
   .meta({ id: 'Event' })
 export type Notification = z.output<typeof Notification>
 
+const Types = z
+  .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(typePatterns)).min(1))
+  .optional()
+  .meta({ description: 'Only these types: `?type=payment.*&type=topup.succeeded`, or with commas.' })
+
 export const NotificationsQuery = PageQuery.extend({
+  type: Types,
   after: IdIn('event').optional().meta({ description: 'The last event that you have: the events after it, oldest first.' }),
 })
 export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
 export const StreamQuery = z.object({
+  type: Types,
   last_event_id: z
     .string()
     .max(200)

@@ -3,6 +3,7 @@ import { describeError } from '../../db/errors.ts'
 import type { FanOut } from '../../events/fan-out.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
+import { filterOf, type TypeFilter, type TypePattern } from '../../events/type-filter.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
@@ -30,6 +31,8 @@ export type Streams = { fanOut: FanOut; places: StreamPlaces; resets: Set<() => 
 export type StreamRequest = {
   principal: Principal
   reauthenticate: () => Promise<Principal>
+  /** Undefined: all that it may read. */
+  types: readonly TypePattern[] | undefined
   lastEventId: string | undefined
   connect: () => SseConnection
 }
@@ -54,13 +57,14 @@ export const openNotificationStream = async (
     })
   }
   const connection = request.connect()
+  const filter = filterOf(request.types)
   connection.onClose(() => places.leave(place))
   if (request.lastEventId && !last) connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
   const close = fanOut.open({
     db: deps.db,
     reader,
     start,
-    sink: { ...connection, send: (event) => connection.write(frameOf(event)) },
+    sink: { ...connection, send: (event) => (filter?.matches(event.type) === false ? true : connection.write(frameOf(event))) },
     lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
     hasEnded: (error) => {
       if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be looked at")
@@ -83,38 +87,39 @@ const unknownAfter = () =>
     message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
   })
 
-type PageQuery = { from: Position | null; oldestFirst: boolean; take: number }
+type PageQuery = { from: Position | null; oldestFirst: boolean; take: number; filter: TypeFilter | null }
 
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (
   deps: Pick<Deps, 'db'>,
   reader: Reader,
-  { from, oldestFirst, take }: PageQuery,
+  { from, oldestFirst, take, filter }: PageQuery,
 ): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
-  const audience = audienceOf(reader)
+  const whole = audienceOf(reader)
+  const audience = filter ? { ...whole, resources: whole.resources.filter((name) => filter.resources.has(name)) } : whole
   for (let place = from, more = true; more && collected.length < take; ) {
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, take)
         : await eventsBefore(deps.db, place, audience, take)
-    collected.push(...page.filter((event) => mayRead(reader, event)))
+    collected.push(...page.filter((event) => filter?.matches(event.type) !== false && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === take
   }
-  return collected
+  return collected.slice(0, take)
 }
 
 /** The stream's events for polling: with `after` the later events, oldest first, else the newest first. */
 export const listNotifications = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   principal: Principal,
-  after: Uuid | undefined,
+  { after, types }: { after: Uuid | undefined; types: readonly TypePattern[] | undefined },
   { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
   const startId = before ?? after
   const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
   if (start === undefined) throw unknownAfter()
-  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take })
+  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take, filter: filterOf(types) })
 }
