@@ -30,7 +30,7 @@ describe('two processes that are restarted one after the other', () => {
       DATABASE_URL: database.url,
       DATA_DIR: folder,
       PUBLIC_URL: `http://localhost:${front.port}`,
-      SHUTDOWN_DELAY_MS: '1500',
+      SHUTDOWN_DELAY_MS: '5000',
     }
     const spawn = async (more: Record<string, string> = {}) => {
       const port = await freePort()
