@@ -37,3 +37,7 @@ export const ourNumbers = (texts: readonly string[]): readonly string[] => [
     ...texts.flatMap((text) => (text.match(/\b\d{9}\b/g) ?? []).flatMap((word) => readDepositCode(word) ?? [])),
   ]),
 ]
+
+/** "… via API. Original conversation ID is <ours>.": how a statement names a payout to a phone. */
+export const orderIds = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) => text.toLowerCase().match(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g) ?? [])

@@ -61,7 +61,7 @@ export type Submission =
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null }
   | ({ kind: 'failed' } & Failure)
-  | { kind: 'returned'; receipt: string | null; message: string }
+  | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; message: string }
   | { kind: 'pending' }
   | { kind: 'unknown'; code: string; message: string }
 

@@ -26,6 +26,12 @@ const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toI
 
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
+/** What samples of the portal's export print. Of a payout to a phone it is the caller's conversation id, not its `Occassion`. */
+const detailsOf = ({ rail, party, key, reference }: Movement): string => {
+  const to = `${isMpesa(rail) ? words[rail] : rail} ${masked(party)}`
+  return rail === 'MPESA_B2C' ? `${to} via API. Original conversation ID is ${key}.` : `${to} ${reference}`.trim()
+}
+
 const mpesaLine = (moved: Movement): string[] => {
   const { rail, receipt, at, amountMinor, party, reference } = moved
   const isIn = isIncoming(moved)
@@ -33,12 +39,12 @@ const mpesaLine = (moved: Movement): string[] => {
   return [
     receipt,
     nairobi(at),
-    `${isMpesa(rail) ? words[rail] : rail} ${masked(party)} ${reference}`.trim(),
+    detailsOf(moved),
     'Completed',
     isIn ? amount : '',
     isIn ? '' : `-${amount}`,
     masked(party),
-    reference,
+    rail === 'MPESA_B2C' ? '' : reference,
   ]
 }
 

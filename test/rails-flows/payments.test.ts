@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -354,6 +355,23 @@ describe('a report after the end', () => {
     )
     expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])
   })
+
+  test.each(['99990000', '99994999'])(
+    'of a payment to %s another amount came back than left: nothing is credited, what came back is in suspense, and a person decides',
+    async (account) => {
+      const { id, order } = await settled(account)
+      const before = await balanceOf(person)
+      for (let time = 0; time < 3; time += 1) await deliverOutcome(order, { state: 'Returned', amountMinor: 100n })
+      expect((await paymentOf(person, id)).status).toBe(account === '99990000' ? 'succeeded' : 'unknown')
+      expect(await balanceOf(person)).toEqual(before)
+      expect(alerts(service)).toContain('evidence_mismatch')
+      const items = await service.deps.db.query(
+        `select direction, reason, amount_minor::text as amount, transfer_id is not null as booked from suspense_items where subject_id = $1`,
+        [parseId('payment', id)],
+      )
+      expect(items).toEqual([{ direction: 'in', reason: 'amount_mismatch', amount: '100', booked: true }])
+    },
+  )
 
   test('a return that is the first report of a payment proves both: it was paid, and returned', async () => {
     const { id, order } = await settled('99994999')

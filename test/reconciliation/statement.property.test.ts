@@ -40,9 +40,9 @@ const simulate = ({ provider, orders, added }: Case) => {
     const reference = String(500_000_000_000 + index)
     const order = book.open({
       rail,
-      key: rail === 'PESALINK' ? reference : `key-${index}`,
+      key: rail === 'PESALINK' ? reference : `0192f0c4-5b1e-8cc3-9a53-${String(index).padStart(12, '0')}`,
       conversation: `conversation-${index}`,
-      reference: reference,
+      reference,
       amountMinor: BigInt(shillings) * 100n,
       account: '174379',
       party: '254722000001',
@@ -58,6 +58,7 @@ const simulate = ({ provider, orders, added }: Case) => {
     kind: order.rail === 'MPESA_STK' ? 'topup' : 'payment',
     id: `subject-${index}`,
     attemptId: `attempt-${index}`,
+    orderId: order.key,
     reference,
     receipt: orders[index]?.receiptKnown ? order.receipt : null,
     amountMinor: signOf(order.rail) * order.amountMinor,

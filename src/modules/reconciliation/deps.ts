@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
@@ -19,4 +20,5 @@ export type Deps = {
   appendEvents: AppendEvents
   rails: Rails
   alerts: Alerts
+  orderNames: OrderNames
 }

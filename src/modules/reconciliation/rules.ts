@@ -12,6 +12,8 @@ export type Booked = {
   id: Uuid
   attemptId: Uuid | null
   reference: string | null
+  /** The other name under which the provider got it. */
+  orderId: Uuid | null
   receipt: string | null
   amountMinor: Minor
   status: string
@@ -92,7 +94,8 @@ const sum = (amounts: Iterable<Minor>): Minor => {
  */
 export const match = (lines: readonly StatementLine[], booked: readonly Booked[], currency: string): Match => {
   const byReceipt = new Map(booked.flatMap((each) => (each.receipt === null ? [] : [[each.receipt, each] as const])))
-  const byReference = new Map(booked.flatMap((each) => (each.reference === null ? [] : [[each.reference, each] as const])))
+  const namesOf = ({ orderId, reference }: Booked) => [orderId, reference].filter((name) => name !== null)
+  const byReference = new Map(booked.flatMap((each) => namesOf(each).map((name) => [name, each] as const)))
   const matchedBookings = new Set<Booked>()
   const seen = new Set<string>()
   const differences: Difference[] = []

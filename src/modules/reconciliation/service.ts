@@ -7,6 +7,7 @@ import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
+import { orderIds } from '../../rails/destinations.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
@@ -19,7 +20,7 @@ import { recordComparison } from './record.ts'
 import { type Difference, match, type StatementLine } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
-type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'vault'>
+type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'>
 
 /** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
@@ -85,7 +86,10 @@ const reconcileLines = async (
 ): Promise<ReconciliationRecord> => {
   const { lines, rails, listedOutside } = statement
   const { start, end } = statement.period
-  const names = { receipts: lines.map(({ receipt }) => receipt), references: lines.flatMap(({ references }) => references) }
+  const references = lines.flatMap((line) => line.references)
+  // M-PESA writes the name of the order, from which the name of its first send follows.
+  const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
+  const names = { receipts: lines.map(({ receipt }) => receipt), references, attemptIds }
   const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   await takeListedDeposits(deps, statement.provider, lines, statement.source === providerSource ? 'list' : 'statement')
@@ -93,8 +97,8 @@ const reconcileLines = async (
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
-  const ofPeriod = booked.filter(({ receipt, reference, at, status }) => {
-    const isNamed = (names: ReadonlySet<string>) => [receipt, reference].some((name) => name !== null && names.has(name))
+  const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
+    const isNamed = (names: ReadonlySet<string>) => [receipt, reference, orderId].some((name) => name !== null && names.has(name))
     if (!isPaid(status) || isNamed(inside)) return true
     return !isNamed(outside) && at >= start && at <= end
   })

@@ -25,7 +25,7 @@ export type Finding = {
 type AttemptFacts = { kind: 'payment' | 'topup'; amountMinor: Minor }
 
 /**
- * The suspense item for evidence that could not be applied: only a success reports money. A payment's hold still covers its money, so
+ * The suspense item for evidence that could not be applied: a success reports money, and so does a return of another amount. A payment's hold still covers its money, so
  * nothing is booked for it; money of a top-up that is not credited is missing in our books and is booked. A receipt that belongs to
  * something else is already booked there. The hold of a superseded attempt belongs to the attempt that followed it.
  */
@@ -38,6 +38,10 @@ export const suspenseOf = (
     const direction = attempt.kind === 'topup' ? 'in' : 'out'
     const amountMinor = evidence.amountMinor ?? attempt.amountMinor
     return { direction, reason: 'superseded_attempt', receipt: evidence.receipt, amountMinor, book: true }
+  }
+  if (evidence.kind === 'returned' && verdict === 'mismatch' && evidence.amountMinor !== null) {
+    const { receipt, amountMinor } = evidence
+    return { direction: 'in', reason: 'amount_mismatch', receipt, amountMinor, book: amountMinor !== attempt.amountMinor }
   }
   if (evidence.kind !== 'succeeded' || !['mismatch', 'contradiction'].includes(verdict)) return null
   const { receipt, amountMinor } = evidence

@@ -28,6 +28,7 @@ const readReversal = (body: unknown): Evidence => {
     return { kind: 'unknown', code: safeCode(result?.code), message: 'The provider did not take the payment back.' }
   return {
     kind: 'returned',
+    amountMinor: null,
     receipt: receiptOf(result.parameter('OriginalTransactionID')) ?? null,
     message: 'The provider took the payment back.',
   }

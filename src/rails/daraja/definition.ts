@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { flag, httpUrl, minorAmount, whole } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { defineProvider } from '../definition.ts'
-import { ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
+import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 
 const shillings = (amount: bigint) => amount * 100n
 
@@ -93,6 +93,6 @@ export const mpesa = defineProvider({
       out: ['withdrawn'],
       texts: ['a/c no.', 'a/c no', 'details'],
     },
-    referencesIn: ourNumbers,
+    referencesIn: (texts) => [...ourNumbers(texts), ...orderIds(texts)],
   },
 })

@@ -11,6 +11,12 @@ const failed = (code: string | undefined, failureCodes: readonly string[]): Evid
     ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.') }
     : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
 
+/** Null where the bank states none, undefined where it cannot be read. */
+const amountOf = (details: unknown) => {
+  const stated = field(details, 'amount')
+  return stated === undefined || stated === null ? null : readShillings(stated)
+}
+
 /**
  * What a transaction's details prove. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
  * support". So the code must be one that the bank documents as final.
@@ -21,16 +27,18 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
   switch (state) {
     case 'success': {
       if (receipt === undefined) return unknown('no_receipt', 'The bank reports a success without a reference.')
-      const stated = field(details, 'amount')
-      const amountMinor = stated === undefined || stated === null ? null : readShillings(stated)
+      const amountMinor = amountOf(details)
       if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a success of an unreadable amount.')
       return { kind: 'succeeded', receipt, amountMinor }
     }
     case 'failed':
       return failed(asText(field(details, 'code')), failureCodes)
     case 'returned':
-    case 'reversed':
-      return { kind: 'returned', receipt: receipt ?? null, message: 'The bank has sent the money back.' }
+    case 'reversed': {
+      const amountMinor = amountOf(details)
+      if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a return of an unreadable amount.')
+      return { kind: 'returned', receipt: receipt ?? null, amountMinor, message: 'The bank has sent the money back.' }
+    }
     case 'pending':
     case 'processing':
       return { kind: 'pending' }

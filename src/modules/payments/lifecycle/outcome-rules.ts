@@ -38,7 +38,10 @@ const onFailure = (payment: PaymentRecord): Judged => {
   return none(payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction')
 }
 
-const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
+/** Only the whole amount is credited: what came back of another amount is in suspense, for a person. */
+const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTaken: boolean): Judged => {
+  const isOther = amountMinor !== null && amountMinor !== payment.amountMinor
+  if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return none('mismatch')
   if (isUnderWay(payment.status)) return receiptIsTaken ? none('mismatch') : { move: 'succeed_and_return' }
   if (payment.status === 'succeeded') return { move: 'return' }
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
@@ -52,7 +55,7 @@ export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receipt
     case 'failed':
       return onFailure(payment)
     case 'returned':
-      return onReturn(payment, receiptIsTaken)
+      return onReturn(payment, evidence.amountMinor, receiptIsTaken)
     case 'unknown':
       return payment.status === 'processing' ? { move: 'mark_unknown' } : none('inconclusive')
     default:
