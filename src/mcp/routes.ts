@@ -14,6 +14,7 @@ import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import type { McpEndpoint } from './server.ts'
 import type { Caller } from './tool.ts'
+import { createToolList } from './tool-list.ts'
 import { tools } from './tools.ts'
 
 export type McpDeps = {
@@ -87,6 +88,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     const { createMcpEndpoint } = await import('./server.ts')
     return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request was not served'))
   }
+  const toolList = createToolList()
   const closing = new AbortController()
   app.addHook('preClose', async () => {
     closing.abort()
@@ -122,7 +124,9 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       endpoint ??= load()
       const { answer } = await endpoint
       const forwarded = webRequest(request, deps.config.publicUrl, aborted)
-      return reply.send(await answer(forwarded, request.body, callerOf(app, deps, request, aborted)))
+      const answerTo = (body: unknown) => answer(forwarded, body, callerOf(app, deps, request, aborted))
+      const list = await toolList(request.body, JSON.stringify([...forwarded.headers]), answerTo)
+      return reply.send(list ?? (await answerTo(request.body)))
     },
   )
 }

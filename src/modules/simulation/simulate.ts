@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import { inTx, statement, type Tx } from '../../db/client.ts'
+import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { invalidFields, notFound } from '../../lib/errors.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -48,29 +48,34 @@ const proposedRules = async (
 }
 
 const decideNow = async (
-  tx: Tx,
+  db: Db,
   deps: Pick<Deps, 'config' | 'rails'>,
   principal: Principal,
-  { input, proposed, periods }: { input: Simulate; proposed: PolicyRules | null; periods: Periods },
+  { input, proposed, periods, at }: { input: Simulate; proposed: PolicyRules | null; periods: Periods; at: Date },
 ): Promise<Decision | null> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   if (beneficiaryId === undefined || amountMinor === undefined) return null
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
   const named = input.account_reference ?? null
-  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, accountReference: named, periods })
+  // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
+  const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
+  reading?.catch(() => undefined)
+  const [loaded, [earlier]] = await Promise.all([
+    loadContext(db, { workspaceId, lineage, beneficiaryId, accountReference: named, periods }),
+    findEarlier(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
+  ])
   if (!loaded) throw notFound('beneficiary_id')
+  const mandate = await reading
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
-  const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
-  const [earlier] = await findEarlier(tx, [{ beneficiaryId, amountMinor, accountReference: named }], tx.at)
   const request = {
     workspaceId,
     initiatorAccountId: principal.accountId,
     lineage,
     amountMinor,
     paymentType,
-    at: tx.at,
+    at,
     earlier: earlier ?? null,
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
   }
@@ -97,13 +102,21 @@ const required = (input: Simulate): void => {
   if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
 }
 
-/** Decides as a payment would be decided now, by the same engine with the same numbers, and writes nothing. */
+/**
+ * Decides as a payment would be decided now, by the same engine with the same numbers, and writes nothing. With a policy that does not exist
+ * yet, all that it reads is of one transaction; without one a single statement reads the state.
+ */
 export const simulate = async (
-  deps: Pick<Deps, 'config' | 'db' | 'rails'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails'>,
   principal: Principal,
   input: Simulate,
 ): Promise<Simulation> => {
   required(input)
+  if (!input.policy) {
+    const at = deps.clock.now()
+    const periods = periodsAt(at, effectiveTimeZone(principal.workspace.zone, at))
+    return { decision: await decideNow(deps.db, deps, principal, { input, proposed: null, periods, at }), replay: null }
+  }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
     const { at } = tx
@@ -114,7 +127,7 @@ export const simulate = async (
     const proposed = terms
       ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods)
       : null
-    const decision = await decideNow(tx, deps, principal, { input, proposed, periods })
+    const decision = await decideNow(tx, deps, principal, { input, proposed, periods, at })
     const replay =
       proposed && input.replay_days !== undefined
         ? await replayPolicy(tx, principal, proposed, {

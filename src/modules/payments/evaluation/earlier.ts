@@ -28,6 +28,7 @@ const read = statement(
          and p.status in ${countedPaymentsSql}
        order by p.created_at desc limit 1) as p
      order by p.created_at desc limit 1) as p`,
+  'record',
 )
 
 /** For each payment, in the same order: the newest payment that looks the same and counts, or null. */

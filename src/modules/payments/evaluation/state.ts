@@ -189,6 +189,7 @@ const read = statement(
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
          and c.period in ('day', 'month') and c.period_start = any($4::date[])`,
     )} as usage`,
+  'record',
 )
 
 const readWorkspaces = recordsReader(
