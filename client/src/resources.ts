@@ -57,6 +57,12 @@ export const createResources = (call: Call, text: ReadText) => {
       /** The same entries as CSV: all that the filters match. */
       historyCsv: (filters?: CsvFilters<'/v1/accounts/me/history'>, options?: CallOptions) =>
         text('/v1/accounts/me/history', 'text/csv', filters, options),
+      /** What was booked between two dates, oldest first, with the balances before and after. */
+      statement: (period?: Query<'/v1/accounts/me/statement', 'get'>, options?: CallOptions) =>
+        call('get', '/v1/accounts/me/statement', { ...options, ...(period && { query: period }) }),
+      /** The whole statement as CSV, with amounts in major units and local dates. */
+      statementCsv: (period?: { from?: string; to?: string }, options?: CallOptions) =>
+        text('/v1/accounts/me/statement', 'text/csv', period, options),
     },
     credentials: {
       /** What this credential may do, and how much of it is left. */

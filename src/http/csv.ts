@@ -5,7 +5,7 @@ import { recheckCaller } from './idempotency.ts'
 
 /** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
 const formula = /^[=+\-@\t\r]/
-const number = /^-?\d+$/
+const number = /^-?\d+(\.\d+)?$/
 /** Where a spreadsheet separates cells by `;` or tab (many locales do), what follows one begins a cell, also inside of quotes. */
 const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
 

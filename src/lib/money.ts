@@ -15,3 +15,9 @@ export const displayAmount = (amount: Minor, currency: string): string => {
   const whole = (absolute / 100n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',')
   return `${currency} ${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')}`
 }
+
+/** "-1234.50": major units as spreadsheets and accounting programs read them, without a separator of thousands. */
+export const formatMajor = (amount: Minor): string => {
+  const absolute = amount < 0n ? -amount : amount
+  return `${amount < 0n ? '-' : ''}${absolute / 100n}.${(absolute % 100n).toString().padStart(2, '0')}`
+}

@@ -32,6 +32,8 @@ import type { Deps as ProofDeps } from './proof/deps.ts'
 import { registerProof } from './proof/routes.ts'
 import type { Deps as SimulationDeps } from './simulation/deps.ts'
 import { registerSimulation } from './simulation/routes.ts'
+import type { Deps as StatementsDeps } from './statements/deps.ts'
+import { registerStatements } from './statements/routes.ts'
 import type { Deps as TopupsDeps } from './topups/deps.ts'
 import { registerTopups } from './topups/routes.ts'
 import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
@@ -56,12 +58,14 @@ export type RoutesDeps = AdminDeps &
   PoliciesDeps &
   ProofDeps &
   SimulationDeps &
+  StatementsDeps &
   TopupsDeps &
   WorkspacesDeps
 
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
+  registerStatements(app, deps)
   registerCredentials(app, deps)
   registerGrants(app, deps)
   registerApiKeys(app, deps)

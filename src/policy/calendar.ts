@@ -73,6 +73,12 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
   return periods
 }
 
+/** The first instant of a local date ("2026-03-01"); of a date that a zone skipped, the first instant after it. */
+export const startOfDate = (date: string, timeZone: string): Date => {
+  const noonBefore = Date.parse(`${date}T12:00:00Z`) - 86_400_000
+  return new Date(endOf(day, noonBefore - offsetMs(noonBefore, timeZone), timeZone))
+}
+
 /** Names of the IANA database, in upper or lower case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */
 export const isTimeZone = (text: string): boolean => {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false

@@ -34,3 +34,7 @@ export const localMs = (at: number, timeZone: string): LocalMs => {
 }
 
 export const offsetMs = (at: number, timeZone: string): number => localMs(at, timeZone) - at
+
+/** "2026-03-04 12:00:00": as a clock on the wall there shows it. */
+export const localDateTime = (at: Date, timeZone: string): string =>
+  new Date(localMs(at.getTime(), timeZone)).toISOString().slice(0, 19).replace('T', ' ')

@@ -178,6 +178,8 @@ export const playExamples = async (
   await play('payments.summary', api, { query: { days: '2' } })
   await play('beneficiaries.payments', api, { path: { id: payee.id }, query: { limit: '1' } })
   await play('accounts.history', api, { query: { limit: '2' } })
+  await play('accounts.statement', api, { query: { from: '2026-03-01', to: '2026-03-31', limit: '2' } })
+  await play('workspaces.statement', api, { query: { from: '2026-03-01', to: '2026-03-31', limit: '2' } })
   await play('accounts.history_summary', api, { query: { days: '2' } })
   await play('notifications.list', api, { query: { limit: '2' } })
 

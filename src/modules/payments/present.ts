@@ -1,7 +1,8 @@
 import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
-import { formatMinor } from '../../lib/money.ts'
+import { formatMajor, formatMinor } from '../../lib/money.ts'
+import { localDateTime } from '../../policy/local-time.ts'
 import type { Decision } from '../policies/schema.ts'
 import type { PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
@@ -55,9 +56,18 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/** A payment as a row of a table. The decision is nested too deeply for a row; the payee's name is what people search for. */
-export const paymentColumns: readonly Column<Exported>[] = [
-  ...(['id', 'created_at', 'status', 'amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
+/**
+ * A payment as a row of a table: amounts in major units and local times for people, beside those for programs. The decision is nested too
+ * deeply for a row; the payee's name is what people search for.
+ */
+export const paymentColumns = (timeZone: string): readonly Column<Exported>[] => [
+  ...(['id', 'created_at'] as const).map(columnOf),
+  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],
+  ['completed_local', ({ completedAt }) => completedAt && localDateTime(completedAt, timeZone)],
+  ['time_zone', () => timeZone],
+  columnOf('status'),
+  ['amount', ({ amountMinor }) => formatMajor(amountMinor)],
+  ...(['amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
   ['beneficiary_name', (row) => row.payee],
   ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(columnOf),
   ...(['failure_code', 'provider_code', 'mandate_id', 'approval_id'] as const).map(columnOf),

@@ -4,6 +4,7 @@ import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempoten
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
+import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { withoutTrace } from '../policies/present.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
@@ -75,7 +76,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const search = searchOf(request.query)
       const source = await deps.reads.db()
       if (wantsCsv(request))
-        return sendCsv(request, reply, 'payments', paymentColumns, (page) =>
+        return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace.zone, deps.clock.now())), (page) =>
           readMatching(source, workspace.id, search, (db, filter) => listPaymentsWithPayee(db, workspace.id, page, filter)),
         )
       return reply.send(

@@ -15,6 +15,14 @@ export const moneyOperations: OperationTexts = {
     summary: 'List the history of the balance',
     text: 'Every movement of the balance, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
   },
+  'accounts.statement': {
+    summary: 'Read a statement of the account',
+    text: 'For accounting: what was booked between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
+  },
+  'workspaces.statement': {
+    summary: 'Read a statement of the workspace',
+    text: 'The payments of the workspace and what came back of them between two dates, oldest first, with sums by payee. The balances of the account that pays stand in its own statement.',
+  },
   'accounts.history_summary': {
     summary: 'Add up the history by day',
     text: 'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',

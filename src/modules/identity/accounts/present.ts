@@ -3,7 +3,8 @@ import type { Column } from '../../../http/csv.ts'
 import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
+import { formatMajor, formatMinor } from '../../../lib/money.ts'
+import { localDateTime } from '../../../policy/local-time.ts'
 import type { NamedEntry as Entry } from './history.ts'
 import type { AccountRecord } from './queries.ts'
 import type { Account, HistoryEntry } from './schema.ts'
@@ -53,9 +54,17 @@ const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): 
   (entry) => presentHistoryEntry(entry)[name],
 ]
 
-/** A movement as a row of a table. */
-export const historyColumns: readonly Column<Entry>[] = [
-  ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
+/** A movement as a row of a table: amounts in major units and the local time for people, beside those for programs. */
+export const historyColumns = (timeZone: string, currency: string): readonly Column<Entry>[] => [
+  ...(['id', 'created_at'] as const).map(columnOf),
+  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],
+  ['time_zone', () => timeZone],
+  columnOf('type'),
+  ['amount', ({ amountMinor }) => formatMajor(amountMinor)],
+  ['held_change', ({ heldChangeMinor }) => formatMajor(heldChangeMinor)],
+  ['available_after', ({ availableAfterMinor }) => formatMajor(availableAfterMinor)],
+  ['currency', () => currency],
+  ...(['amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
   ['reference_type', (entry) => entry.referenceType],
   ['reference_id', (entry) => presentHistoryEntry(entry).reference.id],
   ['beneficiary_name', (entry) => entry.beneficiary?.displayName ?? null],

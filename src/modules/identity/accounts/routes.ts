@@ -4,6 +4,7 @@ import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
@@ -67,7 +68,13 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       }
       const source = await deps.reads.db()
       if (wantsCsv(request))
-        return sendCsv(request, reply, 'history', historyColumns, (page) => readHistory(source, principal, page, filter))
+        return sendCsv(
+          request,
+          reply,
+          'history',
+          historyColumns(effectiveTimeZone(principal.workspace.zone, deps.clock.now()), deps.config.CURRENCY),
+          (page) => readHistory(source, principal, page, filter),
+        )
       return reply.send(
         await readPage(deps, request, {
           of: principal.accountId,

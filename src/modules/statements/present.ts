@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import type { Column } from '../../http/csv.ts'
+import { isoTime } from '../../http/wire.ts'
+import type { StatementEntry as Entry, StatementSummary, StatementTotal } from '../../ledger/statement.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMajor, formatMinor } from '../../lib/money.ts'
+import { localDateTime } from '../../policy/local-time.ts'
+import type { StatementPeriod } from './rules.ts'
+import type { Statement, StatementEntry, WorkspaceStatementEntry } from './schema.ts'
+
+const presentTotal = ({ entries, inMinor, outMinor }: StatementTotal) => ({
+  entries,
+  in_minor: formatMinor(inMinor),
+  out_minor: formatMinor(outMinor),
+})
+
+/** What the statements of an account and of a workspace have in common. */
+export const presentPeriod = (
+  { from, to, timeZone }: StatementPeriod,
+  currency: string,
+  { inMinor, outMinor, byType, byPayee }: StatementSummary,
+): Omit<z.output<typeof Statement>, 'opening_balance_minor' | 'closing_balance_minor' | 'entries' | 'next_cursor'> => ({
+  from,
+  to,
+  time_zone: timeZone,
+  currency,
+  in_minor: formatMinor(inMinor),
+  out_minor: formatMinor(outMinor),
+  totals: {
+    by_payee: byPayee.map((each) => ({
+      id: formatId('beneficiary', each.id),
+      display_name: each.displayName,
+      ...presentTotal(each),
+    })),
+    by_type: byType.map((each) => ({ type: each.type, ...presentTotal(each) })),
+  },
+})
+
+export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
+  at: isoTime(entry.at),
+  type: entry.type,
+  payee: entry.payee && { id: formatId('beneficiary', entry.payee.id), display_name: entry.payee.displayName },
+  amount_minor: formatMinor(entry.amountMinor),
+  reference: entry.reference,
+  narrative: entry.narrative,
+  metadata: entry.metadata,
+  provider_receipt: entry.providerReceipt,
+  requested_by: entry.requestedBy && formatId('account', entry.requestedBy),
+  approved_by: entry.approvedBy.map((id) => formatId('account', id)),
+  payment_id: entry.paymentId && formatId('payment', entry.paymentId),
+  topup_id: entry.topupId && formatId('topup', entry.topupId),
+})
+
+export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => ({
+  ...presentWorkspaceEntry(entry),
+  balance_after_minor: formatMinor(entry.balanceAfterMinor),
+})
+
+/** A line of the export: a booking, or one of the two balances that enclose them. */
+export type Line =
+  | { id: string; at: Date; entry: Entry }
+  | { id: string; at: Date; balance: 'opening' | 'closing'; minor: bigint }
+
+const ofEntry =
+  (value: (entry: Entry) => string | null) =>
+  (line: Line): string | null =>
+    'entry' in line ? value(line.entry) : null
+
+const bookingColumns = (timeZone: string, currency: string): Column<Line>[] => [
+  ['date', ({ at }) => localDateTime(at, timeZone).slice(0, 10)],
+  ['time', ({ at }) => localDateTime(at, timeZone).slice(11)],
+  ['time_zone', () => timeZone],
+  ['type', (line) => ('entry' in line ? line.entry.type : `${line.balance}_balance`)],
+  ['payee', ofEntry(({ payee }) => payee?.displayName ?? null)],
+  ['amount', ofEntry(({ amountMinor }) => formatMajor(amountMinor))],
+  ['currency', () => currency],
+]
+
+const detailColumns: readonly Column<Line>[] = [
+  ['reference', ofEntry(({ reference }) => reference)],
+  ['narrative', ofEntry(({ narrative }) => narrative)],
+  ['provider_receipt', ofEntry(({ providerReceipt }) => providerReceipt)],
+  ['requested_by', ofEntry(({ requestedBy }) => requestedBy && formatId('account', requestedBy))],
+  ['approved_by', ofEntry(({ approvedBy }) => approvedBy.map((id) => formatId('account', id)).join(' '))],
+  ['payment_id', ofEntry(({ paymentId }) => paymentId && formatId('payment', paymentId))],
+  ['topup_id', ofEntry(({ topupId }) => topupId && formatId('topup', topupId))],
+  ['metadata', ofEntry(({ metadata }) => JSON.stringify(metadata))],
+  ['at', ({ at }) => isoTime(at)],
+  ['amount_minor', ofEntry(({ amountMinor }) => formatMinor(amountMinor))],
+]
+
+export const workspaceColumns = (timeZone: string, currency: string): readonly Column<Line>[] => [
+  ...bookingColumns(timeZone, currency),
+  ...detailColumns,
+]
+
+export const accountColumns = (timeZone: string, currency: string): readonly Column<Line>[] => [
+  ...bookingColumns(timeZone, currency),
+  ['balance', (line) => formatMajor('entry' in line ? line.entry.balanceAfterMinor : line.minor)],
+  ...detailColumns,
+]

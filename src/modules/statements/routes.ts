@@ -1,0 +1,126 @@
+import type { FastifyReply } from 'fastify'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../db/client.ts'
+import type { App } from '../../http/app-type.ts'
+import { type Column, orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
+import { readPage } from '../../http/pagination.ts'
+import { listStatementEntries, readStatementSummary, type StatementOf, type StatementSummary } from '../../ledger/statement.ts'
+import { formatMinor } from '../../lib/money.ts'
+import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import type { Deps } from './deps.ts'
+import { accountColumns, type Line, presentEntry, presentPeriod, presentWorkspaceEntry, workspaceColumns } from './present.ts'
+import { periodOf, type StatementPeriod } from './rules.ts'
+import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
+
+/** Whose payees are named: in person those of all that the account pays for, else the credential's own workspace's, or none. */
+const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
+  if (!permissions.has('beneficiary.read')) return 'none'
+  return grant ? workspace.id : 'all'
+}
+
+const balanceLine = (balance: 'opening' | 'closing', period: StatementPeriod, minor: bigint): Line => ({
+  id: balance,
+  // The closing balance is that of the last moment of the last day.
+  at: balance === 'opening' ? period.start : new Date(period.end.getTime() - 1),
+  balance,
+  minor,
+})
+
+type Export = { source: Db; of: StatementOf; period: StatementPeriod; summary: StatementSummary; balances: boolean }
+
+/** The lines of an export, oldest first; `before` is the last one that was sent. */
+const readLines =
+  ({ source, of, period, summary, balances }: Export) =>
+  async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
+    const page = { after: before, through: summary.through, take }
+    const entries = summary.through === null ? [] : await listStatementEntries(source, of, page)
+    const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
+    if (!balances) return lines
+    return [
+      ...(before === null ? [balanceLine('opening', period, summary.openingMinor)] : []),
+      ...lines,
+      ...(entries.length < take ? [balanceLine('closing', period, summary.closingMinor)] : []),
+    ]
+  }
+
+export const registerStatements = (app: App, deps: Deps): void => {
+  const open = async (principal: Principal, query: ReadStatement, workspaceOnly: boolean) => {
+    const { workspace } = principal
+    const now = deps.clock.now()
+    const period = periodOf(query, now, effectiveTimeZone(workspace.zone, now))
+    const of: StatementOf = {
+      ownerId: workspaceOnly ? workspace.owningAccountId : principal.accountId,
+      workspaceId: workspaceOnly ? workspace.id : null,
+      payeesOf: workspaceOnly ? workspace.id : payeesOf(principal),
+      start: period.start,
+      end: period.end,
+    }
+    const source = await deps.reads.db()
+    return { source, of, period, summary: await readStatementSummary(source, of) }
+  }
+  type Opened = Awaited<ReturnType<typeof open>>
+  const csv = (
+    request: Parameters<typeof sendCsv>[0],
+    reply: FastifyReply,
+    opened: Opened,
+    columns: (timeZone: string, currency: string) => readonly Column<Line>[],
+    balances: boolean,
+  ) =>
+    sendCsv(
+      request,
+      reply,
+      `statement-${opened.period.from}-${opened.period.to}`,
+      columns(opened.period.timeZone, deps.config.CURRENCY),
+      readLines({ ...opened, balances }),
+    )
+
+  app.get(
+    '/v1/accounts/me/statement',
+    {
+      config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: ReadStatement, response: { 200: orCsv(Statement) } },
+    },
+    async (request, reply) => {
+      const opened = await open(request.principal, request.query, false)
+      if (wantsCsv(request)) return csv(request, reply, opened, accountColumns, true)
+      const { source, of, period, summary } = opened
+      const page = await readPage(deps, request, {
+        of: of.ownerId,
+        // Oldest first: the cursor names the last entry of the page before, as in every list.
+        read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
+        idOf: ({ id }) => id,
+        present: (rows) => rows.map(presentEntry),
+      })
+      return reply.send({
+        ...presentPeriod(period, deps.config.CURRENCY, summary),
+        opening_balance_minor: formatMinor(summary.openingMinor),
+        closing_balance_minor: formatMinor(summary.closingMinor),
+        entries: page.data,
+        next_cursor: page.next_cursor,
+      })
+    },
+  )
+  app.get(
+    '/v1/workspaces/current/statement',
+    {
+      config: { operation: 'workspaces.statement', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: ReadStatement, response: { 200: orCsv(WorkspaceStatement) } },
+    },
+    async (request, reply) => {
+      const opened = await open(request.principal, request.query, true)
+      if (wantsCsv(request)) return csv(request, reply, opened, workspaceColumns, false)
+      const { source, of, period, summary } = opened
+      const page = await readPage(deps, request, {
+        of: request.principal.workspace.id,
+        read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
+        idOf: ({ id }) => id,
+        present: (rows) => rows.map(presentWorkspaceEntry),
+      })
+      return reply.send({
+        ...presentPeriod(period, deps.config.CURRENCY, summary),
+        entries: page.data,
+        next_cursor: page.next_cursor,
+      })
+    },
+  )
+}

@@ -1,0 +1,227 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startOfDate } from '../../src/policy/calendar.ts'
+import { credit, fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { deliver, lastOrder, pass, transferCallback } from '../rails-flows/scene.ts'
+
+let service: TestService
+let person: Person
+let key: { api: Person['api'] }
+let payee: string
+
+const payTo = async (beneficiary_id: string, amount_minor: string, more: object = {}) => {
+  const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor, ...more })
+  expect(answer.status).toBe(201)
+  await service.settle()
+  return answer.body.id
+}
+const statement = async (query = '', path = '/v1/accounts/me/statement') => {
+  const answer = await key.api.get(`${path}${query}`)
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+type Entry = { type: string; amount_minor: string; balance_after_minor: string; payment_id: string | null }
+const amounts = ({ entries }: { entries: Entry[] }) => entries.map(({ amount_minor }) => Number(amount_minor))
+
+let march: { paid: string; late: string; returned: string }
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  // A key outlasts the weeks that pass here; a session does not.
+  key = await createKey(person)
+  await fund(service, person, 1_000_000n)
+  payee = await newBeneficiary(person.api, { display_name: '=HYPERLINK("x")' })
+  const paid = await payTo(payee, '150000', { narrative: 'March rent', metadata: { invoice: 'A-1' } })
+  const failing = await newBeneficiary(person.api, { destination: '254700000001' })
+  await payTo(failing, '70000')
+  const bank = await newBeneficiary(person.api, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })
+  const returned = await payTo(bank, '40050')
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, transferCallback(order, { state: 'Returned' }))
+  await service.settle()
+  service.clock.set(new Date('2026-03-31T20:59:59Z'))
+  person = await signIn(service.api, person.wallet)
+  march = { paid, late: await payTo(payee, '20000'), returned }
+  service.clock.advance(2)
+  await payTo(payee, '30000')
+})
+afterAll(async () => {
+  await pass(service, 1)
+  expect(await findBreaches(service)).toEqual([])
+  await service.close()
+})
+
+test('a month has its balances, its bookings in their order, and the sums by payee and by type', async () => {
+  const body = await statement('?from=2026-03-01&to=2026-03-31')
+  expect(body).toMatchObject({
+    from: '2026-03-01',
+    to: '2026-03-31',
+    time_zone: 'Africa/Nairobi',
+    currency: 'KES',
+    opening_balance_minor: '0',
+    closing_balance_minor: '830000',
+    in_minor: '1040050',
+    out_minor: '210050',
+    next_cursor: null,
+  })
+  expect(
+    body.entries.map(({ type, amount_minor, balance_after_minor }: Entry) => [type, amount_minor, balance_after_minor]),
+  ).toEqual([
+    ['topup', '1000000', '1000000'],
+    ['payment', '-150000', '850000'],
+    ['payment', '-40050', '809950'],
+    ['payment_return', '40050', '850000'],
+    ['payment', '-20000', '830000'],
+  ])
+  expect(body.entries[1]).toMatchObject({
+    payee: { display_name: '=HYPERLINK("x")' },
+    narrative: 'March rent',
+    metadata: { invoice: 'A-1' },
+    provider_receipt: expect.any(String),
+    requested_by: person.accountId,
+    approved_by: [],
+    payment_id: march.paid,
+    topup_id: null,
+  })
+  expect(body.totals.by_type).toEqual([
+    { type: 'payment', in_minor: '0', out_minor: '210050', entries: 3 },
+    { type: 'payment_return', in_minor: '40050', out_minor: '0', entries: 1 },
+    { type: 'topup', in_minor: '1000000', out_minor: '0', entries: 1 },
+  ])
+  expect(body.totals.by_payee).toMatchObject([
+    { display_name: '=HYPERLINK("x")', out_minor: '170000', entries: 2 },
+    { in_minor: '40050', out_minor: '40050', entries: 2 },
+  ])
+})
+
+test('money under a hold has not left, and a payment that failed is not in it', async () => {
+  const held = await signIn(service.api)
+  await credit(service, held.accountId, 500_000n)
+  const beneficiary_id = await newBeneficiary(held.api, { destination: '254700004999' })
+  await held.api.post('/v1/payments', { beneficiary_id, amount_minor: '100000' })
+  const { body } = await held.api.get('/v1/accounts/me/statement')
+  expect([body.closing_balance_minor, amounts(body)]).toEqual(['500000', [500_000]])
+})
+
+describe('the days are those of the workspace’s time zone', () => {
+  test('a second after midnight there belongs to the next month, which begins where the last one ended', async () => {
+    const april = await statement('?from=2026-04-01')
+    expect(april).toMatchObject({ to: '2026-04-30', opening_balance_minor: '830000', closing_balance_minor: '800000' })
+    expect(amounts(april)).toEqual([-30_000])
+  })
+  test('without dates it is the current month', async () => {
+    expect(await statement()).toMatchObject({ from: '2026-04-01', to: '2026-04-30' })
+  })
+  test('the closing balance of any period is the opening balance of the one after it', async () => {
+    for (const day of ['2026-03-03', '2026-03-04', '2026-03-05', '2026-03-30', '2026-03-31']) {
+      const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+      const before = await statement(`?from=2026-02-01&to=${day}`)
+      const after = await statement(`?from=${next}&to=2026-04-30`)
+      expect([day, after.opening_balance_minor]).toEqual([day, before.closing_balance_minor])
+      expect([...amounts(before), ...amounts(after)]).toEqual(amounts(await statement('?from=2026-02-01&to=2026-04-30')))
+    }
+  })
+  test.each([
+    ['Africa/Nairobi', '2026-03-01', '2026-02-28T21:00:00Z'],
+    ['America/New_York', '2026-03-08', '2026-03-08T05:00:00Z'],
+    ['America/New_York', '2026-03-09', '2026-03-09T04:00:00Z'],
+    // Its clocks go from 23:59:59 to 01:00.
+    ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
+    // It had no such day.
+    ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
+    ['UTC', '2024-03-01', '2024-03-01T00:00:00Z'],
+  ])('in %s %s begins at %s', (zone, date, instant) => {
+    expect(startOfDate(date, zone)).toEqual(new Date(instant))
+  })
+})
+
+test('page by page it is the same, and a cursor is of one period alone', async () => {
+  const whole = await statement('?from=2026-03-01&to=2026-04-30')
+  const seen: Entry[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await statement(`?from=2026-03-01&to=2026-04-30&limit=2${cursor && `&cursor=${cursor}`}`)
+    expect(page.closing_balance_minor).toBe('800000')
+    seen.push(...page.entries)
+    cursor = page.next_cursor
+  }
+  expect(seen).toEqual(whole.entries)
+  const { next_cursor } = await statement('?from=2026-03-01&limit=1')
+  expect((await key.api.get(`/v1/accounts/me/statement?from=2026-03-02&limit=1&cursor=${next_cursor}`)).body.error).toBe(
+    'invalid_cursor',
+  )
+})
+
+test.each(['?from=2026-03-02&to=2026-03-01', '?from=2025-01-01&to=2026-03-01', '?from=yesterday', '?since=2026-03-01'])(
+  '%s is refused',
+  async (query) => {
+    expect((await key.api.get(`/v1/accounts/me/statement${query}`)).status).toBe(400)
+  },
+)
+
+describe('as CSV', () => {
+  const rowsOf = async (path: string) => {
+    const answer = await key.api.get(path, { headers: { accept: 'text/csv' } })
+    expect(answer.status).toBe(200)
+    return parse(answer.text, { columns: true }) as Record<string, string>[]
+  }
+  test('it is whole, between its two balances, with amounts and days that a spreadsheet reads', async () => {
+    const rows = await rowsOf('/v1/accounts/me/statement?from=2026-03-01&to=2026-04-30&limit=1')
+    expect(rows.map(({ type, amount, balance }) => [type, amount, balance])).toEqual([
+      ['opening_balance', '', '0.00'],
+      ['topup', '10000.00', '10000.00'],
+      ['payment', '-1500.00', '8500.00'],
+      ['payment', '-400.50', '8099.50'],
+      ['payment_return', '400.50', '8500.00'],
+      ['payment', '-200.00', '8300.00'],
+      ['payment', '-300.00', '8000.00'],
+      ['closing_balance', '', '8000.00'],
+    ])
+    expect(rows.at(-2)).toMatchObject({
+      date: '2026-04-01',
+      time: '00:00:01',
+      time_zone: 'Africa/Nairobi',
+      at: '2026-03-31T21:00:01.000Z',
+    })
+    expect(rows[2]).toMatchObject({ payee: `'=HYPERLINK("x")`, amount_minor: '-150000', narrative: 'March rent' })
+  })
+  test('the lists have amounts in major units and local times as well', async () => {
+    const payments = await rowsOf('/v1/payments?status=succeeded')
+    expect(payments[0]).toMatchObject({
+      amount: '300.00',
+      amount_minor: '30000',
+      created_local: '2026-04-01 00:00:01',
+      time_zone: 'Africa/Nairobi',
+    })
+    const history = await rowsOf('/v1/accounts/me/history?type=payment_hold')
+    expect(history[0]).toMatchObject({
+      amount: '-300.00',
+      available_after: '8000.00',
+      currency: 'KES',
+      created_local: '2026-04-01 00:00:01',
+    })
+  })
+})
+
+test('a workspace’s statement has its payments alone, without balances', async () => {
+  const body = await statement('?from=2026-03-01&to=2026-03-31', '/v1/workspaces/current/statement')
+  expect(amounts(body)).toEqual([-150_000, -40_050, 40_050, -20_000])
+  expect(body).toMatchObject({ in_minor: '40050', out_minor: '210050' })
+  for (const name of ['opening_balance_minor', 'closing_balance_minor']) expect(body).not.toHaveProperty(name)
+  expect(body.entries[0]).not.toHaveProperty('balance_after_minor')
+})
+
+test('verify finds a booking that was slipped in before a statement that has ended', async () => {
+  const breaches = await service.deps.db
+    .transaction(async (tx) => {
+      await tx.query('set local session_replication_role = replica')
+      await tx.query(
+        `update ledger_transfers set created_at = '2026-02-10T00:00:00Z' where reference_type = 'payment' and created_at > '2026-03-31T21:00:00Z'`,
+      )
+      throw Object.assign(new Error('undone'), { breaches: await findBreaches(service, tx) })
+    })
+    .catch((error: Error & { breaches?: string[] }) => error.breaches)
+  expect(breaches).toEqual(expect.arrayContaining([expect.stringMatching(/opening balance of a statement/)]))
+})
