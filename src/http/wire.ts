@@ -97,3 +97,6 @@ export const Metadata = z
 
 /** 204: an answer without a body. */
 export const NoContent = z.undefined().meta({ description: 'Done. There is no body.' })
+
+/** Minor units with a sign: negative for money that left. */
+export const SignedMinorOut = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })

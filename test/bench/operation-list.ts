@@ -77,6 +77,8 @@ export const measured: Readonly<Record<string, Operation>> = {
   'accounts.update': write('PATCH', '/v1/accounts/me', () => ({ display_name: 'Bench {n}' }), { by: 'session' }),
   'accounts.history': page('/v1/accounts/me/history?limit=20'),
   'accounts.history_summary': heavy('/v1/accounts/me/history/summary'),
+  'accounts.statement': heavy('/v1/accounts/me/statement?limit=20'),
+  'workspaces.statement': heavy('/v1/workspaces/current/statement?limit=20'),
   'credentials.current': one('/v1/credentials/current'),
   'grants.list': page('/v1/accounts/me/grants?limit=20', 'session'),
   'grants.get': one(({ grant }) => `/v1/accounts/me/grants/${grant}`, 'session'),

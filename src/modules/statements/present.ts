@@ -19,7 +19,7 @@ export const presentPeriod = (
   { from, to, timeZone }: StatementPeriod,
   currency: string,
   { inMinor, outMinor, byType, byPayee }: StatementSummary,
-): Omit<z.output<typeof Statement>, 'opening_balance_minor' | 'closing_balance_minor' | 'entries' | 'next_cursor'> => ({
+): Pick<z.output<typeof Statement>, 'from' | 'to' | 'time_zone' | 'currency' | 'in_minor' | 'out_minor' | 'totals'> => ({
   from,
   to,
   time_zone: timeZone,

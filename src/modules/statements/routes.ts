@@ -84,7 +84,7 @@ export const registerStatements = (app: App, deps: Deps): void => {
       const opened = await open(request.principal, request.query, false)
       if (wantsCsv(request)) return csv(request, reply, opened, accountColumns, true)
       const { source, of, period, summary } = opened
-      const page = await readPage(deps, request, {
+      const { data, ...more } = await readPage(deps, request, {
         of: of.ownerId,
         // Oldest first: the cursor names the last entry of the page before, as in every list.
         read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
@@ -95,8 +95,8 @@ export const registerStatements = (app: App, deps: Deps): void => {
         ...presentPeriod(period, deps.config.CURRENCY, summary),
         opening_balance_minor: formatMinor(summary.openingMinor),
         closing_balance_minor: formatMinor(summary.closingMinor),
-        entries: page.data,
-        next_cursor: page.next_cursor,
+        entries: data,
+        ...more,
       })
     },
   )
@@ -110,7 +110,7 @@ export const registerStatements = (app: App, deps: Deps): void => {
       const opened = await open(request.principal, request.query, true)
       if (wantsCsv(request)) return csv(request, reply, opened, workspaceColumns, false)
       const { source, of, period, summary } = opened
-      const page = await readPage(deps, request, {
+      const { data, ...more } = await readPage(deps, request, {
         of: request.principal.workspace.id,
         read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
         idOf: ({ id }) => id,
@@ -118,8 +118,8 @@ export const registerStatements = (app: App, deps: Deps): void => {
       })
       return reply.send({
         ...presentPeriod(period, deps.config.CURRENCY, summary),
-        entries: page.data,
-        next_cursor: page.next_cursor,
+        entries: data,
+        ...more,
       })
     },
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { IdOut, MinorOut, SignedMinorOut, TimeOut } from '../../http/wire.ts'
 import { statementTypes } from '../../ledger/statement.ts'
 
 const LocalDate = z.iso.date().meta({ description: "A date in the workspace's time zone.", example: '2026-03-01' })
@@ -13,16 +13,11 @@ export type ReadStatement = z.output<typeof ReadStatement>
 
 const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int() }
 
-const SignedMinor = z
-  .string()
-  .regex(/^-?\d+$/)
-  .meta({ description: 'Minor units; negative for money that left.', example: '-25000' })
-
 const entry = {
   at: TimeOut,
   type: z.enum(statementTypes).meta({ description: '`payment_return`: a payment that the rail sent back.' }),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string() }).nullable(),
-  amount_minor: SignedMinor,
+  amount_minor: SignedMinorOut.meta({ description: 'Negative for money that left.' }),
   reference: z.string().nullable(),
   narrative: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accountStatuses } from '../../../db/tables/accounts.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdOut, MinorOut, Name, TimeIn, TimeOut } from '../../../http/wire.ts'
+import { IdOut, MinorOut, Name, SignedMinorOut, TimeIn, TimeOut } from '../../../http/wire.ts'
 import { historyTypes } from '../../../ledger/reports.ts'
 
 const Capability = z.enum(['active', 'disabled'])
@@ -38,8 +38,6 @@ export const HistorySummary = z
       'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are not counted.',
   })
 
-const SignedMinor = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })
-
 const Types = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(',') : value),
   z.array(z.enum(historyTypes)).min(1),
@@ -55,11 +53,11 @@ export const HistoryEntry = z
   .object({
     id: IdOut('ledger'),
     type: z.enum(historyTypes),
-    amount_minor: SignedMinor.meta({
+    amount_minor: SignedMinorOut.meta({
       description:
         'Signed: how this entry changed the available balance, so that a history adds up to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing.',
     }),
-    held_change_minor: SignedMinor.meta({
+    held_change_minor: SignedMinorOut.meta({
       description: 'Signed: how this entry changed the held amount. A hold raises it, the payment or its release lowers it.',
     }),
     available_after_minor: MinorOut,

@@ -14,6 +14,7 @@ export const registerAssignments = (app: App, deps: Deps): void => {
       config: {
         operation: 'admin.assign_suspense',
         access: 'admin',
+        idempotent: true,
         refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties'],
       },
       schema: { params: byId('suspense'), body: AssignSuspense, response: { 200: SuspenseItem } },
