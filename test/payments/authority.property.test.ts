@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer, Client, Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { createScene, type Team } from './authority-scene.ts'
+
+const administrator = newWallet()
+let service: TestService
+let second: TestService
+let parties: Party[]
+beforeAll(async () => {
+  const env = { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address }
+  service = await startService({ env })
+  second = await startService({ database: service.database, clock: service.clock, provider: service, env })
+  // The transaction that recorded a send: attempts themselves do not say it.
+  await service.deps.db.query(`create table sends (subject_id uuid, transaction xid8 default pg_current_xact_id())`)
+  await service.deps.db.query(
+    `create function note_send() returns trigger language plpgsql as $$ begin insert into sends values (new.subject_id); return null; end $$`,
+  )
+  await service.deps.db.query('create trigger sends after insert on rail_attempts for each row execute function note_send()')
+  admin = await signIn(service.api, administrator)
+  parties = await Promise.all(Array.from({ length: sideBySide }, newParty))
+})
+afterAll(async () => {
+  await second.close()
+  await service.close()
+})
+
+const historyCount = Number(process.env.HISTORIES ?? '15')
+const sideBySide = 5
+const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
+
+const { join, link, member, team } = createScene(() => service, administrator)
+let admin: Person
+
+type Approver = { person: Person; member: string; wallet: Awaited<ReturnType<typeof link>> | undefined }
+type Party = {
+  of: Team
+  approvers: [Approver, Approver]
+  requester: { person: Person; member: string; key: Key }
+  mandate: { wallet: Awaited<ReturnType<typeof link>>; id: string } | undefined
+  payments: Json[]
+}
+
+const keyPermissions = ['payment.create', 'payment.read', 'beneficiary.read']
+
+const newParty = async (): Promise<Party> => {
+  const of = await team(2)
+  const approver = async (): Promise<Approver> => {
+    const person = await join(of)
+    return { person, member: await member(of, person), wallet: undefined }
+  }
+  const person = await join(of, 'member')
+  const requester = { person, member: await member(of, person), key: await createKey(person, { permissions: keyPermissions }) }
+  return { of, approvers: [await approver(), await approver()], requester, mandate: undefined, payments: [] }
+}
+
+/** What was answered does not matter, but an error of the service does. */
+const send = async (answer: Promise<Answer>): Promise<Answer> => {
+  const { status, text } = await answer
+  if (status >= 500 && status !== 503) throw new Error(`${status} ${text}`)
+  return answer
+}
+
+const at = (client: Client, process: number): Client => (process === 0 ? client : second.api.as(client.credentials))
+const latest = ({ payments }: Party): Json | undefined => payments.at(-1)
+
+const pay = async (party: Party, api: Client, more: Record<string, unknown> = {}) => {
+  const body = { beneficiary_id: party.of.beneficiary, amount_minor: '150000', ...more }
+  const { status, body: payment } = await send(api.post('/v1/payments', body))
+  if (status === 201) party.payments.push(payment)
+}
+const decide = async (party: Party, api: Client) => {
+  const payment = latest(party)
+  if (payment?.approval_id) await send(api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' }))
+}
+const sign = async (party: Party, approver: Approver, process: number) => {
+  approver.wallet ??= await link(approver.person.api)
+  const payment = latest(party)
+  if (!payment?.approval_id) return
+  const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message?decision=approve`)).body
+  const signature = await approver.wallet.wallet.signMessage({ message })
+  const path = `/v1/approvals/${payment.approval_id}/decide-by-signature`
+  await send((process === 0 ? service.api : second.api).post(path, { decision: 'approve', signature }))
+}
+
+type Act = (party: Party, process: number, approver: Approver) => Promise<unknown>
+const acts = {
+  request: ({ requester, ...party }, process) => pay({ requester, ...party }, at(requester.person.api, process)),
+  request_by_key: (party, process) => pay(party, at(party.requester.key.api, process)),
+  request_by_mandate: async (party, process) => {
+    if (!party.mandate) {
+      const wallet = await link(party.of.owner.api)
+      const { id } = await createMandate(service, wallet.wallet, {
+        workspace_id: party.of.workspace,
+        max_total_minor: '100000000',
+      })
+      party.mandate = { wallet, id }
+    }
+    await pay(party, at(party.of.owner.api, process), { mandate_id: party.mandate.id })
+  },
+  approve: (party, process, { person }) => decide(party, at(person.api, process)),
+  approve_by_owner: (party, process) => decide(party, at(party.of.owner.api, process)),
+  sign: (party, process, approver) => sign(party, approver, process),
+  unlink: async (_, process, approver) => {
+    if (approver.wallet) await send(at(approver.person.api, process).delete(approver.wallet.path))
+    approver.wallet = undefined
+  },
+  suspend: ({ of }, process, { member }) => send(at(of.owner.api, process).patch(member, { status: 'suspended' })),
+  demote: ({ of }, process, { member }) => send(at(of.owner.api, process).patch(member, { role: 'viewer' })),
+  restore: ({ of }, process, { member }) => send(at(of.owner.api, process).patch(member, { status: 'active', role: 'approver' })),
+  freeze: (_, process, { person }) =>
+    send(at(admin.api, process).patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen', reason: 'a test' })),
+  unfreeze: (_, process, { person }) =>
+    send(at(admin.api, process).patch(`/v1/admin/accounts/${person.accountId}`, { status: 'active', reason: 'a test' })),
+  suspend_requester: ({ of, requester }, process) =>
+    send(at(of.owner.api, process).patch(requester.member, { status: 'suspended' })),
+  restore_requester: ({ of, requester }, process) =>
+    send(at(of.owner.api, process).patch(requester.member, { status: 'active' })),
+  revoke_key: async ({ requester }, process) => {
+    await send(at(requester.person.api, process).delete(`/v1/accounts/me/grants/${requester.key.grantId}`))
+    const made = await send(requester.person.api.post('/v1/accounts/me/api-keys', { name: 'Next', permissions: keyPermissions }))
+    if (made.status !== 201) return
+    const api = requester.person.api.as({ bearer: made.body.key, cookie: undefined })
+    requester.key = { id: made.body.id, key: made.body.key, grantId: made.body.grant.id, api }
+  },
+  unlink_mandate: async (party, process) => {
+    if (party.mandate) await send(at(party.of.owner.api, process).delete(party.mandate.wallet.path))
+    party.mandate = undefined
+  },
+  send: (_, process) => (process === 0 ? service : second).deps.jobs.drain(),
+} as const satisfies Record<string, Act>
+
+type Step = { act: keyof typeof acts; process: number; approver: number }
+/** What stands in one list is done at once, at two processes, so its order is open. */
+const weighted = Object.keys(acts).flatMap((act) =>
+  Array(act.startsWith('approve') || act === 'send' || act.startsWith('request') ? 4 : 1).fill(act),
+)
+const step = fc.record({ act: fc.constantFrom(...(weighted as Step['act'][])), process: fc.nat(1), approver: fc.nat(1) })
+const history = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 12 })
+
+const run = async (party: Party, steps: readonly Step[][]): Promise<void> => {
+  for (const approver of party.approvers) {
+    await acts.restore(party, 0, approver)
+    await acts.unfreeze(party, 0, approver)
+  }
+  await acts.restore_requester(party, 0)
+  for (const together of steps)
+    await Promise.all(
+      together.map(({ act, process, approver }) =>
+        (acts[act] as Act)(party, process, party.approvers[approver] ?? party.approvers[0]),
+      ),
+    )
+}
+
+/**
+ * Sends that were recorded although what they rested on had ended, told from the audit log alone: the locks put the transactions of both in the
+ * order of their effects.
+ */
+const unauthorized = `
+  with ended as (
+    select m.account_id, l.transaction from audit_log l join members m on m.id = l.subject_id
+    where l.action = 'member.update' and (l.after->>'status' = 'suspended' or l.after->>'role' = 'viewer')
+    union all
+    select l.subject_id, l.transaction from audit_log l where l.action = 'admin.account_update' and l.after->>'status' <> 'active'),
+  given as (
+    select s.subject_id, s.transaction as sent, d.account_id, d.signer, g.transaction
+    from sends s join payments p on p.id = s.subject_id join approval_decisions d on d.approval_id = p.approval_id and d.decision = 'approve'
+    join audit_log g on g.subject_id = p.approval_id and g.action = 'approval.approve' and g.account_id = d.account_id and g.at = d.decided_at
+    where g.transaction < s.transaction),
+  holding as (
+    select distinct subject_id, account_id from given
+    where not exists (select from ended e where e.account_id = given.account_id and e.transaction > given.transaction and e.transaction < sent)
+      and not exists (
+        select from audit_log u where given.signer is not null and u.action = 'identity.unlink' and u.before->>'subject' = given.signer
+          and u.transaction > given.transaction and u.transaction < sent))
+  select 'approvals of ' || p.id as breach from sends s join payments p on p.id = s.subject_id join approvals a on a.id = p.approval_id
+  where a.required_approvals > (select count(*) from holding h where h.subject_id = p.id)
+    + (select count(*) from approval_decisions d where d.approval_id = a.id and d.via = 'mandate')
+  union all
+  select 'requester of ' || p.id from sends s join payments p on p.id = s.subject_id
+    join audit_log made on made.subject_id = p.id and made.action = 'payment.create'
+    join audit_log l on l.action = 'member.update' and l.after->>'status' = 'suspended' and l.transaction > made.transaction and l.transaction < s.transaction
+    join members m on m.id = l.subject_id and m.account_id = p.initiator_account_id
+  union all
+  select 'grant of ' || p.id from sends s join payments p on p.id = s.subject_id
+    join audit_log l on l.action = 'grant.revoke' and l.subject_id = p.grant_id and l.transaction < s.transaction
+  union all
+  select 'mandate of ' || p.id from sends s join payments p on p.id = s.subject_id
+    join audit_log l on l.action = 'mandate.revoked' and l.subject_id = p.mandate_id and l.transaction < s.transaction`
+
+test(
+  'over two processes, no history of requests, decisions and losses of authority sends a payment whose authority had ended',
+  async () => {
+    const several = fc.array(history, { minLength: sideBySide, maxLength: sideBySide })
+    let tried = 0
+    const property = fc.asyncProperty(several, async (chosen) => {
+      await Promise.all(chosen.map((steps, index) => run(parties[index] as Party, steps)))
+      tried += chosen.length
+      expect(await service.deps.db.query(unauthorized)).toEqual([])
+    })
+    for (let round = 0; tried < historyCount; round += 1) await fc.assert(property, { numRuns: 3, seed: seed * 1_000 + round })
+    await service.settle()
+    expect(await service.deps.db.query(unauthorized)).toEqual([])
+    const [seen] = await service.deps.db.query<{ sent: number }>('select count(*)::int as sent from sends')
+    expect(seen?.sent).toBeGreaterThan(0)
+    expect(await findBreaches(service)).toEqual([])
+  },
+  60_000 + historyCount * 3_000,
+)
