@@ -25,10 +25,10 @@ import { createPesalink } from './rails/pesalink/pesalink.ts'
 import type {
   CollectionRail,
   DepositAdapter,
-  Gate,
   OrganisationAccount,
   PayoutRail,
   ProviderRails,
+  RailGate,
   Rails,
   SomeRails,
 } from './rails/rail.ts'
@@ -127,7 +127,7 @@ const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: De
 const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
     sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
-  ) as Record<SendingRail, Gate>
+  ) as Record<SendingRail, RailGate>
   const payout: Partial<Record<RailName, PayoutRail>> = {}
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}

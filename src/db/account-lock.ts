@@ -40,8 +40,8 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[
   return accounts
     .map((account) => ({ account, key: keyOf(account), exclusive: whole.has(account) }))
     .filter(({ account, exclusive: needed }) => {
-      const held = tx.accountLocks.get(account)
-      return held === undefined || (needed && held === 'shared')
+      const mode = tx.accountLocks.get(account)
+      return mode === undefined || (needed && mode === 'shared')
     })
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }

@@ -10,7 +10,7 @@ import type { Uuid } from '../lib/ids.ts'
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │
  *                 ├─── done or failed, and more entries came ─┤
- *                 ├─── its lock was held, fewer than eight ───┤
+ *                 ├─── its lock contended, fewer than eight ──┤
  *                 │    times in succession                    │ the eighth time, or it needs
  *                 │                                           ▼ a batch of its own
  *                 └─── more entries came ─── waiting ◀─── contended
@@ -34,11 +34,11 @@ export type AccountQueue<Entry, Result> = {
   submit: (account: Uuid, entry: Entry, options?: { alone: boolean }) => Promise<Result>
   /** Resolves when a shared batch may begin: a reader that then looks for entries finds those that arrived while the last one was under way. */
   ready: () => Promise<void>
-  /** Accounts that were held so often that they wait in batches of their own. */
+  /** Accounts whose locks were contended so often that they wait in batches of their own. */
   contended: () => Uuid[]
 }
 
-/** The outcome of an entry whose account is held by another transaction. */
+/** The outcome of an entry whose account another transaction has locked. */
 export const contended = Symbol('contended')
 /** The outcome of an entry that needs more than a shared batch does. Nothing was done for it: its line waits for a batch of its own. */
 export const apart = Symbol('apart')
@@ -66,7 +66,7 @@ export type AccountQueueOptions<Entry, Result> = {
 
 /** A larger batch is not faster. */
 export const mostInBatch = 64
-/** So often in succession a line's account may be held before the line waits for it. */
+/** So often in succession a line's lock may be contended before the line waits for it. */
 const mostPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }

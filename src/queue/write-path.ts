@@ -70,7 +70,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     shared: requests.flatMap((request) => request.locks.shared ?? []),
   }
   const onces = requests.flatMap(({ once }) => once ?? [])
-  const [held, before, callers, state] = await Promise.all([
+  const [lockedElsewhere, before, callers, state] = await Promise.all([
     lockBatch(tx, locks, wait),
     act.keys.read(tx, onces),
     Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
@@ -80,7 +80,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
 
   const outcomeOf = async (tx: Tx, request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
     const { exclusive, shared = [] } = request.locks
-    if ([...exclusive, ...shared].some((account) => held.has(account))) return contended
+    if ([...exclusive, ...shared].some((account) => lockedElsewhere.has(account))) return contended
     const caller = callers[index] as Caller | Refusal
     if (caller instanceof Refusal) return caller
     const first = keys.find(request.once, caller, tx.at)

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { allRails } from '../lib/rail-names.ts'
 import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
-import type { CollectionAdapter, Gate, PayoutAdapter, Submission } from './rail.ts'
+import type { CollectionAdapter, PayoutAdapter, RailGate, Submission } from './rail.ts'
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
@@ -10,7 +10,7 @@ const outcomeOf = (submission: Submission): CallOutcome => {
 }
 
 /** `concurrency`: calls of this process to this rail at the same time. */
-export const createGate = (options: { clock: Clock; concurrency: number }): Gate => {
+export const createGate = (options: { clock: Clock; concurrency: number }): RailGate => {
   let breaker: Breaker = closedBreaker
   let since: Date | null = null
   let underWay = 0
@@ -51,12 +51,12 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
   }
 }
 
-export const gatedPayout = (rail: PayoutAdapter, gate: Gate): PayoutAdapter => ({
+export const gatedPayout = (rail: PayoutAdapter, gate: RailGate): PayoutAdapter => ({
   ...rail,
   pay: (instruction) => gate.run(() => rail.pay(instruction)),
 })
 
-export const gatedCollection = (rail: CollectionAdapter, gate: Gate): CollectionAdapter => ({
+export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): CollectionAdapter => ({
   ...rail,
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
 })
@@ -74,7 +74,7 @@ export const railsHeld = (state: keyof typeof holds): Record<string, string> => 
 }
 
 /** The rails that take no calls now, and the reason: shown by readiness. */
-export const railsDown = (gates: Readonly<Record<string, Gate | undefined>>): Record<string, string> =>
+export const railsDown = (gates: Readonly<Record<string, RailGate | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {
       const { state, since } = gate?.read() ?? { state: 'up', since: null }

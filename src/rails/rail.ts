@@ -135,7 +135,7 @@ export type OrganisationAccount = {
 export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
 
 /** Whether a rail accepts calls now. Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
-export type Gate = {
+export type RailGate = {
   /** How many more calls may begin now. */
   free: () => number
   read: () => GateState
@@ -190,5 +190,5 @@ export type Rails = {
   /** The organisation's accounts at each provider that can be asked for them. */
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   /** Whether each rail accepts calls now. A rail without a gate always does. */
-  gates: Readonly<Partial<Record<AnyRail, Gate>>>
+  gates: Readonly<Partial<Record<AnyRail, RailGate>>>
 }

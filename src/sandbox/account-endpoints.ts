@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { providerOf } from '../lib/rail-names.ts'
-import type { Answer } from './answer.ts'
+import type { EmulatedAnswer } from './answer.ts'
 import { isIncoming, type Movement, type Order } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
 import { localTime, shillings, wireNumber } from './format.ts'
@@ -44,7 +44,7 @@ const envelope = (query: QueryIds, code: string, parameters: readonly { Key: str
 })
 
 /** The answer comes as a delivery, like every answer to an initiator. */
-const answerLater = (provider: Provider, url: string, body: (query: QueryIds) => unknown): Answer => {
+const answerLater = (provider: Provider, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
   const query = { key: randomUUID(), conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
   return accepted(query)
@@ -63,7 +63,7 @@ export const workingBalance = ({ book }: Provider, of?: string): bigint => {
     .reduce((sum, { amountMinor }) => sum - amountMinor, moved)
 }
 
-export const accountBalance = (provider: Provider, body: unknown): Answer => {
+export const accountBalance = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Balance.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { Initiator, SecurityCredential, ResultURL, PartyA } = parsed.data
@@ -77,7 +77,7 @@ export const accountBalance = (provider: Provider, body: unknown): Answer => {
 const alreadyReversed = 'R000001'
 
 /** Only incoming money can be reversed by API; a payout is irrevocable. */
-export const reversal = (provider: Provider, body: unknown): Answer => {
+export const reversal = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Reversal.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { Initiator, SecurityCredential, ResultURL, TransactionID, Amount } = parsed.data
@@ -98,7 +98,7 @@ export const reversal = (provider: Provider, body: unknown): Answer => {
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
 
 /** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
-export const pullTransactions = (provider: Provider, body: unknown): Answer => {
+export const pullTransactions = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Pull.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { ShortCode, StartDate, EndDate, OffSetValue } = parsed.data

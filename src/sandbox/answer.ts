@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
 /** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. */
-export type Answer = { status: number; body: unknown; lost?: boolean }
+export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean }
 
 /** A fault for the next request: `takesEffect` says whether the provider acts on the request before the fault. */
 export type Fault = { takesEffect: boolean } & (
@@ -11,7 +11,7 @@ export type Fault = { takesEffect: boolean } & (
   | { kind: 'answer'; status: number; body: unknown; contentType?: string; location?: string }
 )
 
-export const gatewayError = (status: number, errorCode: string, errorMessage: string): Answer => ({
+export const gatewayError = (status: number, errorCode: string, errorMessage: string): EmulatedAnswer => ({
   status,
   body: { requestId: randomUUID(), errorCode, errorMessage },
 })
@@ -37,5 +37,5 @@ export const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
   }
 }
 
-export const sendAnswer = (reply: FastifyReply, answer: Answer): FastifyReply =>
+export const sendAnswer = (reply: FastifyReply, answer: EmulatedAnswer): FastifyReply =>
   answer.lost ? cut(reply) : reply.code(answer.status).send(answer.body)

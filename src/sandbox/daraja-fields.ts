@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Answer, gatewayError } from './answer.ts'
+import { type EmulatedAnswer, gatewayError } from './answer.ts'
 
 export const mobile = z.string().regex(/^254[17]\d{8}$/)
 export const organisation = z.string().regex(/^\d{5,7}$/)
@@ -27,7 +27,7 @@ export const initiated = {
   ResultURL: url,
 }
 
-export const invalidField = (error: z.ZodError): Answer => {
+export const invalidField = (error: z.ZodError): EmulatedAnswer => {
   const name = error.issues[0]?.path.join('.') ?? 'payload'
   return gatewayError(400, '400.002.02', `Bad Request - Invalid ${name}`)
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { textField } from '../rails/json.ts'
 import { accountBalance, pullTransactions, reversal } from './account-endpoints.ts'
-import { type Answer, gatewayError } from './answer.ts'
+import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { registerUrl } from './deposits.ts'
 import type { Respond } from './faults.ts'
@@ -24,7 +24,7 @@ const endpoints = {
 
 const partyOf = (body: unknown): string | null => textField(body, 'PhoneNumber') ?? textField(body, 'PartyB') ?? null
 
-const generateToken = (provider: Provider, request: FastifyRequest): Answer => {
+const generateToken = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
   const { consumerKey, consumerSecret } = provider.credentials.daraja
   const expected = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
   if (!sameText(request.headers.authorization ?? '', expected))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type DepositRail, depositRails } from '../lib/rail-names.ts'
 import { field } from '../rails/json.ts'
-import { type Answer, gatewayError } from './answer.ts'
+import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { isIncoming, type Order } from './book.ts'
 import { invalidField, organisation, url } from './daraja-fields.ts'
 import { localTime, shillings } from './format.ts'
@@ -21,7 +21,7 @@ const Registration = z.object({
   ValidationURL: url.refine((text) => !forbidden.test(text)),
 })
 
-export const registerUrl = (provider: Provider, body: unknown): Answer => {
+export const registerUrl = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Registration.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { ShortCode, ResponseType, ConfirmationURL, ValidationURL } = parsed.data
@@ -38,7 +38,7 @@ export const registerUrl = (provider: Provider, body: unknown): Answer => {
 const Notices = z.object({ accountNumber: z.string(), url })
 
 /** The bank's registration of the address for notices of deposits. */
-export const registerNotices = (provider: Provider, body: unknown): Answer => {
+export const registerNotices = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Notices.safeParse(body)
   if (!parsed.success || parsed.data.accountNumber !== provider.credentials.pesalink.source.accountNumber)
     return { status: 400, body: { status: false, code: 400_201, message: 'Invalid registration' } }

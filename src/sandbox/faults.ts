@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { type Answer, type Fault, sendAnswer, sendFault } from './answer.ts'
+import { type EmulatedAnswer, type Fault, sendAnswer, sendFault } from './answer.ts'
 import { type Journal, maskedParty } from './journal.ts'
 import type { Rules, Target } from './rules.ts'
 
@@ -8,7 +8,11 @@ import type { Rules, Target } from './rules.ts'
 type Options = { path: string; target: Target; faulty?: boolean }
 
 /** Answers a request, unless a fault is set or a rule matches. */
-export type Respond = (reply: FastifyReply, answer: () => Answer, options: Options) => FastifyReply | Promise<FastifyReply>
+export type Respond = (
+  reply: FastifyReply,
+  answer: () => EmulatedAnswer,
+  options: Options,
+) => FastifyReply | Promise<FastifyReply>
 
 export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault: Fault) => void; respond: Respond } => {
   const ordered: Fault[] = []

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Answer, gatewayError } from './answer.ts'
+import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
 import { localTime } from './format.ts'
@@ -46,7 +46,7 @@ const Status = z
   })
   .refine((query) => query.TransactionID !== undefined || query.OriginalConversationID !== undefined)
 
-export const accepted = (order: { key: string; conversation: string }, lost = false): Answer => ({
+export const accepted = (order: { key: string; conversation: string }, lost = false): EmulatedAnswer => ({
   status: 200,
   lost,
   body: {
@@ -84,7 +84,7 @@ const takePayout = (
   rail: 'MPESA_B2C' | 'MPESA_B2B',
   request: PayoutFields,
   { key, known }: { key: string; known: boolean },
-): Answer => {
+): EmulatedAnswer => {
   const order = take(provider, {
     rail,
     key,
@@ -100,7 +100,7 @@ const takePayout = (
   return accepted(order, order.scenario.losesAnswer)
 }
 
-export const b2c = (provider: Provider, body: unknown): Answer => {
+export const b2c = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = B2c.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
@@ -111,7 +111,7 @@ export const b2c = (provider: Provider, body: unknown): Answer => {
   return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })
 }
 
-export const b2b = (provider: Provider, body: unknown): Answer => {
+export const b2b = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = B2b.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
@@ -120,7 +120,7 @@ export const b2b = (provider: Provider, body: unknown): Answer => {
 }
 
 /** The state is that of the moment of the answer, not of the query. */
-export const transactionStatus = (provider: Provider, body: unknown): Answer => {
+export const transactionStatus = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Status.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const query = parsed.data

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import type { Answer } from './answer.ts'
+import type { EmulatedAnswer } from './answer.ts'
 import type { Order } from './book.ts'
 import { shillings, wireNumber } from './format.ts'
 import type { Render } from './perform.ts'
@@ -36,7 +36,7 @@ const Transfer = z.object({
   callbackUrl: z.url({ protocol: /^https?$/ }).optional(),
 })
 
-export const refuse = (status: number, code: number, message: string): Answer => ({
+export const refuse = (status: number, code: number, message: string): EmulatedAnswer => ({
   status,
   body: { status: false, code, message },
 })
@@ -66,7 +66,7 @@ export const transfer = (
   service: 'pesalinkacc' | 'pesalinkMobile',
   body: unknown,
   signature: string,
-): Answer => {
+): EmulatedAnswer => {
   const parsed = Transfer.safeParse(body)
   if (!parsed.success) return refuse(400, 400_101, `Invalid ${parsed.error.issues[0]?.path.join('.') ?? 'payload'}`)
   const { source, destination, transfer: order, callbackUrl } = parsed.data
@@ -93,7 +93,7 @@ export const transfer = (
   return { status: 200, lost: opened.scenario.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
 }
 
-export const transferDetails = (provider: Provider, reference: string, signature: string): Answer => {
+export const transferDetails = (provider: Provider, reference: string, signature: string): EmulatedAnswer => {
   if (!provider.credentials.verifySignature(reference, signature)) return refuse(403, 403_101, 'Invalid signature')
   const order = provider.book.find(['PESALINK'], reference)
   if (!order) return refuse(404, 404_101, 'Transaction not found')

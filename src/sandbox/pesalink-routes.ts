@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { field, textField } from '../rails/json.ts'
-import type { Answer } from './answer.ts'
+import type { EmulatedAnswer } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { registerNotices } from './deposits.ts'
 import type { Respond } from './faults.ts'
@@ -21,7 +21,7 @@ const header = (request: FastifyRequest, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const login = (provider: Provider, request: FastifyRequest): Answer => {
+const login = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
   const { apiKey, merchantCode, consumerSecret } = provider.credentials.pesalink
   const parsed = Login.safeParse(request.body)
   const known =
@@ -35,7 +35,7 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
 }
 
 export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
-  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer, faulty = true) => {
+  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => EmulatedAnswer, faulty = true) => {
     const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
     return provider.tokens.PESALINK.accepts(request.headers.authorization)
       ? respond(reply, answer, { ...options, faulty })

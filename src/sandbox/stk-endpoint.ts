@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
-import { type Answer, gatewayError } from './answer.ts'
+import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import type { Order } from './book.ts'
 import { sameText } from './credentials.ts'
 import { amount, invalidField, mobile, timestamp, url } from './daraja-fields.ts'
@@ -51,7 +51,7 @@ export const renderCallback: Render = (order, settled) => {
   return { Body: { stkCallback: { ...outcome, CallbackMetadata: { Item: items } } } }
 }
 
-export const stkPush = (provider: Provider, body: unknown): Answer => {
+export const stkPush = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Push.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   if (!isProven(provider, parsed.data)) return wrongCredentials()
@@ -81,7 +81,7 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
 /**
  * An order under way gets one of the provider's two answers for it, in turn; an unknown one (after a restart) gets the provider's error.
  */
-export const stkQuery = (provider: Provider, body: unknown): Answer => {
+export const stkQuery = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Query.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   if (!isProven(provider, parsed.data)) return wrongCredentials()

@@ -71,7 +71,7 @@ export const requestBalances = async (deps: Pick<Deps, 'clock' | 'config' | 'db'
   }
 }
 
-type Answer = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
+type BalanceDelivery = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
 
 const parsed = (body: string): unknown => {
   try {
@@ -116,7 +116,7 @@ const compareRound = async (
 /** The result of a balance query. One that is not authentic, or cannot be read, changes nothing: the query is sent again. */
 export const receiveBalance = async (
   deps: Pick<Deps, 'alerts' | 'config' | 'db' | 'logger' | 'rails'>,
-  { id, secret, kind, body, allowedSource }: Answer,
+  { id, secret, kind, body, allowedSource }: BalanceDelivery,
 ): Promise<void> => {
   const [query] = await deps.db.orm.select().from(balanceQueries).where(eq(balanceQueries.id, id))
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))

@@ -12,7 +12,7 @@ import { redirectUriOf, requireProvider } from './start-flow.ts'
 import { isStillActive } from './still-active.ts'
 
 /** The parameters that the provider sent with the browser, and the browser's secret. */
-type Answer = {
+type ProviderReturn = {
   provider: ProviderName
   browser: string | null
   state?: string | undefined
@@ -53,7 +53,7 @@ const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject):
 const redeem = async (
   deps: Pick<Deps, 'config' | 'identityProviders'>,
   flow: Flow | undefined,
-  answer: Answer,
+  answer: ProviderReturn,
 ): Promise<IdentityProof> => {
   if (!flow) throw unknownFlow()
   const provider = requireProvider(deps, flow.provider)
@@ -89,7 +89,7 @@ const finish = async (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed'>,
   origin: RequestOrigin,
   flow: Flow | undefined,
-  answer: Answer,
+  answer: ProviderReturn,
 ): Promise<FinishedFlow> => {
   const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
     const reason = error instanceof Refusal ? error.message : 'internal error'
@@ -106,7 +106,7 @@ const finish = async (
 export const finishFlow = async (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
   origin: RequestOrigin,
-  answer: Answer,
+  answer: ProviderReturn,
 ): Promise<FinishedFlow | RefusedFlow> => {
   const { provider, browser, state } = answer
   const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined

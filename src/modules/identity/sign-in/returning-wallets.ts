@@ -47,7 +47,7 @@ export type Request = { nonce: SignInNonce; proof: IdentityProof; origin: Reques
 export type Returned = { outcome: 'signed_in'; account: Account; session: NewSession }
 
 /** Signed in; or the nonce was used up and the rest is still to be done; or nothing was done. */
-export type Answer = Returned | WalletAttempt | undefined
+export type WalletSignIn = Returned | WalletAttempt | undefined
 
 type SignInDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'lastUsed' | 'logger'>
 
@@ -95,7 +95,7 @@ const write = (tx: Tx, deps: SignInDeps, signing: readonly SigningIn[]) => {
  * Signs wallets in that have an account, in one transaction and two trips. What is not as simple is left to the caller: a first sign-in, an
  * account that may not be signed in to, a wallet or an account that another transaction holds, a nonce that was used before.
  */
-const signInTogether = async (deps: SignInDeps, requests: readonly Request[]): Promise<Answer[]> => {
+const signInTogether = async (deps: SignInDeps, requests: readonly Request[]): Promise<WalletSignIn[]> => {
   // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()
   const done = await inTx(deps.db, async (tx) => {
@@ -112,7 +112,7 @@ const signInTogether = async (deps: SignInDeps, requests: readonly Request[]): P
     return { signing, attempts, ...write(tx, deps, signing) }
   })
   const accounts = await done.accounts
-  return done.attempts.map((attempt): Answer => {
+  return done.attempts.map((attempt): WalletSignIn => {
     if ('verdict' in attempt) return attempt
     const session = done.sessions[done.signing.indexOf(attempt)]
     const account = accounts.get(attempt.wallet.account_id)
@@ -122,8 +122,8 @@ const signInTogether = async (deps: SignInDeps, requests: readonly Request[]): P
 }
 
 /** Sign-ins of one turn of the event loop, or that arrive while others are under way, are answered together. */
-export const createReturningWallets = (deps: SignInDeps): ((request: Request) => Promise<Answer>) =>
-  joinTurn<Request, Answer>({
+export const createReturningWallets = (deps: SignInDeps): ((request: Request) => Promise<WalletSignIn>) =>
+  joinTurn<Request, WalletSignIn>({
     inFlight: 2,
     maxKeys: 32,
     query: (requests) =>

@@ -52,13 +52,13 @@ export const readCodeRequest = (
   return { ...readRequestedAccess(client, parameters, own), codeChallenge }
 }
 
-export type Answer = { redirectUri: string; state: string | null; issuer: string }
+export type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
 
 /** The authorization response, for success and error, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
-export const answerUrl = ({ redirectUri, state, issuer }: Answer, parameters: Record<string, string>): string => {
+export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parameters: Record<string, string>): string => {
   const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
 }
 
-export const errorUrl = (answer: Answer, error: OAuthError): string =>
+export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
   answerUrl(answer, { error: error.code, error_description: error.message })

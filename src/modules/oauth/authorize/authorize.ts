@@ -9,7 +9,7 @@ import { type ClientRecord, requireClient } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { CodeParameters } from '../schema.ts'
-import { type Answer, errorUrl, readCodeRequest, readRedirectUri } from './authorization-request.ts'
+import { errorUrl, type RedirectTarget, readCodeRequest, readRedirectUri } from './authorization-request.ts'
 import { decisionTtlSeconds, hasGrantFor, sessionOf } from './authorizations.ts'
 
 type AuthorizeDeps = Pick<Deps, 'clock' | 'config' | 'db'>
@@ -123,7 +123,7 @@ export const authorize = async (
     return page(await begin(deps, client, principal, parameters, redirectUri))
   } catch (error) {
     if (!(error instanceof OAuthError) || !(await hasGrantFor(deps.db, client, principal))) throw error
-    const answer: Answer = { redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }
+    const answer: RedirectTarget = { redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }
     return errorUrl(answer, error)
   }
 }

@@ -4,7 +4,7 @@ import type { EarlierPayment, Evaluation, MandateRules, Periods } from '../../..
 import type { PaymentContext } from './context.ts'
 
 /** A payment as the policy engine sees it, before it is created. */
-export type PaymentRequest = {
+export type RequestedPayment = {
   workspaceId: Uuid
   initiatorAccountId: Uuid
   lineage: readonly Uuid[]
@@ -19,7 +19,7 @@ export type PaymentRequest = {
 /** The input of the pure engine: numbers that the transaction has locked. */
 export const evaluationOf = (
   context: PaymentContext,
-  request: PaymentRequest,
+  request: RequestedPayment,
   periods: Periods,
   mandate: MandateRules | null,
 ): Evaluation => ({
