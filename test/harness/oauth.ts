@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { oauthScopes } from '../../src/modules/oauth/scopes.ts'
 import type { Answer, CallOptions, Client, Json } from './client.ts'
 import type { Person } from './people.ts'
 
@@ -114,7 +115,7 @@ export const redeemCode = (
 export const refresh = (api: Client, client: OAuthClient, token: string, fields: Record<string, string | undefined> = {}) =>
   postForm(api, '/v1/oauth/token', { grant_type: 'refresh_token', refresh_token: token, ...client.credentials, ...fields })
 
-/** An agent that a person authorized: `api` uses its access token. */
+/** An agent that a person authorized, for every scope unless `request` names others: `api` uses its access token. */
 export type Agent = {
   client: OAuthClient
   tokens: Json
@@ -131,7 +132,9 @@ export const authorizeAgent = async (
   options: ConsentOptions & { client?: OAuthClient; redeem?: Record<string, string | string[] | undefined> } = {},
 ): Promise<Agent> => {
   const client = options.client ?? (await registerClient(api))
-  const { code, pkce } = await obtainCode(person, client, options)
+  // Without a scope it would ask for reading only.
+  const request = { scope: oauthScopes.join(' '), ...options.request }
+  const { code, pkce } = await obtainCode(person, client, { ...options, request })
   const answer = await redeemCode(api, client, code, pkce, options.redeem)
   if (answer.status !== 200) throw new Error(`no tokens: ${answer.status} ${answer.text}`)
   const { access_token: access, refresh_token: refreshToken } = answer.body

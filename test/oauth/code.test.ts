@@ -71,6 +71,14 @@ describe('a client that a person has connected', () => {
     expect(agent.tokens.scope).toBe(scopes.join(' '))
   })
 
+  test('that names no scope asks for reading only', async () => {
+    const agent = await authorizeAgent(service.api, person, { client, request: { scope: undefined } })
+    expect(agent.tokens.scope.split(' ')).toEqual(expect.arrayContaining(['account.read', 'payment.read']))
+    expect(agent.tokens.scope.split(' ').filter((scope: string) => !scope.endsWith('.read'))).toEqual([])
+    const paid = await agent.api.post('/v1/payments', { beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', amount_minor: '1000' })
+    expect(refusal(paid)).toEqual([403, 'forbidden'])
+  })
+
   test('may ask for offline_access, which changes nothing', async () => {
     const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'offline_access account.read' } })
     expect(agent.tokens.scope).toBe('account.read')

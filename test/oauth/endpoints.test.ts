@@ -163,7 +163,8 @@ describe('revocation', () => {
       const agent = await newAgent()
       const child = await createKey({ api: agent.api })
       const answer = await revoke(agent[kind], client, { token_type_hint: 'whatever' })
-      expect([answer.status, answer.text]).toEqual([200, ''])
+      // Clients read every answer as JSON.
+      expect([answer.status, answer.body]).toEqual([200, {}])
       expect(await canRead(agent)).toBe(401)
       expect(await canRead(child)).toBe(401)
       expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])

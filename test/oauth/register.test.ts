@@ -53,6 +53,13 @@ describe('a registration', () => {
     })
   })
 
+  test('of nothing is refused: only a client that names the device grant needs no redirect URI', async () => {
+    for (const metadata of [{}, { client_name: 'An agent' }, { grant_types: [] }])
+      expect(refusal(await register(metadata))).toEqual([400, 'invalid_redirect_uri'])
+    const device = await register({ grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
+    expect([device.status, device.body.redirect_uris]).toEqual([201, []])
+  })
+
   test('of a confidential client returns a secret once, which is stored only as Argon2id', async () => {
     const answer = await register({ redirect_uris: [redirectUri] })
     expect(answer.body).toMatchObject({

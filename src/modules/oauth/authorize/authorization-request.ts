@@ -12,6 +12,9 @@ import { readChallenge } from './pkce.ts'
 /** What a client requests of a person; the same for every way in which a request can arrive. */
 export type RequestedAccess = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
 
+/** A client that names no scope asks for reading only: to move money or change something it says so. */
+const onlyReads = (scope: Permission): boolean => scope.endsWith('.read')
+
 const isScopeOfOurs = (scope: string): scope is Permission => (oauthScopes as readonly string[]).includes(scope)
 
 export const readRequestedAccess = (
@@ -19,7 +22,7 @@ export const readRequestedAccess = (
   parameters: RequestedAccessParameters,
   own: string,
 ): RequestedAccess => ({
-  scopes: parseScope(parameters.scope) ?? (client.scopes ?? oauthScopes).filter(isScopeOfOurs),
+  scopes: parseScope(parameters.scope) ?? (client.scopes ?? oauthScopes).filter(isScopeOfOurs).filter(onlyReads),
   resources: parseResources(parameters.resource, own) ?? [own],
   requestedControls: parseDetails(parameters.authorization_details),
 })

@@ -50,17 +50,22 @@ const readRedirectUris = (uris: readonly string[]): string[] => {
 
 const isAuthMethod = (text: string): text is ClientAuthMethod => (clientAuthMethods as readonly string[]).includes(text)
 
-/** Grant types that we do not support are left out; one of the rest must be able to begin a flow. */
+/**
+ * Grant types that we do not support are left out; one of the rest must be able to begin a flow. Without any the client redirects (RFC 7591,
+ * section 2): one that only devices use names its grant type.
+ */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
-  const begins = redirectUris.length > 0 ? ('authorization_code' as const) : deviceGrantType
   const types: ClientGrantType[] =
     named === undefined || named.length === 0
-      ? [begins, 'refresh_token' as const]
+      ? ['authorization_code' as const, 'refresh_token' as const]
       : clientGrantTypes.filter((type) => named.includes(type))
   if (!types.includes('authorization_code') && !types.includes(deviceGrantType))
     throw refused(`grant_types must have authorization_code or ${deviceGrantType}.`)
   if (types.includes('authorization_code') && redirectUris.length === 0)
-    throw new OAuthError('invalid_redirect_uri', 'redirect_uris must name at least one.')
+    throw new OAuthError(
+      'invalid_redirect_uri',
+      `redirect_uris must name at least one; a client without a browser names ${deviceGrantType} in grant_types.`,
+    )
   return types
 }
 

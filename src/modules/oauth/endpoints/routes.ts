@@ -98,7 +98,8 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
           consumes: form,
           body: TokenOnlyBody,
           response: {
-            200: z.undefined().meta({ description: 'Revoked, or nothing of this client to revoke.' }),
+            // Clients read every answer as JSON, an empty one too.
+            200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
             ...oauthRefusals('invalid_request', 'invalid_client'),
           },
         },
@@ -106,7 +107,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       async (request, reply) => {
         const client = await authenticateClient(deps, credentialsOf(request, request.body))
         await revokeToken(deps, client, originOf(request), request.body.token)
-        return reply.code(200).send()
+        return reply.code(200).send({})
       },
     )
     scope.post(
