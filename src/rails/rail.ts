@@ -83,6 +83,11 @@ export type Delivery = { evidence: Evidence; provider: ProviderReference }
 
 /** What calls a provider to pay. It has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutAdapter = {
+  /**
+   * Gets what a request needs before it can leave, the access token. Called before an attempt gets the right to send: a process that dies
+   * while it waits for a token has then sent nothing, provably. Never throws: without a token the send itself reports it.
+   */
+  ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
   /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
@@ -105,6 +110,8 @@ export type PayoutRail = PayoutAdapter & { readonly limits: RailLimits }
 
 /** What calls a provider to collect by a prompt (top-ups). */
 export type CollectionAdapter = {
+  /** As for a payout. */
+  ready: () => Promise<void>
   /** Everything that was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>

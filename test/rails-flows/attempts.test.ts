@@ -268,6 +268,28 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
   })
 
+  test('a process that dies while it waits for its access token has recorded nothing as sent: another one sends the payment', async () => {
+    const id = await pay(person, toPhone())
+    const rail = service.deps.rails.payout.MPESA_B2C
+    if (!rail) throw new Error('the rail is not configured')
+    const { ready } = rail
+    const [waits, token] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    rail.ready = () => {
+      waits.resolve()
+      return token.promise
+    }
+    const dying = service.deps.jobs.drain()
+    await waits.promise
+    expect(await attemptsOf(id)).toEqual([])
+    await other.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    rail.ready = ready
+    token.resolve()
+    await dying
+    expect(ordersTo(service, phone)).toHaveLength(1)
+    expect(alerts(other)).toEqual([])
+  })
+
   test('after workers that die one after the other, at any step, the work continues within a minute of the last', async () => {
     const dies = async () => {
       throw new Refusal('unavailable')

@@ -67,6 +67,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
       const lists = await Promise.all(shortcodes.map((shortcode) => listPaidIn(post, shortcode, period)))
       return lists.every((list) => list !== undefined) ? lists.flatMap((list) => list ?? []) : undefined
     },
+    ready: post.ready,
     collect,
     query,
     readDelivery: readCollectionDelivery,

@@ -7,7 +7,9 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
-export type Post = (path: string, body: Record<string, string>, mayStillSend?: () => boolean) => Promise<Exchange>
+export type Post = ((path: string, body: Record<string, string>, mayStillSend?: () => boolean) => Promise<Exchange>) & {
+  ready: () => Promise<void>
+}
 
 export const obtainToken = async (
   options: DarajaOptions,
@@ -32,10 +34,11 @@ export const obtainToken = async (
 export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
-  return (path, body, mayStillSend) =>
+  const post = (path: string, body: Record<string, string>, mayStillSend?: () => boolean) =>
     authorizedExchange(
       { lookup: deps.lookup, tokens, refusesToken },
       { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs },
       mayStillSend,
     )
+  return Object.assign(post, { ready: async () => void (await tokens.get()) })
 }

@@ -46,5 +46,5 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     return unknownOutcome(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { pay, query, readDelivery: readPayoutDelivery }
+  return { ready: post.ready, pay, query, readDelivery: readPayoutDelivery }
 }

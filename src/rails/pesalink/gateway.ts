@@ -4,13 +4,12 @@ import { asRecord, textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
 
-export type Send = (
-  request: Pick<ExchangeRequest, 'method' | 'body'> & {
-    path: string
-    signature: string
-    mayStillSend?: (() => boolean) | undefined
-  },
-) => Promise<Exchange>
+type Request = Pick<ExchangeRequest, 'method' | 'body'> & {
+  path: string
+  signature: string
+  mayStillSend?: (() => boolean) | undefined
+}
+export type Send = ((request: Request) => Promise<Exchange>) & { ready: () => Promise<void> }
 
 const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
 
@@ -34,10 +33,11 @@ export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Sen
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
-  return ({ method, path, body, signature, mayStillSend }) =>
+  const send = ({ method, path, body, signature, mayStillSend }: Request) =>
     authorizedExchange(
       { lookup: deps.lookup, tokens, refusesToken },
       { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs },
       mayStillSend,
     )
+  return Object.assign(send, { ready: async () => void (await tokens.get()) })
 }

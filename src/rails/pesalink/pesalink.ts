@@ -65,5 +65,5 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
     return readAnswer(data, attempt.reference, options.failureCodes)
   }
 
-  return { pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
+  return { ready: send.ready, pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
 }

@@ -51,6 +51,9 @@ const createFairReader = (read: ReadDue) => {
   }
 }
 
+const adapterOf = ({ payout, collection }: Deps['rails'], rail: SendLane['rail']) =>
+  rail === collectionRail ? collection : payout[rail]
+
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
@@ -83,6 +86,7 @@ const sendingLane = (
       // More rows of an account that waits for its lock would only take room from other accounts.
       const passedOver = [...room.full, ...queue.contended()]
       const { picked, more } = await readFairly(room, passedOver)
+      if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
       return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
     },
   }
