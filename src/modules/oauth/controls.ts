@@ -3,6 +3,7 @@ import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
 import { type NewPayeeAnswer, newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { controlContradictions } from '../../policy/contradictions.ts'
+import type { Limits } from '../../policy/types.ts'
 import { type Controls, noControls } from '../delegation/grants/control-rules.ts'
 import { presentControls } from '../delegation/grants/present.ts'
 import { type SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
@@ -46,8 +47,12 @@ const limitPaths = {
   dailyLimitMinor: 'daily_limit_minor',
   monthlyLimitMinor: 'monthly_limit_minor',
   approvalThresholdMinor: 'approval_threshold_minor',
-} as const
-const listPaths = { paymentTypes: 'payment_types', beneficiaryIds: 'beneficiary_ids' } as const
+} as const satisfies Record<keyof Limits, string>
+/** Every other control, but those that are narrowed by a rule of their own: a new one does not compile until it is narrowed. */
+const listPaths = { paymentTypes: 'payment_types', beneficiaryIds: 'beneficiary_ids' } as const satisfies Record<
+  Exclude<keyof Controls, keyof Limits | 'newPayees'>,
+  string
+>
 
 const narrowLimit = (requested: Minor | null, decided: Minor | null): Minor | null | 'wider' => {
   if (decided === null || requested === null) return decided ?? requested
