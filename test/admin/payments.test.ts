@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { credit } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -214,4 +215,19 @@ test('only an administrator in person can list and resolve payments', async () =
   }
   expect((await service.api.get('/v1/admin/payments')).status).toBe(401)
   expect((await service.api.post(`/v1/admin/payments/${id}/resolve`, {})).status).toBe(401)
+})
+
+test('no administrator decides what costs the organisation for themselves, or for a workspace that they belong to', async () => {
+  const { person, id } = await lostPayment('254722000188')
+  const own = async (accountId: string) =>
+    service.deps.db.query(
+      `insert into members (id, workspace_id, account_id, role, status, created_at, updated_at)
+       select gen_random_uuid(), p.workspace_id, $2, 'viewer', 'active', now(), now() from payments p where p.id = $1`,
+      [parseId('payment', id), parseId('account', accountId)],
+    )
+  await own(admin.accountId)
+  const refused = await resolve(admin, id, 'failed')
+  expect([refused.status, refused.body.error]).toEqual([403, 'separation_of_duties'])
+  expect((await paymentOf(person, id)).status).toBe('unknown')
+  expect((await resolve(second, id, 'failed')).status).toBe(200)
 })

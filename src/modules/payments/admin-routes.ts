@@ -43,7 +43,7 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       config: {
         operation: 'admin.resolve_payment',
         access: 'admin',
-        refuses: ['invalid_request', 'insufficient_funds', 'not_found', 'conflict'],
+        refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
       },
       schema: {
         description:

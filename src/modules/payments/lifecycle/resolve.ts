@@ -1,10 +1,10 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { transfer, transferWithin } from '../../../ledger/ledger.ts'
-import { conflict } from '../../../lib/errors.ts'
+import { conflict, Refusal } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
@@ -114,6 +114,27 @@ const endUnknown = async (
   return settled.payment
 }
 
+const involved = statement(
+  'payments.operator_involved',
+  `select from members m join workspaces w on w.id = m.workspace_id
+   where m.account_id = $1 and (w.id = $2 or w.owning_account_id = $3) limit 1`,
+)
+
+/** What gives a customer money that may have left costs the organisation: nobody decides it where they would gain. */
+const refuseOwnGain = async (tx: Tx, operator: Operator, payment: PaymentRecord): Promise<void> => {
+  const { accountId } = operator
+  if (accountId === null) return
+  if (
+    accountId !== payment.accountId &&
+    (await tx.query(involved, [accountId, payment.workspaceId, payment.accountId])).length === 0
+  )
+    return
+  throw new Refusal('separation_of_duties', {
+    message:
+      'An administrator decides nothing that costs the organisation for their own account, or for a workspace that they belong to.',
+  })
+}
+
 /**
  * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown` (not while its rail
  * may still answer), and who pays for a late success. The same outcome again gives the same answer.
@@ -127,6 +148,7 @@ export const resolvePayment = async (
 ): Promise<PaymentRecord> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const { outcome } = input
+  if (outcome === 'failed' || outcome === 'written_off') await refuseOwnGain(tx, operator, payment)
   const after =
     outcome === 'charged' || outcome === 'written_off'
       ? await bookLateSuccess(tx, deps, operator, payment, outcome)
