@@ -4,9 +4,14 @@ import { answered, defineTool, reads } from '../tool.ts'
 const Topup = z.object({
   id: z.string(),
   status: z.string().describe('pending until the provider answers; expired may still succeed later.'),
-  amount_minor: z.string(),
+  amount_minor: z.string().nullable().describe('Asked for; null for a deposit of any amount.'),
+  received_minor: z.string().nullable().describe('What arrived.'),
   currency: z.string(),
-  phone_number_mask: z.string(),
+  phone_number_mask: z.string().nullable(),
+  instructions: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Of a deposit: where a person pays in, and under which number.'),
   provider_receipt: z.string().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
