@@ -78,9 +78,10 @@ const decide = async (party: Party, api: Client) => {
   if (payment?.approval_id) await send(api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' }))
 }
 const sign = async (party: Party, approver: Approver, process: number) => {
-  approver.wallet ??= await link(approver.person.api)
+  // A frozen account links nothing.
+  approver.wallet ??= await link(approver.person.api).catch(() => undefined)
   const payment = latest(party)
-  if (!payment?.approval_id) return
+  if (!approver.wallet || !payment?.approval_id) return
   const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message?decision=approve`)).body
   const signature = await approver.wallet.wallet.signMessage({ message })
   const path = `/v1/approvals/${payment.approval_id}/decide-by-signature`
