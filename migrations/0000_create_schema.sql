@@ -72,6 +72,7 @@ CREATE TABLE "approvals" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
 	"payment_id" uuid NOT NULL,
+	"batch_id" uuid,
 	"status" text NOT NULL,
 	"required_approvals" integer NOT NULL,
 	"separation_of_duties" boolean NOT NULL,
@@ -428,6 +429,31 @@ CREATE TABLE "oauth_grants" (
 	"ends_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "payment_batches" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"status" text NOT NULL,
+	"name" text,
+	"metadata" jsonb NOT NULL,
+	"items_count" integer NOT NULL,
+	"total_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"merkle_root" text NOT NULL,
+	"approval_id" uuid,
+	"initiator_account_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"snapshot" json NOT NULL,
+	"idempotency_key" text,
+	"request_hash" "bytea",
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "payment_batches_key_check" CHECK (("payment_batches"."idempotency_key" is null) = ("payment_batches"."request_hash" is null)),
+	CONSTRAINT "payment_batches_status_check" CHECK ("payment_batches"."status" in ('pending_approval', 'processing', 'completed', 'failed', 'rejected', 'expired', 'cancelled')),
+	CONSTRAINT "payment_batches_items_check" CHECK ("payment_batches"."items_count" > 0 and "payment_batches"."total_minor" > 0)
+);
+--> statement-breakpoint
 CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
@@ -462,6 +488,9 @@ CREATE TABLE "payments" (
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"snapshot" json NOT NULL,
+	"batch_id" uuid,
+	"batch_index" integer,
+	"batch_leaf" text,
 	"idempotency_key" text,
 	"request_hash" "bytea",
 	"counted_day" date NOT NULL,
@@ -481,6 +510,7 @@ CREATE TABLE "payments" (
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
 	CONSTRAINT "payments_key_check" CHECK (("payments"."idempotency_key" is null) = ("payments"."request_hash" is null)),
+	CONSTRAINT "payments_batch_check" CHECK (num_nulls("payments"."batch_id", "payments"."batch_index", "payments"."batch_leaf") in (0, 3)),
 	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0),
 	CONSTRAINT "payments_dispatch_check" CHECK ("payments"."dispatch_due_at" is null or "payments"."status" = 'processing'),
 	CONSTRAINT "payments_late_success_check" CHECK ("payments"."late_success_at" is null or "payments"."status" = 'failed')
@@ -806,6 +836,7 @@ ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_account_id_a
 ALTER TABLE "approval_voids" ADD CONSTRAINT "approval_voids_decision_id_approval_decisions_id_fk" FOREIGN KEY ("decision_id") REFERENCES "public"."approval_decisions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_batch_id_payment_batches_id_fk" FOREIGN KEY ("batch_id") REFERENCES "public"."payment_batches"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_payee_id_payees_id_fk" FOREIGN KEY ("payee_id") REFERENCES "public"."payees"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -831,6 +862,7 @@ ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_session_
 ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_client_id_oauth_clients_id_fk" FOREIGN KEY ("client_id") REFERENCES "public"."oauth_clients"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payment_batches" ADD CONSTRAINT "payment_batches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -922,6 +954,8 @@ CREATE UNIQUE INDEX "oauth_clients_url_key" ON "oauth_clients" USING btree ("url
 CREATE INDEX "oauth_clients_idle" ON "oauth_clients" USING btree ("last_used_at","created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "oauth_grants_handle_key" ON "oauth_grants" USING btree ("handle");--> statement-breakpoint
 CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");--> statement-breakpoint
+CREATE INDEX "payment_batches_workspace" ON "payment_batches" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "payment_batches_idempotency_key" ON "payment_batches" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payment_batches"."idempotency_key" is not null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint
@@ -936,6 +970,7 @@ CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_idempotency_key" ON "payments" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payments"."idempotency_key" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
+CREATE INDEX "payments_batch" ON "payments" USING btree ("batch_id","batch_index") WHERE "payments"."batch_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint

@@ -145,6 +145,7 @@ const reasons: Readonly<Record<string, string>> = {
   'approvals.decide':
     'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
   'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
+  'payment_batches.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
   'admin.assign_suspense': 'Never to the administrator, and above the sum that needs a second one only by an adjustment.',

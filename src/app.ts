@@ -51,7 +51,8 @@ import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
-import { createPaymentBatches } from './modules/payments/create/batches.ts'
+import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
+import { createPaymentQueue } from './modules/payments/create/payment-queue.ts'
 import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
@@ -120,7 +121,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   }
   const onRequesterLost: OnRequesterLost = (tx, actor, requester) =>
     endUnauthorizedPayments(tx, { appendEvents, config }, actor, requester)
-  const parts: Omit<Deps, 'submitPayment'> = {
+  const parts: Omit<Deps, 'submitPayment' | 'submitBatch'> = {
     config,
     db,
     reads: createReads(db, standby, logger),
@@ -159,8 +160,9 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     onRequesterLost,
     ownersRelyingOn,
   }
-  const submitPayment = createPaymentBatches(parts)
-  return { ...parts, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
+  const submitPayment = createPaymentQueue(parts)
+  const submitBatch = createBatchQueue(parts)
+  return { ...parts, submitBatch, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */

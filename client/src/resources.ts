@@ -138,6 +138,19 @@ export const createResources = (call: Call, text: ReadText) => {
       /** Archives the policy: it no longer applies to new payments. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
     },
+    batches: {
+      /** Makes many payments with one approval: all of them or none. With the same idempotency key it is one batch. */
+      create: (body: Body<'/v1/payment-batches', 'post'>, options?: CallOptions) =>
+        call('post', '/v1/payment-batches', { ...options, body }),
+      /** The batches of the workspace, newest first. Their items: `payments.list({ batch_id })`. */
+      list: (filters?: Partial<Filters<'/v1/payment-batches'>>, options?: CallOptions) =>
+        list('/v1/payment-batches', filters, options),
+      /** One batch, and how its items stand. */
+      get: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}', { ...options, path: { id } }),
+      /** Cancels a batch that waits for its approval. */
+      cancel: (id: string, options?: CallOptions) =>
+        call('post', '/v1/payment-batches/{id}/cancel', { ...options, path: { id } }),
+    },
     payments: {
       /** Pays a beneficiary. With the same idempotency key it is one payment, however often it is sent. */
       create: (body: Body<'/v1/payments', 'post'>, options?: CallOptions) => call('post', '/v1/payments', { ...options, body }),

@@ -1,6 +1,7 @@
 import type { approvalStatuses } from './tables/approvals.ts'
 import { namesSql } from './tables/columns.ts'
 import type { mandateStatuses } from './tables/mandates.ts'
+import type { paymentBatchStatuses } from './tables/payment-batches.ts'
 import { type attemptStates, type paymentStatuses, type topupStatuses, underWayPaymentStatuses } from './tables/payments.ts'
 
 /** For every state of a table, the states that may follow it. */
@@ -22,6 +23,16 @@ export const transitions = {
     expired: [],
     cancelled: [],
     returned: [],
+  },
+  /** Completed: every item has ended and at least one was paid. Failed: none was. */
+  payment_batch: {
+    pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
+    processing: ['completed', 'failed'],
+    completed: [],
+    failed: [],
+    rejected: [],
+    expired: [],
+    cancelled: [],
   },
   topup: {
     pending: ['succeeded', 'failed', 'expired'],
@@ -47,6 +58,7 @@ export const transitions = {
   },
 } as const satisfies {
   payment: Moves<(typeof paymentStatuses)[number]>
+  payment_batch: Moves<(typeof paymentBatchStatuses)[number]>
   topup: Moves<(typeof topupStatuses)[number]>
   approval: Moves<(typeof approvalStatuses)[number]>
   mandate: Moves<(typeof mandateStatuses)[number]>

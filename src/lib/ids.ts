@@ -18,6 +18,7 @@ export const idPrefixes = {
   beneficiary: 'ben',
   policy: 'pol',
   payment: 'pay',
+  payment_batch: 'pba',
   approval: 'apr',
   mandate: 'man',
   topup: 'top',

@@ -24,6 +24,7 @@ import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { oauthCatalogue } from './oauth/errors.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
+import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { registerPayments } from './payments/routes.ts'
 import type { Deps as PoliciesDeps } from './policies/deps.ts'
@@ -81,6 +82,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
   registerNotifications(app, deps)
+  registerPaymentBatches(app, deps)
   registerPayments(app, deps)
   registerProof(app, deps)
   registerSimulation(app, deps)

@@ -44,7 +44,7 @@ const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
  * does not pay twice. So the record is the only row that is written.
  */
 export const recordKeys = (
-  table: 'payments' | 'topups',
+  table: 'payments' | 'payment_batches' | 'topups',
   { path, kind, permission }: { path: string; kind: IdKind; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
   const find = statement(

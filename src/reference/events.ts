@@ -8,6 +8,11 @@ const ofResource: Readonly<Record<EventResource, Family>> = {
   balance: { name: 'BalanceEvent', data: 'Account', description: 'The balance of the account changed.' },
   topup: { name: 'TopupEvent', data: 'Topup', description: 'A top-up ended.' },
   payment: { name: 'PaymentEvent', data: 'Payment', description: 'A payment was created, or its status changed.' },
+  payment_batch: {
+    name: 'PaymentBatchEvent',
+    data: 'PaymentBatch',
+    description: 'A batch of payments was created, or its status changed.',
+  },
   approval: { name: 'ApprovalEvent', data: 'Approval', description: 'An approval was requested or decided.' },
   mandate: { name: 'MandateEvent', data: 'IntentMandate', description: 'A mandate began or ended.' },
   beneficiary: { name: 'BeneficiaryEvent', data: 'Beneficiary', description: 'A beneficiary was created or changed.' },

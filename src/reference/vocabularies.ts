@@ -1,6 +1,7 @@
 import { permissions } from '../auth/permissions.ts'
 import { approvalChoices, approvalStatuses } from '../db/tables/approvals.ts'
 import { mandateStatuses } from '../db/tables/mandates.ts'
+import { paymentBatchStatuses } from '../db/tables/payment-batches.ts'
 import { paymentStatuses, topupStatuses } from '../db/tables/payments.ts'
 import { roles } from '../db/tables/workspaces.ts'
 import { errorCodes } from '../errors/catalogue.ts'
@@ -33,6 +34,12 @@ export const vocabularies: readonly Vocabulary[] = [
     values: paymentStatuses,
     description:
       '`pending_approval` and `processing` are under way; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
+  },
+  {
+    name: 'PaymentBatchStatus',
+    values: paymentBatchStatuses,
+    description:
+      '`processing` until every item has ended; then `completed`, or `failed` if none was paid. `rejected`, `expired` and `cancelled` as its approval.',
   },
   {
     name: 'TopupStatus',

@@ -19,6 +19,7 @@ const later = (resource: Resource): string => `
 const moves = (
   [
     { resource: 'topup', table: 'topups', isLastTrue: true },
+    { resource: 'payment_batch', table: 'payment_batches', isLastTrue: true },
     { resource: 'approval', table: 'approvals', isLastTrue: true },
     { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
   ] as const

@@ -150,7 +150,7 @@ const databaseAlone: Rule = {
 
 /** [file]: reads the clock although it has a transaction, and why that is not the instant of what it writes. */
 const readsClock: Readonly<Record<string, string>> = {
-  'modules/payments/create/decide-payments.ts':
+  'modules/payments/create/spending.ts':
     'guesses the periods before the locks, and compares them with those of the instant behind',
 }
 

@@ -33,7 +33,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
   ],
   acyclicParts: [
-    ['modules/payments/lifecycle/planted.ts', `import { createPayments } from '../create/batches.ts'`],
+    ['modules/payments/lifecycle/planted.ts', `import { createPayments } from '../create/payment-queue.ts'`],
     ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet.ts'`],
   ],
   transitivePurity: [

@@ -41,6 +41,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const beneficiary = await newBeneficiary(api)
   const policy = await made(api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' }))
   const created = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
+  const batch = await made(api.post('/v1/payment-batches', { items: [{ beneficiary_id: beneficiary, amount_minor: '150000' }] }))
   const personal = (await owner.api.get('/v1/workspaces')).body.data.find(
     (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
   )
@@ -68,6 +69,8 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'DELETE /v1/workspaces/current/members/:id': { id: await memberIdOf(owner, owner.accountId) },
     'DELETE /v1/workspaces/current/invitations/:id': { id: invitation },
     'DELETE /v1/workspaces/current/grants/:id': { id: spare.grantId },
+    'GET /v1/payment-batches/:id': { id: batch },
+    'POST /v1/payment-batches/:id/cancel': { id: batch },
     'GET /v1/beneficiaries/:id': { id: beneficiary },
     'GET /v1/beneficiaries/:id/payments': { id: beneficiary },
     'PATCH /v1/beneficiaries/:id': { id: beneficiary, body: { display_name: 'Mine' } },

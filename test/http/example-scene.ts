@@ -183,6 +183,21 @@ export const playExamples = async (
   await play('accounts.history_summary', api, { query: { days: '2' } })
   await play('notifications.list', api, { query: { limit: '2' } })
 
+  // A batch: many payments, one approval. It is cancelled again.
+  pass()
+  const batch = await play('payment_batches.create', agent, {
+    body: {
+      name: 'March suppliers',
+      items: [
+        { beneficiary_id: payee.id, amount_minor: '120000', narrative: 'Chairs', account_reference: 'INV-0311' },
+        { beneficiary_id: payee.id, amount_minor: '10000', narrative: 'Delivery', account_reference: 'INV-0312' },
+      ],
+    },
+  })
+  await play('payment_batches.list', api, { query: { status: 'pending_approval' } })
+  await play('payment_batches.get', api, { path: { id: batch.id } })
+  await play('payment_batches.cancel', agent, { path: { id: batch.id } })
+
   // A mandate: terms that a wallet has signed.
   const expires_at = new Date(service.clock.now().getTime() + 7 * 86_400_000).toISOString()
   const terms = { description: 'Groceries this week', max_total_minor: '100000', expires_at }

@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { approvalSubject } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
 import { api, call } from './client.ts'
 import { inWorkspace } from './in-workspace.ts'
@@ -27,7 +28,7 @@ export const inboxQuery = (workspaceId: string) => ({
 /** Whether this person is asked: no one whose decision counts already, and no one about a request of their own under separation of duties. */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
   !approval.decisions.some((decision) => decision.account_id === accountId && decision.voided_at === null) &&
-  !(approval.separation_of_duties && approval.payment.initiated_by.account_id === accountId)
+  !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
 
 const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')
 

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/types.ts'
 
-type InitiatedBy = Schemas['Approval']['payment']['initiated_by']
+type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
 
 /** Who requested a payment: a person by name, or a key or agent and its owner. */
 export const requesterWords = ({ label, account_id: account }: InitiatedBy, people: (id: string) => string): string => {

@@ -21,6 +21,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
     'mandates',
     'mandate',
   ],
+  payment_batch: ['payment', 'payments', 'approval', 'approvals', 'inbox'],
   approval: ['approval', 'approvals', 'inbox', 'payment', 'payments'],
   mandate: ['mandates', 'mandate'],
   beneficiary: ['beneficiaries', 'beneficiary'],

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
 import { id, instant, oneOf } from './columns.ts'
+import { paymentBatches } from './payment-batches.ts'
 import { payments } from './payments.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -15,9 +16,12 @@ export const approvals = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id),
+    /** For a batch its first item: who asked and whose money it is are the same for all of them. */
     paymentId: uuid()
       .notNull()
       .references(() => payments.id),
+    /** The whole batch that is decided, if it is not one payment. */
+    batchId: uuid().references(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),

@@ -55,6 +55,10 @@ export const payments = pgTable(
      * response of its idempotency key refer to it. It is never queried, so the type is `json`, which keeps the text as it is.
      */
     snapshot: json().$type<{ decision: unknown }>().notNull(),
+    /** The payment batch that it is an item of, its place in it from 0, and the text of its leaf in the batch's Merkle tree. */
+    batchId: uuid(),
+    batchIndex: integer(),
+    batchLeaf: text(),
     /** The key that the request named. What the provider knows the payment by follows from it, so it is kept for ever. */
     idempotencyKey: text(),
     /** SHA-256 of that request's body. The row is the key's record: its answer is the snapshot. */
@@ -97,6 +101,9 @@ export const payments = pgTable(
       .where(sql`${t.idempotencyKey} is not null`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
+    // The items of a batch in their order.
+    index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
+    check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
     check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
     check('payments_late_success_check', sql`${t.lateSuccessAt} is null or ${t.status} = 'failed'`),

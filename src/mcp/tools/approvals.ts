@@ -8,21 +8,27 @@ const Wire = z.object({
   required_approvals: z.int(),
   approvals_given: z.int(),
   expires_at: z.string(),
-  payment: z.object({
-    id: z.string(),
-    amount_minor: z.string(),
-    currency: z.string(),
-    narrative: z.string().nullable(),
-    beneficiary: z.object({ display_name: z.string() }),
-  }),
+  payment: z
+    .object({
+      id: z.string(),
+      amount_minor: z.string(),
+      currency: z.string(),
+      narrative: z.string().nullable(),
+      beneficiary: z.object({ display_name: z.string() }),
+    })
+    .nullable(),
+  batch: z
+    .object({ id: z.string(), total_minor: z.string(), currency: z.string(), name: z.string().nullable(), items_count: z.int() })
+    .nullable(),
 })
 
-const Approval = Wire.omit({ payment: true }).extend({
+const Approval = Wire.omit({ payment: true, batch: true }).extend({
   url: z.string().describe('Where a person decides.'),
-  payment_id: z.string(),
+  payment_id: z.string().nullable(),
+  batch_id: z.string().nullable().describe('A whole batch is decided.'),
   amount_minor: z.string(),
   currency: z.string(),
-  payee: z.string(),
+  payee: z.string().describe('Of a batch: how many payments.'),
   purpose: z.string().nullable(),
 })
 
@@ -39,14 +45,15 @@ const list = defineTool({
       z.object({ data: z.array(Wire), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/approvals', query: { status, ...pageQuery(page) } }),
     )
-    const approvals = data.map(({ payment, ...approval }) => ({
+    const approvals = data.map(({ payment, batch, ...approval }) => ({
       ...approval,
       url: `${caller.publicUrl}/approve/${approval.id}`,
-      payment_id: payment.id,
-      amount_minor: payment.amount_minor,
-      currency: payment.currency,
-      payee: payment.beneficiary.display_name,
-      purpose: payment.narrative,
+      payment_id: payment?.id ?? null,
+      batch_id: batch?.id ?? null,
+      amount_minor: payment?.amount_minor ?? batch?.total_minor ?? '0',
+      currency: payment?.currency ?? batch?.currency ?? '',
+      payee: payment?.beneficiary.display_name ?? `${batch?.items_count ?? 0} payments`,
+      purpose: payment?.narrative ?? batch?.name ?? null,
     }))
     return { approvals, next_cursor }
   },

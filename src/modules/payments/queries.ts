@@ -57,6 +57,7 @@ const filters = {
   /** One status alone is read in the order of an index. */
   status: 'text?',
   statuses: 'text[]?',
+  batchId: 'uuid?',
   beneficiaryId: 'uuid?',
   grantId: 'uuid?',
   initiatorAccountId: 'uuid?',
@@ -136,6 +137,7 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     eq(payments.workspaceId, at.workspaceId),
     at.status && eq(payments.status, at.status),
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
+    at.batchId && eq(payments.batchId, at.batchId),
     at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
     at.grantId && eq(payments.grantId, at.grantId),
     at.initiatorAccountId && eq(payments.initiatorAccountId, at.initiatorAccountId),

@@ -7,7 +7,7 @@ import { notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { withoutTrace } from '../policies/present.ts'
-import { cancelPayment } from './approvals/cancel-payment.ts'
+import { cancelPayment } from './approvals/cancel.ts'
 import type { Deps } from './deps.ts'
 import { paymentColumns, presentPayment } from './present.ts'
 import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
@@ -33,6 +33,7 @@ const createRefusals = [
 
 const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch => ({
   ...(query.status && { statuses: query.status }),
+  ...(query.batch_id && { batchId: query.batch_id }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
   ...(query.grant_id && { grantId: query.grant_id }),
   ...(query.initiator_account_id && { initiatorAccountId: query.initiator_account_id }),

@@ -28,6 +28,8 @@ export const Payment = z
     amount_minor: MinorOut,
     fee_minor: MinorOut,
     currency: z.string(),
+    batch_id: IdOut('payment_batch').nullable(),
+    batch_index: z.number().int().nullable().meta({ description: 'Its place in its batch, from 0.' }),
     beneficiary_id: IdOut('beneficiary'),
     payment_type: z.string(),
     payment_rail: z.enum(railNames),
@@ -61,6 +63,7 @@ const Statuses = z.preprocess(
 
 export const ListPayments = PageQuery.extend({
   status: Statuses.optional().meta({ description: 'One or several: `?status=processing&status=unknown`, or with commas.' }),
+  batch_id: IdIn('payment_batch').optional(),
   beneficiary_id: IdIn('beneficiary').optional(),
   grant_id: IdIn('grant').optional().meta({ description: 'Initiated through this grant.' }),
   initiator_account_id: IdIn('account').optional(),

@@ -88,6 +88,23 @@ export const moneyOperations: OperationTexts = {
     summary: 'Get the evidence for a payment',
     text: 'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
   },
+  'payment_batches.create': {
+    summary: 'Make many payments with one approval',
+    text: 'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`.',
+    body: 'CreatePaymentBatch',
+  },
+  'payment_batches.list': {
+    summary: 'List payment batches',
+    text: 'The batches of the workspace, newest first, with how many of their items have each status.',
+  },
+  'payment_batches.get': {
+    summary: 'Read a payment batch',
+    text: 'One batch and how its items stand. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
+  },
+  'payment_batches.cancel': {
+    summary: 'Cancel a batch that waits for approval',
+    text: 'Cancels the batch with all of its payments and releases what was held. Once it is approved it cannot be cancelled (409).',
+  },
   'payments.cancel': {
     summary: 'Cancel a payment that waits for approval',
     text: 'Cancels a payment that is not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',

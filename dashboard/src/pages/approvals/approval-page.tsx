@@ -11,6 +11,7 @@ import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
 import { Decisions } from './decisions.tsx'
 import { PaymentOutcome } from './payment-outcome.tsx'
+import { SignedText } from './sign-decision.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -23,7 +24,7 @@ export const ApprovalPage = ({ id }: { id: string }) => {
       <PageHeader
         title={approval.data ? subjectWords(approval.data) : 'Approval'}
         back={back}
-        actions={approval.data && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
+        actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
       />
       {approval.isPending && (
         <div className="card">
@@ -47,13 +48,23 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
         <ApprovalSummary approval={approval} people={people} />
       </Card>
       <div className="stack split-aside">
-        {pending ? <Decide approval={approval} /> : <PaymentOutcome approval={approval} />}
+        {pending ? (
+          <Decide approval={approval} />
+        ) : (
+          <PaymentOutcome approval={approval} paymentId={approval.payment?.id ?? null} />
+        )}
         <Decisions approval={approval} people={people} />
       </div>
       <div className="split-below">
-        <Card title="Policy checks" note="Every rule that was checked.">
-          <DecisionTrace decision={approval.payment.decision} currency={approval.payment.currency} />
-        </Card>
+        {approval.payment ? (
+          <Card title="Policy checks" note="Every rule that was checked.">
+            <DecisionTrace decision={approval.payment.decision} currency={approval.payment.currency} />
+          </Card>
+        ) : (
+          <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the batch.">
+            <SignedText message={approval.signing.approve} />
+          </Card>
+        )}
       </div>
     </div>
   )

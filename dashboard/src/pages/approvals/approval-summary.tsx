@@ -1,6 +1,7 @@
+import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/types.ts'
-import { decisionReason } from '../../lib/decision-words.ts'
-import { capitalized } from '../../lib/list-words.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { requesterWords } from '../../lib/requester.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -13,18 +14,44 @@ import { Cautions, ContextFacts } from './context-facts.tsx'
 
 type Props = { approval: Schemas['Approval']; people: (accountId: string) => string }
 
+type Fact = [label: string, value: ReactNode]
+
+const factsOfPayment = (payment: Schemas['PaymentSummary']): Fact[] => {
+  const { beneficiary } = payment
+  return [
+    [
+      'Destination',
+      <span key="mask">
+        {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
+      </span>,
+    ],
+    ['Type', payment.payment_type === beneficiary.payment_rail ? null : typeLabel(payment.payment_type)],
+    ['Account reference', payment.account_reference],
+  ]
+}
+
+const factsOfBatch = (batch: Schemas['PaymentBatchSummary']): Fact[] => [
+  ['Payments', countWords(batch.items_count, 'payment')],
+  [
+    'Merkle root',
+    <span key="root" className="mono small">
+      {batch.merkle_root}
+    </span>,
+  ],
+]
+
 /** Everything that a decision needs, the most important first. */
 export const ApprovalSummary = ({ approval, people }: Props) => {
   const { workspace } = useSession()
-  const { payment } = approval
-  const { beneficiary } = payment
+  const { payment, batch } = approval
+  const subject = approvalSubject(approval)
   const pending = approval.status === 'pending'
   return (
     <div className="stack">
       <div className="row row-between">
         <div>
-          <Amount minor={payment.amount_minor} currency={payment.currency} size="big" />
-          <p className="quiet">to {beneficiary.display_name}</p>
+          <Amount minor={subject.amountMinor} currency={subject.currency} size="big" />
+          <p className="quiet">{payment ? `to ${subject.title}` : subject.title}</p>
         </div>
         {pending ? (
           <span className="badge badge-warn">
@@ -38,12 +65,12 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
       <Facts
         stacked
         facts={[
-          ['Purpose', payment.narrative],
+          ['Purpose', payment?.narrative ?? null],
           [
             'Requested by',
             <span key="requester">
-              {capitalized(requesterWords(payment.initiated_by, people))}{' '}
-              {payment.initiated_by.label !== null && (
+              {capitalized(requesterWords(subject.initiatedBy, people))}{' '}
+              {subject.initiatedBy.label !== null && (
                 <Badge tone="info" dot={false}>
                   Agent or API key
                 </Badge>
@@ -51,15 +78,9 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
             </span>,
           ],
           ['Workspace', workspace.name],
-          ['Why it needs approval', decisionReason(payment.decision)],
-          [
-            'Destination',
-            <span key="mask">
-              {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
-            </span>,
-          ],
-          ['Type', payment.payment_type === beneficiary.payment_rail ? null : typeLabel(payment.payment_type)],
-          ['Account reference', payment.account_reference],
+          ['Why it needs approval', subject.reason],
+          ...(payment ? factsOfPayment(payment) : []),
+          ...(batch ? factsOfBatch(batch) : []),
           [
             'Approvals',
             `${approval.approvals_given} of ${approval.required_approvals}${approval.separation_of_duties ? '. The requester can’t approve it' : ''}`,

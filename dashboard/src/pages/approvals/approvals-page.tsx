@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { approvalsQuery } from '../../api/queries.ts'
 import { type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { usePeopleOf } from '../../api/use-people.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -91,7 +92,10 @@ const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
 
 const SelectionBar = ({ review, items }: { review: ReturnType<typeof useReview>; items: readonly InboxItem[] }) => {
   const { chosen } = review
-  const sum = shortMoney(sumMinor(chosen.map(({ payment }) => payment.amount_minor)), items[0]?.workspace.currency ?? '')
+  const sum = shortMoney(
+    sumMinor(chosen.map((approval) => approvalSubject(approval).amountMinor)),
+    items[0]?.workspace.currency ?? '',
+  )
   return (
     <div className="selection-bar">
       <label className="check">

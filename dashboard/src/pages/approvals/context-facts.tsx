@@ -11,13 +11,14 @@ type Approval = Schemas['Approval']
 /** A payment over this multiple of the typical amount is unusual. */
 const unusualFactor = 3n
 
-const isUnusual = ({ payment }: Approval, typical: string | null | undefined): typical is string =>
+const isUnusual = (payment: Schemas['PaymentSummary'], typical: string | null | undefined): typical is string =>
   typical != null && compareMinor(payment.amount_minor, (BigInt(typical) * unusualFactor).toString()) > 0
 
 /** Warnings that come before everything else. */
 export const Cautions = ({ approval }: { approval: Approval }) => {
   const { payment } = approval
   const typical = approval.context?.payee.typical_amount_minor
+  if (!payment) return null
   return (
     <>
       <DecisionWarnings decision={payment.decision} />
@@ -26,7 +27,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
           <p className="quiet">No payment from this workspace has reached it yet. Check that it belongs to the right person.</p>
         </Notice>
       )}
-      {isUnusual(approval, typical) && (
+      {isUnusual(payment, typical) && (
         <Notice tone="warn" title="Much more than usual">
           <p className="quiet">Payments to this beneficiary are typically {moneyText(typical, payment.currency)}.</p>
         </Notice>
@@ -39,7 +40,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
 export const ContextFacts = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
   const { account } = useSession()
   const { payment, status, context } = approval
-  if (!context) return null
+  if (!context || !payment) return null
   const { payee } = context
   const others = context.eligible_approvers.filter((id) => id !== account.id)
   return (

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { Amount } from '../../ui/amount.tsx'
@@ -19,8 +20,11 @@ const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
   return approvals.length === 1 && only ? `${verb} ${subjectWords(only)}?` : `${verb} ${countWords(approvals.length, 'payment')}?`
 }
 
+const subjectsOf = (approvals: readonly Approval[]) =>
+  approvals.map((approval) => ({ id: approval.id, ...approvalSubject(approval) }))
+
 const total = (approvals: readonly Approval[]): string =>
-  shortMoney(sumMinor(approvals.map(({ payment }) => payment.amount_minor)), approvals[0]?.payment.currency ?? '')
+  shortMoney(sumMinor(subjectsOf(approvals).map(({ amountMinor }) => amountMinor)), subjectsOf(approvals)[0]?.currency ?? '')
 
 const needsAnother = (approval: Approval): boolean => approval.approvals_given + 1 < approval.required_approvals
 
@@ -40,14 +44,13 @@ const rejectionEffect = (several: boolean): string =>
 /** Lists every payment that is decided, also in bulk. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="decide-list">
-    {approvals.map(({ id, payment }) => (
+    {subjectsOf(approvals).map(({ id, title, mask, note, amountMinor, currency }) => (
       <li key={id}>
         <span>
-          <span className="strong">{payment.beneficiary.display_name}</span>{' '}
-          <span className="mono faint nowrap">{payment.beneficiary.destination_mask}</span>
-          {payment.narrative && <span className="quiet small block">{payment.narrative}</span>}
+          <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
+          {note && <span className="quiet small block">{note}</span>}
         </span>
-        <Amount minor={payment.amount_minor} currency={payment.currency} />
+        <Amount minor={amountMinor} currency={currency} />
       </li>
     ))}
   </ul>

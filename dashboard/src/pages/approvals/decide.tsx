@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { useInbox } from '../../api/use-inbox.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
@@ -27,7 +28,7 @@ const useOwnDecision = ({ decisions }: Approval): Choice | undefined => {
 const useHindrance = (approval: Approval): string | null => {
   const { can, account } = useSession()
   if (!can('approval.decide')) return 'Your role in this workspace can’t decide approvals.'
-  if (approval.separation_of_duties && approval.payment.initiated_by.account_id === account.id)
+  if (approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === account.id)
     return 'You requested this payment, and the requester can’t approve it. Share the signing link with someone who can.'
   return null
 }

@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { InboxItem } from '../../api/use-inbox.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
-import { decisionReason } from '../../lib/decision-words.ts'
-import { typeLabel } from '../../lib/rails.ts'
 import { requesterWords } from '../../lib/requester.ts'
 import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
@@ -24,10 +23,10 @@ type Props = {
 export const InboxRow = ({ item: { approval, workspace }, people, named, check }: Props) => {
   const current = useSession().workspace
   const switchTo = useSwitchWorkspace()
-  const { payment } = approval
+  const subject = approvalSubject(approval)
   const href = `/approvals/${approval.id}`
   const pending = approval.status === 'pending'
-  const warned = pending && payment.beneficiary.first_payment
+  const warned = pending && subject.isFirstPayment
   return (
     <div className={cx('item inbox-row', check ? 'inbox-row-check' : null)} id={rowId(approval)} data-row>
       {check}
@@ -42,18 +41,18 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
       >
         <span className="item-main">
           <span className="item-title">
-            {payment.beneficiary.display_name}
+            {subject.title}
             {warned && <Badge tone="warn">First payment</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>
-          <span className="block">{payment.narrative ?? typeLabel(payment.payment_type)}</span>
+          <span className="block">{subject.purpose}</span>
           <span className="item-note block">
-            Requested by {requesterWords(payment.initiated_by, people)} · <Time at={approval.created_at} />
+            Requested by {requesterWords(subject.initiatedBy, people)} · <Time at={approval.created_at} />
           </span>
-          {pending && <span className="item-note block">{decisionReason(payment.decision)}</span>}
+          {pending && <span className="item-note block">{subject.reason}</span>}
         </span>
         <span className="item-side inbox-side">
-          <Amount minor={payment.amount_minor} currency={payment.currency} />
+          <Amount minor={subject.amountMinor} currency={subject.currency} />
           {pending ? (
             <span className="faint small">
               {approval.required_approvals > 1 && `${approval.approvals_given} of ${approval.required_approvals} · `}

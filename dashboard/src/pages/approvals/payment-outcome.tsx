@@ -8,8 +8,8 @@ import { Card, SkeletonText } from '../../ui/layout.tsx'
 import { Timeline } from '../payments/timeline.tsx'
 
 /** What happened to the payment after the decision, live, and a link to the next approval. */
-export const PaymentOutcome = ({ approval }: { approval: Schemas['Approval'] }) => {
-  const payment = useQuery(paymentQuery(approval.payment.id))
+export const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {
+  const payment = useQuery({ ...paymentQuery(paymentId ?? ''), enabled: paymentId !== null })
   const people = usePeople()
   const { forMe } = useInbox()
   return (
@@ -17,7 +17,9 @@ export const PaymentOutcome = ({ approval }: { approval: Schemas['Approval'] }) 
       title="What happened"
       footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
     >
-      {payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />}
+      {paymentId === null && <p className="quiet">The batch is {approval.batch?.status ?? approval.status}.</p>}
+      {paymentId !== null &&
+        (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
     </Card>
   )
 }

@@ -3,6 +3,7 @@ import { api, call } from '../../api/client.ts'
 import { inWorkspace } from '../../api/in-workspace.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { announce } from '../../ui/toast.tsx'
 import { type Choice, decidedWords } from './decided-words.ts'
@@ -41,7 +42,7 @@ const decideOne = (approval: Approval, choice: Choice, reason: string) =>
     api.POST('/v1/approvals/{id}/decide', {
       params: { path: { id: approval.id } },
       body: { decision: choice, ...(reason && { reason }) },
-      ...inWorkspace(approval.payment.workspace_id),
+      ...inWorkspace(approvalSubject(approval).workspaceId),
     }),
   )
 

@@ -9,13 +9,14 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
+import { moveBatch } from '../batch/change.ts'
+import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
-import { releasePayment } from '../lifecycle/end.ts'
+import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
-import { startPayment } from '../lifecycle/start.ts'
-import { lockPaymentWithAccount } from '../queries.ts'
-import { endApproval } from './end.ts'
-import { type ApprovalRecord, currentDecisions, findApprovalIn, lockApproval } from './queries.ts'
+import { startPayments } from '../lifecycle/start.ts'
+import { endApproval, endWhole, refreshed } from './end.ts'
+import { type ApprovalRecord, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import type { ProvenSigner } from './signer.ts'
 
@@ -30,26 +31,17 @@ type Decision = {
   proof: ProvenSigner | null
 }
 
-/** Lock order: accounts, payment, approval. */
-const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord> => {
-  await lockPaymentWithAccount(tx, unlocked.payment.id)
-  return lockApproval(tx, unlocked.approval.id)
-}
-
-/** Expires an approval whose time is over, and its payment: the hold and the charges are given back. */
+/** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
 export const expireApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
-  record: ApprovalRecord,
+  record: LockedApproval,
 ): Promise<void> => {
-  const actor: Actor = { accountId: null, origin: null, way: 'timer' }
-  await releasePayment(tx, deps, record.payment, { to: 'expired', actor })
-  const payment = { ...record.payment, status: 'expired' as const }
-  await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
+  await endWhole(tx, deps, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 }
 
 /** An approver may take an approval back until the approval ends, and whose decision was voided may decide again. */
-const alreadyDecided = (record: ApprovalRecord, { accountId, choice }: Decision): ApprovalRecord | undefined => {
+const alreadyDecided = (record: LockedApproval, { accountId, choice }: Decision): LockedApproval | undefined => {
   const { approval } = record
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
   if (own && own.decision === choice) return record
@@ -61,30 +53,59 @@ const alreadyDecided = (record: ApprovalRecord, { accountId, choice }: Decision)
   })
 }
 
-/** What follows from the decisions that are recorded now. */
-const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor, choice }: Decision): Promise<ApprovalRecord> => {
-  if (choice === 'reject') {
-    const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
-    return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
-  }
-  const obstacle = await countOnApproval(tx, deps, record.payment)
-  if (obstacle?.kind === 'unapproved') return record
-  // Nothing is lost: the approval can be given again when what stops the payment is lifted.
-  if (obstacle?.kind === 'stopped') throw obstacle.refusal
-  const approved = await endApproval(tx, deps, actor, record, 'approved')
-  const { workspaceId, beneficiaryId: id } = record.payment
-  await confirmByApproval(tx, deps, actor, { workspaceId, id, name: record.approval.beneficiaryName })
-  const payment = obstacle
-    ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure: obstacle.failure })
-    : await startPayment(tx, deps, record.payment)
-  return { ...approved, payment }
+const readProposed = statement(
+  'approvals.proposed_payees',
+  'select id from beneficiaries where id = any($1::uuid[]) and confirmed_at is null order by id',
+)
+
+/** The payees that nobody has confirmed yet, by the names that the approver saw. */
+const confirmPayees = async (tx: Tx, deps: DecideDeps, actor: Actor, { approval, payments }: LockedApproval): Promise<void> => {
+  const { workspaceId, beneficiaryName } = approval
+  const names = new Map(
+    payments.map(({ beneficiaryId, batchLeaf }) => [
+      beneficiaryId,
+      batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
+    ]),
+  )
+  const proposed = await tx.query<{ id: Uuid }>(readProposed, [plainList([...names.keys()])])
+  for (const { id } of proposed) await confirmByApproval(tx, deps, actor, { workspaceId, id, name: names.get(id) ?? '' })
 }
+
+/**
+ * Sends what was approved. An item of a batch that no longer fits fails alone; a single payment, or a whole batch, that something stops which
+ * can be lifted stays as it is.
+ */
+const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
+  const obstacles = await countOnApproval(tx, deps, record.payments)
+  const [first] = obstacles
+  if (first?.kind === 'unapproved') return record
+  // Nothing is lost: the approval can be given again when what stops the payment is lifted.
+  if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
+  const approved = await endApproval(tx, deps, actor, record, 'approved')
+  await confirmPayees(tx, deps, actor, record)
+  if (record.approval.batchId) await moveBatch(tx, deps, actor, record.approval.batchId, 'processing')
+  const fits = record.payments.filter((_, index) => !obstacles[index])
+  const started = await startPayments(tx, deps, fits)
+  const failed = await endPayments(
+    tx,
+    deps,
+    record.payments.flatMap((payment, index) => {
+      const obstacle = obstacles[index]
+      return obstacle ? [{ payment, to: 'failed' as const, actor, failure: obstacle.failure }] : []
+    }),
+  )
+  return refreshed(tx, { ...record, ...approved }, [...started, ...failed])
+}
+
+/** What follows from the decisions that are recorded now. */
+const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, { actor, choice }: Decision): Promise<ApprovalRecord> =>
+  choice === 'reject' ? endWhole(tx, deps, actor, record, 'rejected') : release(tx, deps, record, actor)
 
 /**
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
  * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
  */
-const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision: Decision): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> => {
   const { at } = tx
   const settled = alreadyDecided(record, decision)
   if (settled) return settled
@@ -149,7 +170,7 @@ export const decideByCredential = async (
 ): Promise<ApprovalRecord> => {
   const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
   if (!unlocked) throw notFound()
-  const record = await lockAll(tx, unlocked)
+  const record = await lockWhole(tx, unlocked)
   const behind = await grantBehind(tx, principal.credential, principal.grant?.id ?? null)
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
   const { frozen, closed } = principal.workspace
@@ -192,7 +213,7 @@ export const decideBySignature = async (
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockAll(tx, unlocked)
+  const record = await lockWhole(tx, unlocked)
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) {
     const actor = { accountId: null, origin, way: 'signature' }

@@ -2,10 +2,13 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { moveBatch } from '../batch/change.ts'
+import { findBatches } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
+import { endPayments } from '../lifecycle/end.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { presentApproval } from './present.ts'
-import { type ApprovalRecord, lockApproval } from './queries.ts'
+import { type ApprovalRecord, type LockedApproval, lockApproval } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
@@ -26,6 +29,36 @@ export const endApproval = async (
   await audit(tx, actor, at, { action: `approval.${to}`, workspaceId, subject: { type: 'approval', id: approval.id } })
   return after
 }
+
+/**
+ * Ends everything that waits for an approval in the same way: its payments, with their holds and charges given back, its batch, itself. The
+ * caller holds all the locks.
+ */
+export const endWhole = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  actor: Actor,
+  record: LockedApproval,
+  to: 'rejected' | 'expired' | 'cancelled',
+): Promise<LockedApproval> => {
+  const { approval } = record
+  const payments = await endPayments(
+    tx,
+    deps,
+    record.payments.map((payment) => ({ payment, to, actor })),
+  )
+  if (approval.batchId) await moveBatch(tx, deps, actor, approval.batchId, to)
+  const after = await refreshed(tx, record, payments)
+  return { ...(await endApproval(tx, deps, actor, after, to)), payments }
+}
+
+/** The record as its event and its answer show it, after its payments were changed. */
+export const refreshed = async (tx: Tx, record: LockedApproval, payments: PaymentRecord[]): Promise<LockedApproval> => ({
+  ...record,
+  payments,
+  payment: payments.find(({ id }) => id === record.payment.id) ?? record.payment,
+  batch: record.batch && ((await findBatches(tx, [record.batch.id]))[0]?.batch ?? record.batch),
+})
 
 /** The approval of a payment that was cancelled: it can no longer be decided. */
 export const cancelApproval = async (

@@ -2,9 +2,8 @@ import { inTx, statement } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
-import { lockPaymentWithAccount } from '../queries.ts'
 import { expireApproval } from './decide.ts'
-import { findApproval, lockApproval } from './queries.ts'
+import { findApproval, lockWhole } from './queries.ts'
 
 const due = statement(
   'approvals.due',
@@ -15,8 +14,7 @@ const expire = (deps: Pick<Deps, 'appendEvents' | 'config' | 'db'>, id: Uuid): P
   inTx(deps.db, async (tx) => {
     const unlocked = await findApproval(tx, id)
     if (!unlocked) return
-    await lockPaymentWithAccount(tx, unlocked.payment.id)
-    const record = await lockApproval(tx, id)
+    const record = await lockWhole(tx, unlocked)
     if (record.approval.status === 'pending') await expireApproval(tx, deps, record)
   })
 

@@ -27,10 +27,10 @@ export type ApprovalFacts = {
   expiresAt: Date
 }
 
-const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
+export const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
 /** Names are other people's text: on one line, and apart from the text around them. */
-const oneLine = (text: string): string => isolated(cleanText(text))
+export const oneLine = (text: string): string => isolated(cleanText(text))
 
 /** The canonical message (EIP-191 text). It is built once, when the approval is created, stored, and verified byte for byte. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>

@@ -2,11 +2,12 @@ import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
+import type { BatchRow } from '../batch/queries.ts'
 import type { ApprovalContext } from './context.ts'
 import { type ApprovalRecord, currentDecisions, type DecisionRow } from './queries.ts'
-import type { Approval } from './schema.ts'
+import type { Approval, PaymentSummary } from './schema.ts'
 
-const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): Approval['payment'] => ({
+const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
   id: formatId('payment', payment.id),
   workspace_id: formatId('workspace', payment.workspaceId),
   status: payment.status,
@@ -29,6 +30,23 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
   },
   decision: payment.snapshot.decision as Decision,
   created_at: isoTime(payment.createdAt),
+})
+
+const presentBatchSummary = (batch: BatchRow, { grantLabel }: ApprovalRecord): NonNullable<Approval['batch']> => ({
+  id: formatId('payment_batch', batch.id),
+  workspace_id: formatId('workspace', batch.workspaceId),
+  status: batch.status,
+  name: batch.name,
+  items_count: batch.itemsCount,
+  total_minor: formatMinor(batch.totalMinor),
+  currency: batch.currency,
+  merkle_root: batch.merkleRoot,
+  initiated_by: {
+    account_id: formatId('account', batch.initiatorAccountId),
+    grant_id: batch.grantId && formatId('grant', batch.grantId),
+    label: grantLabel,
+  },
+  created_at: isoTime(batch.createdAt),
 })
 
 /** A decision ends when it is voided, and when its account decides otherwise. */
@@ -66,7 +84,8 @@ export const presentApproval = (record: ApprovalRecord, context?: ApprovalContex
   return {
     id: formatId('approval', approval.id),
     status: approval.status,
-    payment: presentSummary(record),
+    payment: approval.batchId ? null : presentSummary(record),
+    batch: record.batch && presentBatchSummary(record.batch, record),
     required_approvals: approval.requiredApprovals,
     approvals_given: approvalsGiven(record),
     separation_of_duties: approval.separationOfDuties,

@@ -10,14 +10,17 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { type BatchRow, findBatchRows, readItemIds } from '../batch/queries.ts'
+import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
 export type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
-/** An approval with its payment and the decisions made so far. */
+/** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
 export type ApprovalRecord = {
   approval: ApprovalRow
+  batch: BatchRow | null
   payment: typeof payments.$inferSelect
   beneficiary: Pick<typeof beneficiaries.$inferSelect, 'id' | 'displayName' | 'paymentRail' | 'destinationMask'>
   grantLabel: string | null
@@ -87,9 +90,18 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
+/** Few approvals are about a batch. */
+const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
+  const batches = await findBatchRows(
+    db,
+    rows.flatMap(({ approval }) => approval.batchId ?? []),
+  )
+  return rows.map((row) => ({ ...row, batch: batches.find(({ id }) => id === row.approval.batchId) ?? null }))
+}
+
 const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { ids: [id] })])
-  return row && { ...row, decisions }
+  return row && (await withBatches(db, [{ ...row, decisions }]))[0]
 }
 
 /** By id alone: for the public message and for signatures, which name no workspace. */
@@ -106,7 +118,10 @@ export const listApprovals = async (
 ): Promise<ApprovalRecord[]> => {
   const rows = await db.run(list, { workspaceId, status, ...page })
   const decisions = rows.length === 0 ? [] : await db.run(decisionsOf, { ids: rows.map(({ approval }) => approval.id) })
-  return rows.map((row) => ({ ...row, decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id) }))
+  return withBatches(
+    db,
+    rows.map((row) => ({ ...row, decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id) })),
+  )
 }
 
 /** The approval, locked: after the owning ledger account and the payment. */
@@ -115,4 +130,18 @@ export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> =>
   const record = await findApproval(tx, id)
   if (!record) throw new Error('an approval that must exist is missing')
   return record
+}
+
+/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
+export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
+
+/** Lock order: accounts, payments, approval. */
+export const lockWhole = async (
+  tx: Tx,
+  { approval, payment }: Pick<ApprovalRecord, 'approval' | 'payment'>,
+): Promise<LockedApproval> => {
+  const ids = approval.batchId ? await readItemIds(tx, approval.batchId) : [payment.id]
+  const locked = new Map((await lockPaymentsWithAccounts(tx, ids)).map((one) => [one.id, one]))
+  const record = await lockApproval(tx, approval.id)
+  return { ...record, payments: ids.flatMap((id) => locked.get(id) ?? []) }
 }

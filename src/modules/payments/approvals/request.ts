@@ -7,12 +7,14 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import type { Decision } from '../../../policy/types.ts'
+import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
+import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalMessage } from './message.ts'
 import { readRequestedBy } from './names.ts'
 import { presentApproval } from './present.ts'
-import { findApproval } from './queries.ts'
+import { type ApprovalRow, findApproval } from './queries.ts'
 
 export type ApprovalRequest = {
   principal: Principal
@@ -29,6 +31,42 @@ export type ApprovalRequest = {
 /** At a paybill the reference is the account that is paid, as much as the number. */
 const digestText = (nonce: string, { destination, payment }: Pick<ApprovalRequest, 'destination' | 'payment'>): string =>
   [nonce, destination, ...(hasAccounts(payment.rail) && payment.accountReference ? [payment.accountReference] : [])].join(':')
+
+/** What an approval asks for. */
+export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'policyVersions'>
+
+export const asked = ({ requiredApprovals, separationOfDuties, policyVersions }: Decision): Asked => ({
+  requiredApprovals,
+  separationOfDuties,
+  policyVersions: [...policyVersions],
+})
+
+type NewApproval = Asked &
+  Pick<
+    ApprovalRow,
+    'id' | 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'approveMessage' | 'rejectMessage' | 'expiresAt'
+  > &
+  Pick<ApprovalRequest, 'mandateSignature'>
+
+const insert = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  payment: PaymentRecord,
+  { mandateSignature, ...approval }: NewApproval,
+): Promise<void> => {
+  const { at } = tx
+  const { accountId, workspaceId } = payment
+  await tx.orm
+    .insert(approvals)
+    .values({ ...approval, workspaceId, paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at })
+  if (mandateSignature)
+    await tx.orm
+      .insert(approvalDecisions)
+      .values({ id: newId(), approvalId: approval.id, decision: 'approve', via: 'mandate', decidedAt: at, ...mandateSignature })
+  const record = await findApproval(tx, approval.id)
+  if (!record) throw new Error('an inserted approval cannot be read')
+  await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
+}
 
 /** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
@@ -61,29 +99,64 @@ export const requestApproval = async (
     nonce,
     expiresAt,
   }
-  await tx.orm.insert(approvals).values({
+  await insert(tx, deps, payment, {
     id: approvalId,
-    workspaceId: payment.workspaceId,
-    paymentId: payment.id,
-    status: 'pending',
-    requiredApprovals: decision.requiredApprovals,
-    separationOfDuties: decision.separationOfDuties,
+    batchId: null,
+    ...asked(decision),
     initiatingGrantId,
-    policyVersions: decision.policyVersions,
     beneficiaryName: request.beneficiary.displayName,
     approveMessage: approvalMessage('approve', facts),
     rejectMessage: approvalMessage('reject', facts),
-    createdAt: at,
-    updatedAt: at,
     expiresAt,
+    mandateSignature: request.mandateSignature,
   })
-  const mandateDecision = request.mandateSignature
-  if (mandateDecision)
-    await tx.orm
-      .insert(approvalDecisions)
-      .values({ id: newId(), approvalId, decision: 'approve', via: 'mandate', decidedAt: at, ...mandateDecision })
-  const record = await findApproval(tx, approvalId)
-  if (!record) throw new Error('an inserted approval cannot be read')
-  const { accountId, workspaceId } = payment
-  await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
+}
+
+export type BatchApprovalRequest = {
+  principal: Principal
+  approvalId: Uuid
+  batch: BatchRow
+  /** The first item, as it is in the table. */
+  payment: PaymentRecord
+  needs: Asked
+  nonce: string
+  lines: readonly BatchLine[]
+}
+
+/** Creates the one approval of a batch, in the transaction that decided its items. The batch and its payments are written already. */
+export const requestBatchApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  { principal, approvalId, batch, payment, needs, nonce, lines }: BatchApprovalRequest,
+): Promise<void> => {
+  const [requestedBy, initiatingGrantId] = await Promise.all([
+    readRequestedBy(tx, payment),
+    grantBehind(tx, principal.credential, payment.grantId),
+  ])
+  const expiresAt = secondsAfter(tx.at, deps.config.APPROVAL_TTL_HOURS * 3600)
+  const { currency, merkleRoot, name } = batch
+  const facts = {
+    domain: new URL(deps.config.publicUrl).host,
+    approvalId,
+    batchId: batch.id,
+    currency,
+    merkleRoot,
+    name,
+    lines,
+    ...requestedBy,
+    policyVersions: needs.policyVersions,
+    nonce,
+    expiresAt,
+  }
+  await insert(tx, deps, payment, {
+    id: approvalId,
+    batchId: batch.id,
+    ...needs,
+    initiatingGrantId,
+    beneficiaryName: lines[0]?.payeeName ?? '',
+    approveMessage: batchApprovalMessage('approve', facts),
+    rejectMessage: batchApprovalMessage('reject', facts),
+    expiresAt,
+    mandateSignature: null,
+  })
 }

@@ -47,7 +47,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
           read: (page) => listApprovals(deps.db, workspace.id, page, request.query.status),
           idOf: (row) => row.approval.id,
           present: (rows) =>
-            rows.map((row) => presentApproval(row)).map((one) => ({ ...one, payment: withoutTrace(one.payment) })),
+            rows.map((row) => presentApproval(row)).map((one) => ({ ...one, payment: one.payment && withoutTrace(one.payment) })),
         }),
       )
     },

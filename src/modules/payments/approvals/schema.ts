@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { approvalChoices, approvalStatuses } from '../../../db/tables/approvals.ts'
+import { paymentBatchStatuses } from '../../../db/tables/payment-batches.ts'
 import { paymentStatuses } from '../../../db/tables/payments.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
@@ -29,6 +30,23 @@ export const PaymentSummary = z
   })
   .meta({ id: 'PaymentSummary' })
 
+export type PaymentSummary = z.output<typeof PaymentSummary>
+
+export const BatchSummary = z
+  .object({
+    id: IdOut('payment_batch'),
+    workspace_id: IdOut('workspace'),
+    status: z.enum(paymentBatchStatuses),
+    name: z.string().nullable(),
+    items_count: z.number().int(),
+    total_minor: MinorOut,
+    currency: z.string(),
+    merkle_root: z.string(),
+    initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'PaymentBatchSummary' })
+
 const ApprovalContext = z
   .object({
     payee: z.object({
@@ -45,7 +63,8 @@ export const Approval = z
   .object({
     id: IdOut('approval'),
     status: z.enum(approvalStatuses),
-    payment: PaymentSummary,
+    payment: PaymentSummary.nullable().meta({ description: 'Null where a batch is decided.' }),
+    batch: BatchSummary.nullable().meta({ description: 'The batch that is decided as a whole; null for one payment.' }),
     required_approvals: z.number().int(),
     approvals_given: z.number().int(),
     separation_of_duties: z.boolean(),

@@ -6,6 +6,7 @@ import type { Actor } from '../../../events/audit.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { sweepRows } from '../../for-each-row.ts'
+import { moveBatch } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
@@ -26,10 +27,22 @@ const readUnauthorized = statement(
      and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`,
 )
 
+/** A batch waits as a whole, so it ends as a whole. */
+const readWhole = statement(
+  'payments.whole_batches',
+  `select id from payments where id = any($1::uuid[])
+   union select q.id from payments p join payments q on q.batch_id = p.batch_id
+   where p.id = any($1::uuid[]) and p.status = 'pending_approval' and q.status = 'pending_approval'`,
+)
+
 /** The caller has locked the owning accounts, and these payments are not sent. */
 const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
   if (ids.length === 0) return
-  const payments = await lockPaymentsWithAccounts(tx, ids)
+  const whole = await tx.query<{ id: Uuid }>(readWhole, [plainList(ids)])
+  const payments = await lockPaymentsWithAccounts(
+    tx,
+    whole.map(({ id }) => id),
+  )
   const lost = failure('policy_changed', null, 'Who asked for the payment may no longer ask for it.')
   const ended = await endPayments(
     tx,
@@ -40,7 +53,11 @@ const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid
         : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: lost },
     ),
   )
-  for (const payment of ended) if (payment.status === 'cancelled') await cancelApproval(tx, deps, actor, payment)
+  const cancelled = ended.filter(({ status }) => status === 'cancelled')
+  for (const batchId of new Set(cancelled.flatMap((payment) => payment.batchId ?? [])))
+    await moveBatch(tx, deps, actor, batchId, 'cancelled')
+  for (const payment of new Map(cancelled.map((one) => [one.approvalId, one])).values())
+    await cancelApproval(tx, deps, actor, payment)
 }
 
 /**

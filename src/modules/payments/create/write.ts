@@ -18,15 +18,17 @@ const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
      account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, request_hash,
-     counted_day, hold_transfer_id, dispatch_due_at, traceparent, created_at, updated_at)
-   select id, workspace, account, status, amount, $23, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
-     approval, initiator, grant_id, snapshot::json, key, hash, day, hold, case when status = 'processing' then $24::timestamptz end, trace, $24, $24
+     counted_day, hold_transfer_id, batch_id, batch_index, batch_leaf, dispatch_due_at, traceparent, created_at, updated_at)
+   select id, workspace, account, status, amount, $26, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
+     approval, initiator, grant_id, snapshot::json, key, hash, day, hold, batch, place, leaf,
+     case when status = 'processing' then $27::timestamptz end, trace, $27, $27
    from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
      unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
      ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
-     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]))
+     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]),
+     unnest($23::uuid[]), unnest($24::int[]), unnest($25::text[]))
      as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
-       initiator, grant_id, snapshot, key, day, hold, trace, hash)`,
+       initiator, grant_id, snapshot, key, day, hold, trace, hash, batch, place, leaf)`,
 )
 
 const insertValues = (written: readonly Written[], at: Date) => {
@@ -54,6 +56,9 @@ const insertValues = (written: readonly Written[], at: Date) => {
     plainList(rows.map(({ holdTransferId }) => holdTransferId)),
     textList(rows.map(({ traceparent }) => traceparent)),
     bytesList(rows.map(({ requestHash }) => requestHash)),
+    plainList(rows.map(({ batchId }) => batchId)),
+    plainList(rows.map(({ batchIndex }) => batchIndex)),
+    textList(rows.map(({ batchLeaf }) => batchLeaf)),
     rows[0]?.currency ?? '',
     at,
   ]
@@ -154,7 +159,8 @@ export const writePayments = async (
     )
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
-  for (const one of accepted) if (one.payment.approvalId) await requestApprovals(tx, deps, one)
+  // A batch is approved as a whole, which its own writer asks for.
+  for (const one of accepted) if (one.payment.approvalId && !one.payment.batchId) await requestApprovals(tx, deps, one)
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
   if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
 }

@@ -5,10 +5,10 @@ import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
-import { evaluate, stillCovered } from '../../../policy/evaluate.ts'
+import { chargesFor, evaluate, stillCovered } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { Periods, Usage } from '../../../policy/types.ts'
+import type { Evaluation, Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -16,7 +16,7 @@ import { type Authority, type RequesterStop, readAuthority } from '../evaluation
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
-import { type LockedState, readState } from '../evaluation/state.ts'
+import { type LockedState, readState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
@@ -72,6 +72,15 @@ const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter
 /** A payment, and the day whose limits apply to it. */
 type Again = { payment: PaymentRecord; day: string }
 
+/** A payment that counts in another day from now on uses that day's limits: the next one is decided with what is left of them. */
+const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, evaluation: Evaluation): void => {
+  for (const { subjectId, period, periodStart } of chargesFor(evaluation)) {
+    if (period === 'total' || (period === 'month' && periodStart === monthOf(countedDay))) continue
+    const key = usageKey(subjectId, period, periodStart)
+    state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
+  }
+}
+
 const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
@@ -102,8 +111,12 @@ const decideOne = async (
   // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }
-  const decision = evaluate(evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null))
-  if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) return undefined
+  const evaluation = evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null)
+  const decision = evaluate(evaluation)
+  if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) {
+    if (payment.countedDay !== day) use(state, payment, evaluation)
+    return undefined
+  }
   return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
@@ -125,7 +138,9 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
     accountReferences: payments.map(({ accountReference }) => accountReference),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
   })
-  return Promise.all(again.map((each) => decideOne(tx, deps, each, state, authorityOf(each.payment.id))))
+  const obstacles: (Obstacle | undefined)[] = []
+  for (const each of again) obstacles.push(await decideOne(tx, deps, each, state, authorityOf(each.payment.id)))
+  return obstacles
 }
 
 const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
@@ -154,15 +169,23 @@ export const recheckPayments = async (
 
 /**
  * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
- * for the day of its last approval, and counts there. The caller has locked the owning ledger account and the payment.
+ * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
+ * account and the payments, which are all of one workspace.
  */
 export const countOnApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
-  payment: PaymentRecord,
-): Promise<Obstacle | undefined> => {
-  const { day } = await currentPeriods(tx, payment, tx.at)
-  const [obstacle] = await decideAgain(tx, deps, [{ payment, day }])
-  if (!obstacle && day !== payment.countedDay) await moveCharges(tx, payment.id, day)
-  return obstacle
+  payments: readonly PaymentRecord[],
+): Promise<(Obstacle | undefined)[]> => {
+  const [one] = payments
+  if (!one) return []
+  const { day } = await currentPeriods(tx, one, tx.at)
+  const obstacles = await decideAgain(
+    tx,
+    deps,
+    payments.map((payment) => ({ payment, day })),
+  )
+  const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
+  await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
+  return obstacles
 }

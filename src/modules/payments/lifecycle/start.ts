@@ -1,20 +1,23 @@
 import type { Tx } from '../../../db/client.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { writeChange } from './write-change.ts'
+import { writeChanges } from './write-change.ts'
 
-/** Starts an approved payment: the row itself is the queue entry. */
-export const startPayment = (
+/** Starts approved payments: each row itself is a queue entry. */
+export const startPayments = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'jobs'>,
-  payment: PaymentRecord,
-): Promise<PaymentRecord> => {
-  tx.afterCommit(() => deps.jobs.wake('payments', [payment.rail]))
-  return writeChange(
+  payments: readonly PaymentRecord[],
+): Promise<PaymentRecord[]> => {
+  if (payments.length === 0) return []
+  tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(payments.map(({ rail }) => rail))]))
+  return writeChanges(
     tx,
     deps,
-    payment,
-    { status: 'processing', dispatchDueAt: tx.at },
-    { actor: { accountId: null, origin: null, way: 'approval' } },
+    payments.map((payment) => ({
+      payment,
+      change: { status: 'processing', dispatchDueAt: tx.at },
+      options: { actor: { accountId: null, origin: null, way: 'approval' } },
+    })),
   )
 }

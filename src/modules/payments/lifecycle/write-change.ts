@@ -1,11 +1,12 @@
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList, timeList } from '../../../db/lists.ts'
-import { requireMove } from '../../../db/transitions.ts'
+import { openPaymentStatuses, requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
+import { finishBatches } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -93,6 +94,8 @@ const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, a
   after: { status: after.status, ...details },
 })
 
+const isEnded = (status: PaymentRecord['status']): boolean => !openPaymentStatuses.some((open) => open === status)
+
 /**
  * The only way to change payments after their creation: transitions of the table, with their events and audit rows, one statement for each
  * table. `balances`: the events of the accounts whose money moved, after all changes. A payment that is not `processing` is not due to be
@@ -122,6 +125,8 @@ export const writeChanges = async (
       pairs.map(({ payment, after, options }) => auditOf(payment, after, options)),
     ),
   ])
+  const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
+  if (batches.size > 0) await finishBatches(tx, deps, [...batches])
   return pairs.map(({ after }) => after)
 }
 

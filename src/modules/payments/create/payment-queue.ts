@@ -10,7 +10,7 @@ import type { BatchDeps } from './write.ts'
  * Requests for payments wait in the queue of accounts: when nothing is under way, a request is decided alone and at once; those that arrive
  * while a batch is under way are decided together, each with its own answer.
  */
-export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
+export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
   const queue = createAccountQueue<PaymentRequest, CreatedPayment>({
     name: 'payments',
     logger: deps.logger,

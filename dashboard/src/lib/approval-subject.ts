@@ -1,0 +1,61 @@
+import type { Schemas } from '../api/types.ts'
+import { decisionReason } from './decision-words.ts'
+import { countWords } from './list-words.ts'
+import { shortMoney } from './money.ts'
+import { typeLabel } from './rails.ts'
+
+type Approval = Schemas['Approval']
+
+/** What an approval decides, one payment or a whole batch, as lists and dialogs show it. */
+export type ApprovalSubject = {
+  workspaceId: string
+  amountMinor: string
+  currency: string
+  title: string
+  mask: string | null
+  /** What it is for. */
+  purpose: string
+  note: string | null
+  reason: string
+  isFirstPayment: boolean
+  initiatedBy: Schemas['PaymentSummary']['initiated_by']
+  /** "KES 23,499 to Savannah Supplies" */
+  words: string
+}
+
+const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
+  workspaceId: payment.workspace_id,
+  amountMinor: payment.amount_minor,
+  currency: payment.currency,
+  title: payment.beneficiary.display_name,
+  mask: payment.beneficiary.destination_mask,
+  purpose: payment.narrative ?? typeLabel(payment.payment_type),
+  note: payment.narrative,
+  reason: decisionReason(payment.decision),
+  isFirstPayment: payment.beneficiary.first_payment,
+  initiatedBy: payment.initiated_by,
+  words: `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`,
+})
+
+const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
+  const count = countWords(batch.items_count, 'payment')
+  return {
+    workspaceId: batch.workspace_id,
+    amountMinor: batch.total_minor,
+    currency: batch.currency,
+    title: batch.name ?? `Batch of ${count}`,
+    mask: null,
+    purpose: count,
+    note: count,
+    reason: 'The payments of a batch are decided together.',
+    isFirstPayment: false,
+    initiatedBy: batch.initiated_by,
+    words: `${count} of ${shortMoney(batch.total_minor, batch.currency)} in all`,
+  }
+}
+
+export const approvalSubject = ({ payment, batch }: Pick<Approval, 'payment' | 'batch'>): ApprovalSubject => {
+  if (payment) return ofPayment(payment)
+  if (batch) return ofBatch(batch)
+  throw new Error('an approval is about a payment or a batch')
+}

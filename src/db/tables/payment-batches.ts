@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bytes, id, instant, money, oneOf } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+export const paymentBatchStatuses = [
+  'pending_approval',
+  'processing',
+  'completed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
+
+/** Many payments that were asked for together and are approved as one. Its items are payments; how they stand is counted from them. */
+export const paymentBatches = pgTable(
+  'payment_batches',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    accountId: uuid().notNull(),
+    status: text({ enum: paymentBatchStatuses }).notNull(),
+    name: text(),
+    metadata: jsonb().$type<Record<string, string>>().notNull(),
+    itemsCount: integer().notNull(),
+    totalMinor: money().notNull(),
+    currency: text().notNull(),
+    /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
+    merkleRoot: text().notNull(),
+    approvalId: uuid(),
+    initiatorAccountId: uuid().notNull(),
+    grantId: uuid(),
+    /** The batch as REST returned it when it was created: what its key repeats. */
+    snapshot: json().notNull(),
+    idempotencyKey: text(),
+    /** SHA-256 of the body of that request. */
+    requestHash: bytes(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    completedAt: instant(),
+  },
+  (t) => [
+    index('payment_batches_workspace').on(t.workspaceId, t.id),
+    uniqueIndex('payment_batches_idempotency_key')
+      .on(t.workspaceId, t.idempotencyKey, t.accountId)
+      .where(sql`${t.idempotencyKey} is not null`),
+    check('payment_batches_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
+    check('payment_batches_status_check', oneOf(t.status, paymentBatchStatuses)),
+    check('payment_batches_items_check', sql`${t.itemsCount} > 0 and ${t.totalMinor} > 0`),
+  ],
+)

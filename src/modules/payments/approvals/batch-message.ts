@@ -1,0 +1,78 @@
+import { isoTime } from '../../../http/wire.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
+import { type ApprovalFacts, oneLine, verbs } from './message.ts'
+
+/** An item as the text of a batch's approval names it. */
+export type BatchLine = {
+  payeeName: string
+  rail: string
+  destinationMask: string
+  amountMinor: Minor
+  /** Nothing was paid to this destination before. */
+  isFirst: boolean
+  /** What was paid to it the last time. */
+  lastAmountMinor: Minor | null
+}
+
+/** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
+export type BatchFacts = Pick<
+  ApprovalFacts,
+  'domain' | 'approvalId' | 'currency' | 'requester' | 'workspace' | 'policyVersions' | 'nonce' | 'expiresAt'
+> & {
+  batchId: Uuid
+  name: string | null
+  merkleRoot: string
+  lines: readonly BatchLine[]
+}
+
+const largestShown = 5
+
+const totalOf = (lines: readonly BatchLine[]): Minor => lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+
+/** More than twice what was paid the last time, or less than half of it. */
+const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
+  last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
+
+const byRail = (lines: readonly BatchLine[], currency: string): string =>
+  [...Map.groupBy(lines, ({ rail }) => rail)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(totalOf(own), currency)})`)
+    .join(', ')
+
+/** The canonical message of a batch's approval (EIP-191 text), built once and verified byte for byte, as a single payment's. */
+export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: BatchFacts): string => {
+  const { lines, currency } = facts
+  const largest = lines.toSorted((one, other) =>
+    one.amountMinor > other.amountMinor ? -1 : one.amountMinor < other.amountMinor ? 1 : 0,
+  )
+  return [
+    `${facts.domain} asks you to ${verbs[decision]} a batch of payments.`,
+    '',
+    `Total: ${displayAmount(totalOf(lines), currency)}`,
+    `Payments: ${lines.length}`,
+    `By rail: ${byRail(lines, currency)}`,
+    `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
+    `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
+    'Largest:',
+    ...largest
+      .slice(0, largestShown)
+      .map(
+        (line) =>
+          `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
+      ),
+    ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
+    `Requested by: ${oneLine(facts.requester)}`,
+    `Workspace: ${oneLine(facts.workspace)}`,
+    '',
+    'Purpose: payment batch approval',
+    `Decision: ${decision}`,
+    `Approval: ${formatId('approval', facts.approvalId)}`,
+    `Batch: ${formatId('payment_batch', facts.batchId)}`,
+    `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
+    `Merkle root: ${facts.merkleRoot}`,
+    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
+    `Nonce: ${facts.nonce}`,
+    `Expires: ${isoTime(facts.expiresAt)}`,
+  ].join('\n')
+}

@@ -1,0 +1,72 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import type { BatchRecord } from '../batch/queries.ts'
+import { findBatch } from '../batch/queries.ts'
+import type { Deps } from '../deps.ts'
+import { releasePayment } from '../lifecycle/end.ts'
+import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
+import { cancelApproval, endWhole } from './end.ts'
+import { findApproval, lockWhole } from './queries.ts'
+
+const readBelow = statement('payments.asked_below', 'select $1 = any(ancestor_ids || id) as below from grants where id = $2')
+
+const isAtOrBelow = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<boolean> => {
+  if (!grant || grant.id === asking) return true
+  return asking !== null && ((await tx.query<{ below: boolean }>(readBelow, [grant.id, asking]))[0]?.below ?? false)
+}
+
+const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Promise<void> => {
+  if (!(await isAtOrBelow(tx, principal, asking)))
+    throw new Refusal('forbidden', {
+      message: 'A delegated credential cancels only payments that it, or a grant below it, has initiated.',
+    })
+}
+
+/** Cancels a payment that still waits for its approval; a second call gives the same answer. */
+export const cancelPayment = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<PaymentRecord> => {
+  if (!(await findPayment(tx, principal.workspace.id, id))) throw notFound()
+  const payment = await lockPaymentWithAccount(tx, id)
+  await requireOwn(tx, principal, payment.grantId)
+  if (payment.status === 'cancelled') return payment
+  if (payment.batchId && payment.status === 'pending_approval')
+    throw conflict('This payment is an item of a batch, which is approved and cancelled as a whole.', 'status', {
+      status: payment.status,
+      batch_id: formatId('payment_batch', payment.batchId),
+    })
+  if (payment.status !== 'pending_approval')
+    throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
+  const cancelled = await releasePayment(tx, deps, payment, { to: 'cancelled', actor: principal })
+  await cancelApproval(tx, deps, principal, cancelled)
+  return cancelled
+}
+
+/** Cancels a batch that still waits for its approval, with all of its payments; a second call gives the same answer. */
+export const cancelBatch = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<BatchRecord> => {
+  const read = async (): Promise<BatchRecord> => {
+    const record = await findBatch(tx, principal.workspace.id, id)
+    if (!record) throw notFound()
+    return record
+  }
+  const unlocked = (await read()).batch
+  const waiting = unlocked.approvalId && (await findApproval(tx, unlocked.approvalId))
+  const approval = waiting && (await lockWhole(tx, waiting))
+  const { batch } = await read()
+  await requireOwn(tx, principal, batch.grantId)
+  if (batch.status === 'cancelled') return read()
+  if (batch.status !== 'pending_approval' || !approval)
+    throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
+  await endWhole(tx, deps, principal, approval, 'cancelled')
+  return read()
+}

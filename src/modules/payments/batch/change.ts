@@ -1,0 +1,77 @@
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
+import type { AppendEvents } from '../../../events/append.ts'
+import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { presentBatch } from './present.ts'
+import { type BatchRecord, type BatchRow, findBatches } from './queries.ts'
+
+const finish = statement(
+  'payment_batches.finish',
+  `update payment_batches b set updated_at = $2, completed_at = $2,
+     status = case when exists (select from payments p where p.batch_id = b.id and p.status in ${paidPaymentsSql}) then 'completed' else 'failed' end
+   where b.id = any($1::uuid[]) and b.status = 'processing'
+     and not exists (select from payments p where p.batch_id = b.id and p.status in ${openPaymentsSql})
+   returning b.id`,
+)
+const move = statement(
+  'payment_batches.move',
+  `update payment_batches set status = $2::text, updated_at = $3::timestamptz, completed_at = case when $2::text <> 'processing' then $3::timestamptz end
+   where id = $1 and status = any($4::text[]) returning id`,
+)
+
+const publish = async (
+  tx: Tx,
+  deps: { appendEvents: AppendEvents },
+  actor: Actor,
+  records: readonly BatchRecord[],
+): Promise<void> => {
+  const entries = records.map(
+    ({ batch }): ActedEntry => ({
+      actor,
+      action: `payment_batch.${batch.status as Exclude<BatchRow['status'], 'pending_approval'>}`,
+      workspaceId: batch.workspaceId,
+      subject: { type: 'payment_batch', id: batch.id },
+    }),
+  )
+  await Promise.all([
+    deps.appendEvents(
+      tx,
+      tx.at,
+      records.map((record) => {
+        const { accountId, workspaceId, status } = record.batch
+        const type = `payment_batch.${status as Exclude<BatchRow['status'], 'pending_approval'>}` as const
+        return { type, accountId, workspaceId, data: presentBatch(record) }
+      }),
+    ),
+    auditAll(tx, tx.at, entries),
+  ])
+}
+
+/**
+ * Ends the batches among these whose items have all ended: after every change of an item. The caller holds the owning accounts' locks, under
+ * which every item changes.
+ */
+export const finishBatches = async (tx: Tx, deps: { appendEvents: AppendEvents }, ids: readonly Uuid[]): Promise<void> => {
+  const ended = await tx.query<{ id: Uuid }>(finish, [plainList(ids), tx.at])
+  if (ended.length === 0) return
+  const records = await findBatches(
+    tx,
+    ended.map(({ id }) => id),
+  )
+  await publish(tx, deps, { accountId: null, origin: null, way: 'timer' }, records)
+}
+
+/** Changes the status of a whole batch, after its items were changed. */
+export const moveBatch = async (
+  tx: Tx,
+  deps: { appendEvents: AppendEvents },
+  actor: Actor,
+  id: Uuid,
+  to: Exclude<BatchRow['status'], 'pending_approval'>,
+): Promise<void> => {
+  const moved = await tx.query(move, [id, to, tx.at, statesBefore('payment_batch', to)])
+  if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)
+  await publish(tx, deps, actor, await findBatches(tx, [id]))
+}

@@ -1,0 +1,38 @@
+import { canonicalJson } from '../../../lib/canonical.ts'
+import { leafHash, rootOf, treeOf } from '../../../lib/merkle.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
+
+/** An item as the batch's Merkle tree binds it. */
+export type Leaf = {
+  index: number
+  payeeName: string
+  rail: string
+  destinationMask: string
+  /** A keyed digest: binds the destination without revealing it. */
+  destinationDigest: string
+  amountMinor: Minor
+  currency: string
+  accountReference: string | null
+}
+
+/** The text of a leaf (RFC 8785). Its `type` keeps it from being taken for a leaf of another tree. */
+export const leafText = (leaf: Leaf): string =>
+  canonicalJson({
+    type: 'payment_batch_item',
+    version: 1,
+    index: leaf.index,
+    payee: leaf.payeeName,
+    rail: leaf.rail,
+    destination_mask: leaf.destinationMask,
+    destination_digest: leaf.destinationDigest,
+    amount_minor: formatMinor(leaf.amountMinor),
+    currency: leaf.currency,
+    account_reference: leaf.accountReference,
+  })
+
+/** The payee's name, as the leaf names it. */
+export const payeeOfLeaf = (leaf: string): string => String((JSON.parse(leaf) as { payee: unknown }).payee)
+
+/** The root over the leaves in their order, hexadecimal. */
+export const rootOfLeaves = (leaves: readonly string[]): string =>
+  Buffer.from(rootOf(leaves.length, treeOf(leaves.map((leaf) => leafHash(leaf))))).toString('hex')

@@ -1,0 +1,27 @@
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { formatId } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
+import type { BatchRecord } from './queries.ts'
+import type { PaymentBatch } from './schema.ts'
+
+export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
+  id: formatId('payment_batch', batch.id),
+  workspace_id: formatId('workspace', batch.workspaceId),
+  name: batch.name,
+  status: batch.status,
+  items_count: batch.itemsCount,
+  total_minor: formatMinor(batch.totalMinor),
+  currency: batch.currency,
+  merkle_root: batch.merkleRoot,
+  counts,
+  approval_id: batch.approvalId && formatId('approval', batch.approvalId),
+  initiated_by: {
+    account_id: formatId('account', batch.initiatorAccountId),
+    grant_id: batch.grantId && formatId('grant', batch.grantId),
+  },
+  idempotency_key: batch.idempotencyKey,
+  metadata: batch.metadata,
+  created_at: isoTime(batch.createdAt),
+  updated_at: isoTime(batch.updatedAt),
+  completed_at: isoTimeOrNull(batch.completedAt),
+})

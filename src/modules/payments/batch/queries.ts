@@ -1,0 +1,82 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { type Db, first, statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { PaymentStatus } from '../queries.ts'
+
+export type BatchRow = typeof paymentBatches.$inferSelect
+export type BatchCounts = Partial<Record<PaymentStatus, number>>
+/** A batch, and how many of its items have each status. */
+export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
+
+const countItems = statement(
+  'payment_batches.count_items',
+  'select batch_id as "batchId", status, count(*)::int as count from payments where batch_id = any($1::uuid[]) group by batch_id, status',
+)
+type CountRow = { batchId: Uuid; status: PaymentStatus; count: number }
+
+const withCounts = async (db: Db, batches: readonly BatchRow[]): Promise<BatchRecord[]> => {
+  if (batches.length === 0) return []
+  const rows = await db.query<CountRow>(countItems, [plainList(batches.map(({ id }) => id))])
+  const counts = new Map(batches.map(({ id }): [Uuid, BatchCounts] => [id, {}]))
+  for (const { batchId, status, count } of rows) Object.assign(counts.get(batchId) ?? {}, { [status]: count })
+  return batches.map((batch) => ({ batch, counts: counts.get(batch.id) ?? {} }))
+}
+
+const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(paymentBatches).where(sql`${paymentBatches.id} = any(${at.ids})`),
+)
+
+export const findBatchRows = async (db: Db, ids: readonly Uuid[]): Promise<BatchRow[]> =>
+  ids.length === 0 ? [] : db.run(byIds, { ids })
+
+export const findBatches = async (db: Db, ids: readonly Uuid[]): Promise<BatchRecord[]> =>
+  withCounts(db, await findBatchRows(db, ids))
+
+const byId = prepare('payment_batches.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(paymentBatches)
+    .where(and(eq(paymentBatches.workspaceId, at.workspaceId), eq(paymentBatches.id, at.id))),
+)
+
+export const findBatch = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> => {
+  const batch = await first(db, byId, { workspaceId, id })
+  return batch && (await withCounts(db, [batch]))[0]
+}
+
+const list = prepare(
+  'payment_batches.list',
+  { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(paymentBatches)
+      .where(
+        and(
+          eq(paymentBatches.workspaceId, at.workspaceId),
+          at.before && lt(paymentBatches.id, at.before),
+          at.status && eq(paymentBatches.status, at.status),
+          at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
+        ),
+      )
+      .orderBy(desc(paymentBatches.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listBatches = async (
+  db: Db,
+  workspaceId: Uuid,
+  page: PageRequest,
+  filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined },
+): Promise<BatchRecord[]> => withCounts(db, await db.run(list, { workspaceId, ...filter, ...page }))
+
+const itemIds = statement('payment_batches.items', 'select id from payments where batch_id = $1 order by batch_index')
+
+/** The ids of a batch's payments, in their order. */
+export const readItemIds = async (tx: Tx, batchId: Uuid): Promise<Uuid[]> =>
+  (await tx.query<{ id: Uuid }>(itemIds, [batchId])).map(({ id }) => id)

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto'
+import type { Principal } from '../../../auth/principal.ts'
+import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
+import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { currentTraceparent } from '../../../lib/tracing.ts'
+import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
+import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
+import { type Answered, writeAll } from '../../../queue/write-path.ts'
+import { destinationContext } from '../../beneficiaries/service.ts'
+import type { BatchLine } from '../approvals/batch-message.ts'
+import { asked, requestBatchApproval } from '../approvals/request.ts'
+import { leafText, rootOfLeaves } from '../batch/leaf-rules.ts'
+import { presentBatch } from '../batch/present.ts'
+import type { BatchRow } from '../batch/queries.ts'
+import type { Deps } from '../deps.ts'
+import { presentPayment } from '../present.ts'
+import type { BatchRequest, SubmitBatch } from '../request.ts'
+import type { Accepted, Denied } from './decide.ts'
+import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
+import { type Ask, decideNext, readSpending, type Spending } from './spending.ts'
+import { type BatchDeps, writePayments } from './write.ts'
+
+const batchKeys = recordKeys('payment_batches', {
+  path: '/v1/payment-batches',
+  kind: 'payment_batch',
+  permission: 'payment.read',
+})
+
+type PayeeRow = {
+  id: Uuid
+  workspaceId: Uuid
+  name: string
+  mask: string
+  ciphertext: Buffer
+  keyId: string
+  lastAmountMinor: Minor | null
+}
+
+/** Who is paid, and what was paid to the same destination the last time. */
+const readPayees = statement(
+  'payment_batches.payees',
+  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.destination_mask as mask, b.destination_ciphertext as ciphertext,
+     b.destination_key_id as "keyId",
+     (select p.amount_minor from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} order by p.id desc limit 1) as "lastAmountMinor"
+   from beneficiaries b where b.id = any($1::uuid[])`,
+)
+
+type State = { spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
+type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
+
+const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n)
+
+/** Each item as the Merkle tree binds it, and as the text of the approval names it. */
+const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly Accepted[], { payees }: State, nonce: string) =>
+  accepted.map(({ payment }, index) => {
+    const payee = payees.get(payment.beneficiaryId)
+    if (!payee) throw new Error('an accepted payment has no beneficiary')
+    const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
+    const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+    const line: BatchLine = {
+      payeeName: payee.name,
+      rail: payment.rail,
+      destinationMask: payee.mask,
+      amountMinor: payment.amountMinor,
+      isFirst: payee.lastAmountMinor === null,
+      lastAmountMinor: payee.lastAmountMinor,
+    }
+    const { currency, accountReference } = payment
+    const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
+    return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
+  })
+
+/** One approval for the whole when any item needs one: the highest count, any separation of duties, all policies. */
+const needsOf = (accepted: readonly Accepted[]) => {
+  const held = accepted.filter(({ decision }) => decision.outcome === 'require_approval').map(({ decision }) => asked(decision))
+  if (held.length === 0) return null
+  const versions = new Map(held.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
+  return {
+    requiredApprovals: Math.max(...held.map(({ requiredApprovals }) => requiredApprovals)),
+    separationOfDuties: held.some(({ separationOfDuties }) => separationOfDuties),
+    policyVersions: [...versions.values()],
+  }
+}
+
+const rowOf = (
+  { principal, input, once }: BatchRequest,
+  { accepted, root, held, at }: { accepted: readonly Accepted[]; root: string; held: boolean; at: Date },
+): BatchRow => ({
+  id: newId(),
+  workspaceId: principal.workspace.id,
+  accountId: principal.workspace.owningAccountId,
+  status: held ? 'pending_approval' : 'processing',
+  name: input.name ?? null,
+  metadata: input.metadata ?? {},
+  itemsCount: accepted.length,
+  totalMinor: sum(accepted.map(({ payment }) => payment.amountMinor)),
+  currency: accepted[0]?.payment.currency ?? '',
+  merkleRoot: root,
+  approvalId: held ? newId() : null,
+  initiatorAccountId: principal.accountId,
+  grantId: principal.grant?.id ?? null,
+  snapshot: null,
+  idempotencyKey: once?.key ?? null,
+  requestHash: once?.bodyHash ?? null,
+  createdAt: at,
+  updatedAt: at,
+  completedAt: null,
+})
+
+/** An item of the batch: it waits with the others even if it needs no approval itself. */
+const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Accepted => ({
+  ...one,
+  payment: {
+    ...one.payment,
+    batchId: batch.id,
+    batchIndex: index,
+    batchLeaf: leaf,
+    approvalId: batch.approvalId,
+    status: batch.approvalId ? 'pending_approval' : 'processing',
+    dispatchDueAt: batch.approvalId ? null : batch.createdAt,
+  },
+})
+
+const asksOf = ({ principal, input, traceparent }: BatchRequest): Ask[] =>
+  input.items.map((item) => ({ principal, input: item, once: null, traceparent }))
+
+/** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
+const decideItems = (
+  deps: BatchDeps,
+  { request, principal, state, at }: { request: BatchRequest; principal: Principal; state: State; at: Date },
+): Decided | { faults: Fault[]; denied: Denied[] } => {
+  const faults: Fault[] = []
+  const denied: Denied[] = []
+  const items: Accepted[] = []
+  for (const [index, ask] of asksOf(request).entries()) {
+    const decided = decideNext(state.spending, deps, { ask, principal, index, at })
+    if (decided instanceof Refusal) faults.push(faultOf(index, decided))
+    else if (decided.kind === 'accepted') items.push(decided)
+    else {
+      faults.push(faultOf(index, decided.refusal))
+      denied.push(decided)
+    }
+  }
+  if (faults.length > 0) return { faults, denied }
+  const nonce = randomBytes(16).toString('hex')
+  const lines = linesOf(deps, items, state, nonce)
+  const root = rootOfLeaves(lines.map(({ leaf }) => leaf))
+  const batch = rowOf(request, { accepted: items, root, held: needsOf(items) !== null, at })
+  return {
+    batch,
+    nonce,
+    lines: lines.map(({ line }) => line),
+    accepted: items.map((one, index) => asItem(one, batch, index, lines[index]?.leaf ?? '')),
+  }
+}
+
+const auditOf = ({ batch }: Decided, principal: Principal): ActedEntry => ({
+  actor: principal,
+  action: 'payment_batch.create',
+  subject: { type: 'payment_batch', id: batch.id },
+  after: {
+    status: batch.status,
+    items: batch.itemsCount,
+    total_minor: formatMinor(batch.totalMinor),
+    merkle_root: batch.merkleRoot,
+  },
+})
+
+/** The batch, its payments by the same statements as single ones, and its approval. */
+const writeBatch = async (
+  tx: Tx,
+  deps: BatchDeps,
+  { spending }: State,
+  principal: Principal,
+  decided: Decided,
+): Promise<string> => {
+  const { batch, accepted, lines, nonce } = decided
+  const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
+  await tx.orm.insert(paymentBatches).values({ ...batch, snapshot })
+  const written = accepted.map((one) => ({ ...one, text: JSON.stringify(presentPayment(one.payment)) }))
+  await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
+  const { accountId, workspaceId } = batch
+  tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
+  tx.defer(deps.appendEvents(tx, tx.at, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
+  const [first] = accepted
+  const needs = needsOf(accepted)
+  if (first && needs && batch.approvalId)
+    await requestBatchApproval(tx, deps, {
+      principal,
+      approvalId: batch.approvalId,
+      batch,
+      payment: first.payment,
+      needs,
+      nonce,
+      lines,
+    })
+  return JSON.stringify(snapshot)
+}
+
+const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> =>
+  writeAll<BatchRequest, Principal, State, RecordAnswer>(tx, [request], true, {
+    keys: batchKeys,
+    again: (answer) => answer,
+    read: async (tx) => {
+      const ids = [...new Set(request.input.items.map((item) => item.beneficiary_id))]
+      const [spending, payees] = await Promise.all([
+        readSpending(tx, deps, asksOf(request)),
+        tx.query<PayeeRow>(readPayees, [plainList(ids)]),
+      ])
+      return { spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
+    },
+    decide: async (tx, state, _request, principal) => {
+      const decided = decideItems(deps, { request, principal, state, at: tx.at })
+      if ('batch' in decided) {
+        const text = await writeBatch(tx, deps, state, principal, decided)
+        return { id: decided.batch.id, text, by: keyUserOf(principal) }
+      }
+      const { faults, denied } = decided
+      const after = { items: request.input.items.length, denied: denied.length }
+      if (denied.length > 0) tx.defer(auditAll(tx, tx.at, [{ actor: principal, action: 'payment_batch.denied', after }]))
+      return refusalForItems(faults, { principal, input: request.input, balances: state.spending.before })
+    },
+    write: async () => undefined,
+  })
+
+/**
+ * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in
+ * their own queue and take turns with it at the account's lock.
+ */
+export const createBatchQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitBatch => {
+  const queue = createAccountQueue<BatchRequest, Answered<RecordAnswer>>({
+    name: 'payment batches',
+    logger: deps.logger,
+    work: async ([request]) => (request ? inTx(deps.db, (tx) => createBatch(tx, deps, request)) : []),
+    mostShared: 1,
+    mostWaiting: 2,
+    mostQueued: 200,
+  })
+  return (request) => {
+    const { accountId, workspace } = request.principal
+    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
+    return queue.submit(workspace.owningAccountId, { ...request, locks, traceparent: currentTraceparent() }, { alone: true })
+  }
+}

@@ -1,0 +1,120 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { getBalances } from '../../../ledger/ledger.ts'
+import { referenceKey } from '../../../lib/account-reference.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import { periodsAt } from '../../../policy/calendar.ts'
+import { effectiveTimeZone } from '../../../policy/time-zone.ts'
+import type { EarlierPayment, Periods } from '../../../policy/types.ts'
+import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
+import { paidBy } from '../evaluation/context.ts'
+import { findEarlier } from '../evaluation/earlier.ts'
+import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
+import type { PaymentRequest } from '../request.ts'
+import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
+import type { BatchDeps } from './write.ts'
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
+
+/** A payment that is asked for: alone, or as an item of a batch. */
+export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'traceparent'>
+
+const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
+  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
+
+type Mandates = ReadonlyMap<Uuid, PaymentMandate>
+
+const loadMandates = async (tx: Tx, requests: readonly Ask[]): Promise<Mandates> => {
+  const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
+  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandate(tx, workspace.id, id)] as const)
+  return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
+}
+
+const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  throw error
+}
+
+/** Two payments of one batch may look the same too. */
+const createMemory = (state: LockedState) => {
+  const accepted = new Map<string, EarlierPayment>()
+  const keyOf = ({ input }: Ask): string => {
+    const beneficiary = state.beneficiaries.get(input.beneficiary_id)
+    const reference = beneficiary?.accountReference ?? input.account_reference ?? null
+    const payeeId = beneficiary && paidBy(beneficiary, reference).payeeId
+    return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
+  }
+  return {
+    find: (request: Ask) => accepted.get(keyOf(request)),
+    note: (request: Ask, { payment }: Accepted) =>
+      void accepted.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt }),
+  }
+}
+
+/** What payments are decided by: read behind the locks, and changed by each that is accepted. */
+export type Spending = {
+  state: SpendingState
+  earlier: readonly (EarlierPayment | null)[]
+  mandates: Mandates
+  memory: ReturnType<typeof createMemory>
+  /** What each account could spend before the first of them. */
+  before: ReadonlyMap<Uuid, Minor>
+}
+
+/** Everything that these payments depend on, in one trip that goes with the locks. The clock is read once, after them. */
+export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, requests: readonly Ask[]): Promise<Spending> => {
+  const now = deps.clock.now()
+  const query: StateQuery = {
+    workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
+    grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
+    beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
+    accountReferences: requests.map(({ input }) => input.account_reference ?? null),
+    periods: periodsOf(requests, now),
+  }
+  const lookalikes = requests.map(({ input }) => ({
+    beneficiaryId: input.beneficiary_id,
+    amountMinor: input.amount_minor,
+    accountReference: input.account_reference ?? null,
+  }))
+  const [first, balances, earlier, mandates] = await Promise.all([
+    readState(tx, query),
+    getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
+    findEarlier(tx, lookalikes, now),
+    loadMandates(tx, requests),
+  ])
+  // The wait for the lock may have lasted past midnight.
+  const periods = periodsOf(requests, tx.at)
+  const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
+  const state = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
+  const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
+  return { state, earlier, mandates, memory: createMemory(state), before }
+}
+
+/**
+ * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. A refusal that no
+ * spending rule decides is returned as well.
+ */
+export const decideNext = (
+  { state, earlier, mandates, memory }: Spending,
+  deps: Pick<BatchDeps, 'config' | 'rails'>,
+  { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
+): Accepted | Denied | Refusal => {
+  const { input, once, traceparent } = ask
+  const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
+  if (mandate === undefined) return notFound('mandate_id')
+  const settings = {
+    rails: deps.rails,
+    currency: deps.config.CURRENCY,
+    duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
+  }
+  const similar = memory.find(ask) ?? earlier[index] ?? null
+  try {
+    const decided = decidePayment(state, { principal, input, mandate, earlier: similar, once, traceparent }, at, settings)
+    if (decided.kind === 'accepted') memory.note(ask, decided)
+    return decided
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
