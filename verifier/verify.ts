@@ -1,4 +1,5 @@
 import { checkApprovals } from './checks/approvals.ts'
+import { checkBatch } from './checks/batch.ts'
 import { checkDecision, checkPolicies } from './checks/decision.ts'
 import { checkLedger } from './checks/ledger.ts'
 import { checkLog } from './checks/log.ts'
@@ -53,6 +54,7 @@ export const verifyReceipt = async (receipt: unknown, { keys, issuer }: VerifyOp
     checkPolicies(receipt),
     checkDecision(receipt),
     ...checkApprovals(receipt),
+    ...checkBatch(receipt),
     checkLedger(receipt),
     ...(await checkHead(receipt, keys)),
     ...checkLog(receipt),

@@ -77,6 +77,16 @@ export const kinds: Readonly<Record<string, Kind>> = {
     const mandate = await createMandate(service, person.wallet, { max_total_minor: '900000', beneficiary_ids: [beneficiary] })
     return (await create(person.api, { beneficiary_id: beneficiary, amount_minor: '180000', mandate_id: mandate.id })).id
   },
+  'an item of a batch that a wallet approved': async (service, person, beneficiary) => {
+    const items = ['150000', '20000', '30000', '40000', '50000'].map((amount_minor) => ({
+      beneficiary_id: beneficiary,
+      amount_minor,
+    }))
+    const { body: batch } = await person.api.post('/v1/payment-batches', { items })
+    await signApproval(service, person, batch.approval_id, 'approve')
+    const { data } = (await person.api.get(`/v1/payments?batch_id=${batch.id}&limit=100`)).body
+    return data.find((item: Json) => item.amount_minor === '40000').id
+  },
   'returned by the bank': (service, person) => reported(service, person, '99990000', 'Returned'),
   'failed, and succeeded late': (service, person) => reported(service, person, '99990001', 'Success'),
 }

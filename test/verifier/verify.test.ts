@@ -200,6 +200,18 @@ describe('what even the service cannot sign without being found', () => {
       'mandate',
       (document) => (document.mandate.message = document.mandate.message.replace('9,000', '90,000')),
     ],
+    [
+      'a batch’s other root',
+      'an item of a batch that a wallet approved',
+      'batch',
+      (document) => (document.batch.merkle_root = '0'.repeat(64)),
+    ],
+    [
+      'another item’s leaf',
+      'an item of a batch that a wallet approved',
+      'batch',
+      (document) => (document.batch.leaf = document.batch.leaf.replace('40000', '90000')),
+    ],
     ['a transfer left out', 'allowed for a person', 'ledger', (document) => document.ledger_transfers.pop()],
     [
       'an audit row’s other line',

@@ -38,25 +38,26 @@ const checkSignature = (check: string, { message, signature, signer }: Signed): 
 type Decision = NonNullable<Receipt['approval']>['decisions'][number]
 
 /** What a wallet signed is the stored text, and the text is about this payment. */
-const checkMessage = ({ payment, approval, beneficiary }: Receipt, decision: Decision): Finding => {
+const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decision: Decision): Finding => {
   const check = `text signed by ${decision.account_id}`
   const present = new Set((decision.message ?? '').split('\n'))
   const versions = payment.decision.policy_versions.map(({ id, version }) => `${id}@${version}`)
-  const needed = [
-    `Decision: ${decision.decision}`,
-    `Approval: ${approval?.id}`,
-    `Payment: ${payment.id}`,
-    `Amount in minor units: ${payment.amount_minor} ${payment.currency}`,
-    `Destination: ${beneficiary.payment_rail} ${beneficiary.destination_mask}`,
-    `Policies: ${versions.join(' ') || 'none'}`,
-  ]
+  const subject = batch
+    ? [`Batch: ${batch.id}`, `Payments: ${batch.items_count}`, `Merkle root: ${batch.merkle_root}`]
+    : [
+        `Payment: ${payment.id}`,
+        `Amount in minor units: ${payment.amount_minor} ${payment.currency}`,
+        `Destination: ${beneficiary.payment_rail} ${beneficiary.destination_mask}`,
+        `Policies: ${versions.join(' ') || 'none'}`,
+      ]
+  const needed = [`Decision: ${decision.decision}`, `Approval: ${approval?.id}`, ...subject]
   const missing = needed.find((line) => !present.has(line))
   if (missing !== undefined) return bad(check, `it lacks "${missing}"`)
   const verbatim = decision.message === approval?.messages[decision.decision]
   return judged(
     check,
     verbatim,
-    'it names this payment, amount, destination and these policies',
+    batch ? 'it names the batch and the root over its items' : 'it names this payment, amount, destination and these policies',
     'it is not the text that was to be signed',
   )
 }
@@ -64,15 +65,19 @@ const checkMessage = ({ payment, approval, beneficiary }: Receipt, decision: Dec
 /** Only the newest decision of an account counts, and none that was voided. */
 const standing = (decisions: readonly Decision[]): Decision[] => {
   const newest = new Map(decisions.map((decision) => [decision.account_id, decision]))
-  return [...newest.values()].filter((decision) => !('voided_at' in decision) || decision.voided_at === null)
+  return [...newest.values()].filter(({ voided_at }) => voided_at === null)
 }
 
 const sentStatuses = ['processing', 'succeeded', 'unknown', 'returned']
 
-const checkQuorum = ({ payment, approval }: Receipt): Finding => {
+const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
   const check = 'approvals'
-  const { outcome, required_approvals: required } = payment.decision
-  if (outcome === 'allow') return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
+  const { outcome, required_approvals: needed } = payment.decision
+  const required = Math.max(needed, approval?.required_approvals ?? 0)
+  // An item of a batch waits with the others even if it needs no approval itself.
+  if (outcome === 'allow' && !batch)
+    return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
+  if (outcome === 'allow' && !approval) return ok(check, 'none was needed')
   if (!approval) return bad(check, `${required} were needed, and the receipt has none`)
   const yes = new Set(
     standing(approval.decisions)

@@ -1,10 +1,14 @@
 import { asc, eq, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { prepare } from '../../../db/prepare.ts'
-import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { intentMandates } from '../../../db/tables/mandates.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+
+const items = alias(payments, 'items')
 
 // What a receipt is made of, each found by the payment alone: so all of it is read at once.
 
@@ -21,15 +25,20 @@ export const paidTo = prepare('receipts.beneficiary', { paymentId: 'uuid' }, (or
 )
 
 export const approvalOf = prepare('receipts.approval', { paymentId: 'uuid' }, (orm, at) =>
-  orm.select().from(approvals).where(eq(approvals.paymentId, at.paymentId)),
+  orm
+    .select({ approval: approvals })
+    .from(payments)
+    .innerJoin(approvals, eq(approvals.id, payments.approvalId))
+    .where(eq(payments.id, at.paymentId)),
 )
 
 export const decisionsOf = prepare('receipts.decisions', { paymentId: 'uuid' }, (orm, at) =>
   orm
-    .select({ decision: approvalDecisions })
-    .from(approvals)
-    .innerJoin(approvalDecisions, eq(approvalDecisions.approvalId, approvals.id))
-    .where(eq(approvals.paymentId, at.paymentId))
+    .select({ decision: approvalDecisions, voidedAt: approvalVoids.voidedAt })
+    .from(payments)
+    .innerJoin(approvalDecisions, eq(approvalDecisions.approvalId, payments.approvalId))
+    .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
+    .where(eq(payments.id, at.paymentId))
     .orderBy(asc(approvalDecisions.id)),
 )
 
@@ -65,7 +74,7 @@ export const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, (orm, at
       left join audit_seals p on p.sequence = s.sequence - 1`,
     )
     .where(
-      sql`a.subject_id = any(array(select ${at.paymentId} union all select id from approvals where payment_id = ${at.paymentId}))`,
+      sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
     )
     .orderBy(sql`a.transaction`, sql`a.id`),
 )
@@ -79,4 +88,15 @@ export const policyVersionsOf = prepare('receipts.policies', { ids: 'uuid[]', ve
         join spending_policy_versions v on v.policy_id = w.id and v.version = w.version`,
     )
     .orderBy(sql`w.place`),
+)
+
+/** The leaves of the batch that the payment is an item of, in their order, with the batch's root. None for a payment of its own. */
+export const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: items.batchLeaf, index: items.batchIndex })
+    .from(payments)
+    .innerJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+    .innerJoin(items, eq(items.batchId, payments.batchId))
+    .where(eq(payments.id, at.paymentId))
+    .orderBy(asc(items.batchIndex)),
 )

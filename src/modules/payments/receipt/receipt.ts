@@ -4,6 +4,7 @@ import { type LogHead, proveRows, type RowProof, readLogHead } from '../../../ev
 import { isoTime } from '../../../http/wire.ts'
 import { listTransfers, type TransferRecord } from '../../../ledger/reports.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
+import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof } from '../../proof/present.ts'
@@ -11,7 +12,7 @@ import { signDocument, signHead } from '../../proof/service.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
-import { approvalOf, auditOf, decisionsOf, mandateOf, paidTo, policyVersionsOf } from './queries.ts'
+import { approvalOf, auditOf, decisionsOf, leavesOf, mandateOf, paidTo, policyVersionsOf } from './queries.ts'
 import type { Receipt } from './schema.ts'
 
 type Body = Omit<Receipt, 'jws'>
@@ -39,26 +40,38 @@ const presentAudit = async (
   }),
 })
 
-const presentApproval = ([approval]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] =>
-  approval
-    ? {
-        id: formatId('approval', approval.id),
-        status: approval.status,
-        required_approvals: approval.requiredApprovals,
-        separation_of_duties: approval.separationOfDuties,
-        messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
-        decisions: decisions.map(({ decision }) => ({
-          account_id: formatId('account', decision.accountId),
-          decision: decision.decision,
-          via: decision.via,
-          reason: decision.reason,
-          signer: decision.signer,
-          signature: decision.signature,
-          message: decision.message,
-          decided_at: isoTime(decision.decidedAt),
-        })),
-      }
-    : null
+const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] => {
+  if (!row) return null
+  const { approval } = row
+  return {
+    id: formatId('approval', approval.id),
+    status: approval.status,
+    required_approvals: approval.requiredApprovals,
+    separation_of_duties: approval.separationOfDuties,
+    messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
+    decisions: decisions.map(({ decision, voidedAt }) => ({
+      account_id: formatId('account', decision.accountId),
+      decision: decision.decision,
+      via: decision.via,
+      reason: decision.reason,
+      signer: decision.signer,
+      signature: decision.signature,
+      message: decision.message,
+      decided_at: isoTime(decision.decidedAt),
+      voided_at: voidedAt && isoTime(voidedAt),
+    })),
+  }
+}
+
+/** The item's place in its batch, proven under the root that the batch's approval names. */
+const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['batch'] => {
+  const [row] = rows
+  const leaf = index === null ? undefined : rows[index]?.leaf
+  if (!row || index === null || !leaf) return null
+  const tree = treeOf(rows.map((each) => leafHash(each.leaf ?? '')))
+  const path = inclusionPath(index, rows.length, tree).map((hash) => Buffer.from(hash).toString('hex'))
+  return { id: formatId('payment_batch', row.id), items_count: rows.length, merkle_root: row.root, index, leaf, path }
+}
 
 const presentMandate = ([row]: Rows<typeof mandateOf>): Body['mandate'] => {
   if (!row) return null
@@ -95,12 +108,13 @@ export const buildReceipt = async (
   workspaceId: Uuid,
   paymentId: Uuid,
 ): Promise<Receipt | undefined> => {
-  const [payment, [beneficiary], approval, decisions, mandate, transfers, audit, head] = await Promise.all([
+  const [payment, [beneficiary], approval, decisions, mandate, leaves, transfers, audit, head] = await Promise.all([
     findPayment(db, workspaceId, paymentId),
     db.run(paidTo, { paymentId }),
     db.run(approvalOf, { paymentId }),
     db.run(decisionsOf, { paymentId }),
     db.run(mandateOf, { paymentId }),
+    db.run(leavesOf, { paymentId }),
     listTransfers(db, paymentId),
     db.run(auditOf, { paymentId }),
     readLogHead(db),
@@ -123,6 +137,7 @@ export const buildReceipt = async (
     policies,
     decision_inputs: inputsOf(audit),
     approval: presentApproval(approval, decisions),
+    batch: presentBatch(leaves, payment.batchIndex),
     mandate: presentMandate(mandate),
     ledger_transfers: presentTransfers(transfers),
     rail: { name: payment.rail, receipt: payment.providerReceipt },

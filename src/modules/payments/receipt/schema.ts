@@ -45,10 +45,22 @@ export const Receipt = z
             signature: z.string().nullable(),
             message: z.string().nullable(),
             decided_at: TimeOut,
+            voided_at: TimeOut.nullable(),
           }),
         ),
       })
       .nullable(),
+    batch: z
+      .object({
+        id: IdOut('payment_batch'),
+        items_count: z.number().int(),
+        merkle_root: z.string(),
+        index: z.number().int(),
+        leaf: z.string().meta({ description: 'The item as the batch binds it, in the RFC 8785 form of its JSON.' }),
+        path: z.array(z.string()).meta({ description: 'RFC 6962: from the leaf to `merkle_root`.' }),
+      })
+      .nullable()
+      .meta({ description: 'For an item of a batch: that it is one of those under the root that was approved.' }),
     mandate: Signed.extend({ id: IdOut('mandate'), description: z.string() }).nullable(),
     ledger_transfers: z.array(
       z.object({

@@ -1,0 +1,33 @@
+import { leafHash, provesInclusion } from '../../src/lib/merkle.ts'
+import { fromHex } from '../bytes.ts'
+import { bad, type Finding, ok } from '../finding.ts'
+import type { Receipt } from '../receipt.ts'
+
+/** What the leaf says is this payment: its place, payee, destination, amount and reference. */
+const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
+  const leaf: Record<string, unknown> = JSON.parse(batch?.leaf ?? '{}')
+  return (
+    leaf.type === 'payment_batch_item' &&
+    leaf.index === batch?.index &&
+    leaf.rail === payment.payment_rail &&
+    leaf.destination_mask === beneficiary.destination_mask &&
+    leaf.amount_minor === payment.amount_minor &&
+    leaf.currency === payment.currency &&
+    leaf.account_reference === payment.account_reference
+  )
+}
+
+/** An item of a batch is one of those under the root that the batch's approval names. */
+export const checkBatch = (receipt: Receipt): Finding[] => {
+  const check = 'batch'
+  const { batch, payment } = receipt
+  if ((batch?.id ?? null) !== payment.batch_id) return [bad(check, 'it is not the one that the payment belongs to')]
+  if (!batch) return []
+  const root = fromHex(batch.merkle_root)
+  const path = batch.path.map((hash) => fromHex(hash) ?? new Uint8Array())
+  const { index, items_count: size } = batch
+  if (!root || !provesInclusion({ leaf: leafHash(batch.leaf), index, size, path, root }))
+    return [bad(check, 'the item is not under the root of the batch')]
+  if (!isAbout(receipt)) return [bad(check, 'the item under the root is another payment')]
+  return [ok(check, `item ${index + 1} of ${size} under the root ${batch.merkle_root}`)]
+}
