@@ -18,7 +18,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
  * already counted, without this payment.
  */
 export const evaluate = (input: Evaluation): Decision => {
-  const { payment, grants, mandate, periods } = input
+  const { payment, grants, mandate } = input
   const amount = payment.amountMinor
   const policies = applicablePolicies(input)
   const mandated = mandate ? mandateFindings(mandate, payment) : []
@@ -30,7 +30,7 @@ export const evaluate = (input: Evaluation): Decision => {
       passes: input.capabilities.payments,
     },
     ...policies.flatMap((policy) => policyFindings(policy, input)),
-    ...grants.flatMap((grant) => grantFindings(grant, payment, periods)),
+    ...grants.flatMap((grant) => grantFindings(grant, input)),
     ...mandated,
   ]
 

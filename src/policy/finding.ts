@@ -8,8 +8,17 @@ type RuleOrigin = { source: TraceSource; rule: RuleName }
 export type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
 export type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
-/** Requires approvals from the threshold on; without a threshold always. */
-export type ApprovalRule = RuleOrigin & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number; resetsAt?: Date }
+/**
+ * Requires approvals from the threshold on; without a threshold always. `usedMinor`: what was paid to the payee today without an approval. It
+ * counts, so that nothing is gained by splitting a sum.
+ */
+export type ApprovalRule = RuleOrigin & {
+  kind: 'ask'
+  thresholdMinor: Minor | null
+  approvals: number
+  usedMinor?: Minor
+  resetsAt?: Date
+}
 
 /**
  * A rule with its numbers, not yet compared with an amount. The verdict, the trace and the remedy all come from the same finding, so the
@@ -17,10 +26,12 @@ export type ApprovalRule = RuleOrigin & { kind: 'ask'; thresholdMinor: Minor | n
  */
 export type Finding = Gate | Cap | ApprovalRule
 
-const reached = (cap: Cap, amount: Minor): Minor => (cap.usedMinor ?? 0n) + amount
+const reached = (rule: Cap | ApprovalRule, amount: Minor): Minor => (rule.usedMinor ?? 0n) + amount
 
 export const approvalsRequired = (finding: Finding, amount: Minor): number =>
-  finding.kind === 'ask' && (finding.thresholdMinor === null || amount >= finding.thresholdMinor) ? finding.approvals : 0
+  finding.kind === 'ask' && (finding.thresholdMinor === null || reached(finding, amount) >= finding.thresholdMinor)
+    ? finding.approvals
+    : 0
 
 export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number): Outcome => {
   if (finding.kind === 'gate') return finding.passes ? 'allow' : 'deny'
@@ -28,18 +39,21 @@ export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number)
   return approvalsRequired(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
-/** The largest amount that the rule allows without another approval: null when every amount, 0 or less when none. */
+/**
+ * The largest amount that the rule does not stop: null when every amount, 0 or less when none. A threshold stops none: what is below it is
+ * never named as a way around it.
+ */
 export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
   if (finding.kind === 'gate') return finding.passes ? null : 0n
   if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
   if (finding.approvals <= approvalsGiven) return null
-  return finding.thresholdMinor === null ? 0n : finding.thresholdMinor - 1n
+  return finding.thresholdMinor === null ? 0n : null
 }
 
 /** The smallest limit or threshold that allows the amount; undefined for a rule without an amount. */
 export const leastThatSuffices = (finding: Finding, amount: Minor): Minor | undefined => {
   if (finding.kind === 'cap') return reached(finding, amount)
-  if (finding.kind === 'ask' && finding.thresholdMinor !== null) return amount + 1n
+  if (finding.kind === 'ask' && finding.thresholdMinor !== null) return reached(finding, amount) + 1n
   return undefined
 }
 
@@ -58,5 +72,6 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
     }
   }
   const threshold = finding.thresholdMinor !== null && { limitMinor: finding.thresholdMinor }
-  return { ...entry, ...threshold, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
+  const used = finding.usedMinor !== undefined && { usedMinor: finding.usedMinor }
+  return { ...entry, ...threshold, ...used, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
 }

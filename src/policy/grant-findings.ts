@@ -2,9 +2,11 @@ import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import type { Finding } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
 import { allowsPayee, namesType } from './scope.ts'
-import type { GrantRules, PaymentFacts, Periods, TraceSource } from './types.ts'
+import type { Evaluation, GrantRules, TraceSource } from './types.ts'
+import { unapprovedUnderGrant } from './unapproved.ts'
 
-export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods: Periods): Finding[] => {
+export const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
+  const { payment, periods } = input
   const source: TraceSource = { kind: 'grant', id: grant.id, name: grant.name }
   const { paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
   const findings: Finding[] = []
@@ -12,7 +14,10 @@ export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods:
   if (beneficiaryIds)
     findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
   for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
-  if (thresholdMinor !== null) findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1 })
+  if (thresholdMinor !== null) {
+    const usedMinor = unapprovedUnderGrant(input, grant.id)
+    findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
+  }
   findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
   return findings
 }

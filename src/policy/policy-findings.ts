@@ -5,6 +5,7 @@ import type { Finding } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
 import { byText, namesPayee, namesType } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
+import { unapprovedUnderPolicy } from './unapproved.ts'
 
 /** What a field of a policy does. */
 type Effect<Field extends PolicyField> =
@@ -24,10 +25,13 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
   monthlyLimitMinor: { finds: (policy, source, { periods }) => monthlyCap(source, policy, periods) },
   approvalThresholdMinor: {
     // A threshold with count 0 is refused on input; if one were stored all the same, it must not lose its effect.
-    finds: ({ approvalThresholdMinor: thresholdMinor, requiredApprovalCount: approvals }, source) =>
-      thresholdMinor === null
+    finds: (policy, source, input) => {
+      const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy
+      const [rule, approvals] = ['approval_threshold' as const, Math.max(1, requiredApprovalCount)]
+      return thresholdMinor === null
         ? []
-        : [{ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: Math.max(1, approvals) }],
+        : [{ kind: 'ask', source, rule, thresholdMinor, approvals, usedMinor: unapprovedUnderPolicy(input, policy) }]
+    },
   },
   requiredApprovalCount: {
     finds: ({ approvalThresholdMinor: thresholdMinor, requiredApprovalCount: approvals }, source) =>

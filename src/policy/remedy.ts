@@ -1,5 +1,5 @@
 import type { Minor } from '../lib/money.ts'
-import { ceiling, type Finding, leastThatSuffices, verdict } from './finding.ts'
+import { approvalsRequired, ceiling, type Finding, leastThatSuffices, verdict } from './finding.ts'
 import { mandateCounts } from './new-payees.ts'
 import type { Evaluation, Remedy } from './types.ts'
 
@@ -7,6 +7,18 @@ const largestAllowed = (findings: readonly Finding[], givenFor: (finding: Findin
   const ceilings = findings.map((finding) => ceiling(finding, givenFor(finding))).filter((most) => most !== null)
   const lowest = ceilings.reduce<Minor | null>((least, most) => (least === null || most < least ? most : least), null)
   return lowest !== null && lowest > 0n ? lowest : null
+}
+
+/** In whole units of the rail, and never one that a threshold does not ask about where it asks about the requested amount. */
+const proposed = (
+  { payment: { amountMinor }, unitMinor }: Evaluation,
+  findings: readonly Finding[],
+  most: Minor | null,
+): Minor | null => {
+  if (most === null) return null
+  const whole = most - (most % unitMinor)
+  const evades = findings.some((finding) => approvalsRequired(finding, amountMinor) > approvalsRequired(finding, whole))
+  return whole > 0n && !evades ? whole : null
 }
 
 const passesAt = (finding: Finding, amount: Minor): Date | undefined =>
@@ -38,7 +50,7 @@ export const remedyFor = (input: Evaluation, findings: readonly Finding[], appro
   const givenFor = (finding: Finding) => (mandateCounts(input, finding) ? approvalsGiven : 0)
   const blocking = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
   return {
-    maxAmountMinor: largestAllowed(findings, givenFor),
+    maxAmountMinor: proposed(input, findings, largestAllowed(findings, givenFor)),
     changes: blocking
       .filter((finding) => !isSettledByCount(finding, blocking, givenFor(finding)))
       .map((finding) => {

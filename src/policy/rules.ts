@@ -74,13 +74,13 @@ const engineRules = {
     ...ofPeriod('monthly', 'this month'),
   },
   approval_threshold: {
-    meaning: 'From this amount on the payment needs approval.',
+    meaning: 'From this amount on the payment needs approval, together with what the payee got today without one.',
     stops: ({ source, limit, requested, needed }) =>
-      `${capital(source)} requires ${approvals(needed)} at or above ${limit}, and ${requested} was requested.`,
-    checked: ({ limit, requested, needed }) =>
+      `${capital(source)} requires ${approvals(needed)} at or above ${limit} a day to one beneficiary, and ${requested} was requested.`,
+    checked: ({ limit, used, requested, needed }) =>
       needed > 0
-        ? `${requested} is at or above ${limit}: ${approvals(needed)} required.`
-        : `${requested} is below ${limit}, where approval starts.`,
+        ? `${requested}, after ${used} today without an approval, is at or above ${limit}: ${approvals(needed)} required.`
+        : `${requested}, after ${used} today without an approval, is below ${limit}, where approval starts.`,
     bound: 'threshold',
     raise: 'approval threshold',
   },

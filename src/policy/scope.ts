@@ -1,7 +1,7 @@
 import type { PaymentFacts } from './types.ts'
 
 /** A list of payment types may name the payment's own type or its rail. */
-export const namesType = (list: readonly string[], payment: PaymentFacts): boolean =>
+export const namesType = (list: readonly string[], payment: Pick<PaymentFacts, 'paymentType' | 'rail'>): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
 /**

@@ -56,6 +56,9 @@ export type PolicyRules = PolicyFields & { id: string; name: string; version: nu
 
 /** The newest counting payment of the same amount and reference to the same payee. */
 export type EarlierPayment = { paymentId: string; createdAt: Date }
+/** What was paid today to the same payee (at a paybill, to all of its accounts) without anyone's approval, by type, rail and grant. */
+export type Unapproved = { paymentType: string; rail: string; grantLineage: readonly string[]; amountMinor: Minor }
+
 export type Warning =
   | { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
   | { code: 'new_payee' | 'changed_payee'; by: Maker; at: Date }
@@ -103,6 +106,9 @@ export type Evaluation = {
   periods: Periods
   capabilities: { payments: boolean }
   earlier: EarlierPayment | null
+  unapproved: readonly Unapproved[]
+  /** Amounts of the rail are multiples of this. */
+  unitMinor: Minor
   /** The deployment's window, when no applicable policy has its own. */
   duplicateWindowSeconds: number
 }
@@ -129,7 +135,10 @@ export type TraceEntry = {
 
 /** The smallest change that would have allowed the payment. Absent in a decision that allows. */
 export type Remedy = {
-  /** The largest amount that would be allowed now with nothing else changed; null when no amount would. */
+  /**
+   * The largest amount that would not be denied now with nothing else changed, in whole units of the rail. Null when no amount would, or only
+   * one below a threshold that asks about the requested amount.
+   */
   maxAmountMinor: Minor | null
   /** Every limit that must change, and its minimum; all of them together are enough. `toMinor` is absent for a rule without an amount. */
   changes: { source: TraceSource; rule: string; toMinor?: Minor }[]

@@ -80,7 +80,7 @@ describe('a payment at or above the threshold', () => {
   test('has a context for the decision: earlier payments to the payee, remaining limits, possible approvers', async () => {
     const person = await payer({ ...ask, separation_of_duties: true })
     const approver = await colleague(person)
-    for (const amount of ['10000', '20000', '90000'])
+    for (const amount of ['10000', '20000', '60000'])
       await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: amount })
     await service.settle()
     const payment = await pay(person)

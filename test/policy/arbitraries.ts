@@ -97,6 +97,19 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
     periods: fc.constant(periods),
     earlier: seldom(fc.record({ paymentId: fc.constant('earlier'), createdAt: fc.constant(new Date(now.getTime() - 600_000)) })),
     duplicateWindowSeconds: fc.constantFrom(0, 3600),
+    unapproved: mostly(
+      [],
+      fc.array(
+        fc.record({
+          paymentType: fc.constantFrom('supplies', 'travel'),
+          rail: fc.constantFrom('MPESA_B2B', 'PESALINK'),
+          grantLineage: fc.constantFrom([], ['g0'], ['g0', 'g1']),
+          amountMinor: amount,
+        }),
+        { maxLength: 3 },
+      ),
+    ),
+    unitMinor: fc.constantFrom(1n, 7n),
     capabilities: fc.record({ payments: mostly(true, fc.constant(false)) }),
   }),
 )

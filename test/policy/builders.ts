@@ -98,6 +98,7 @@ type EvaluationParts = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capab
   payment?: Partial<PaymentFacts>
   approvers?: readonly string[]
   payments?: 'active' | 'disabled'
+  unapproved?: Evaluation['unapproved']
 }
 
 /** An evaluation of these parts, in a workspace with three eligible approvers. */
@@ -110,5 +111,7 @@ export const evaluationOf = (over: EvaluationParts = {}): Evaluation => ({
   periods: over.periods ?? periods,
   capabilities: { payments: over.payments !== 'disabled' },
   earlier: over.earlier ?? null,
+  unapproved: over.unapproved ?? [],
+  unitMinor: 1n,
   duplicateWindowSeconds: over.duplicateWindowSeconds ?? 3600,
 })

@@ -33,7 +33,7 @@ test.each([
     lunch({ perPaymentLimitMinor: kes(500) }),
   ],
   [
-    'Policy "Team lunch" requires 1 approval at or above KES 800.00, and KES 1,000.00 was requested.',
+    'Policy "Team lunch" requires 1 approval at or above KES 800.00 a day to one beneficiary, and KES 1,000.00 was requested.',
     lunch({ approvalThresholdMinor: kes(800) }),
   ],
   ['Every payment needs 2 approvals under policy "Team lunch".', lunch({ requiredApprovalCount: 2 })],

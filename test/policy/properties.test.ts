@@ -34,8 +34,8 @@ describe('for any rules', () => {
         const before = evaluate(input)
         const after = evaluate(withPolicies(input, [...input.policies, added]))
         isAtLeastAsStrict(after, before)
-        const most = after.remedy?.maxAmountMinor ?? 0n
-        if (after.remedy && before.remedy) expect(most <= (before.remedy.maxAmountMinor ?? 0n)).toBe(true)
+        const [most, mostBefore] = [after.remedy?.maxAmountMinor ?? null, before.remedy?.maxAmountMinor ?? null]
+        if (most !== null && mostBefore !== null) expect(most <= mostBefore).toBe(true)
       }),
       { numRuns },
     )

@@ -89,10 +89,23 @@ const forRemedies = (check: (input: Evaluation, remedy: Remedy) => void) =>
   )
 
 describe('a remedy is correct', () => {
-  test('the largest amount is allowed and a cent more is not', () => {
-    forRemedies((input, { maxAmountMinor }) => {
-      if (maxAmountMinor !== null) expect(passes(paying(input, maxAmountMinor))).toBe(true)
-      expect(passes(paying(input, (maxAmountMinor ?? 0n) + 1n))).toBe(false)
+  test('the largest amount is not denied, is one that the rail can send, and one unit more is denied', () => {
+    const denied = (input: Evaluation, amount: bigint) =>
+      evaluate(paying(input, amount)).trace.some(({ outcome, rule }) => outcome === 'deny' && rule !== 'eligible_approvers')
+    forRemedies((input, { maxAmountMinor: most }) => {
+      if (most === null) return
+      expect([most % input.unitMinor, denied(input, most), denied(input, most + input.unitMinor)]).toEqual([0n, false, true])
+    })
+  })
+
+  test('the largest amount is never below a threshold that asks about the requested amount', () => {
+    forRemedies((input, { maxAmountMinor: most }) => {
+      if (most === null) return
+      const asks = (amount: bigint) =>
+        evaluate(paying(input, amount)).trace.filter(
+          (entry) => entry.rule === 'approval_threshold' && (entry.requiredApprovals ?? 0) > 0,
+        )
+      expect(asks(most).length).toBeGreaterThanOrEqual(asks(input.payment.amountMinor).length)
     })
   })
 
@@ -164,9 +177,9 @@ describe('the remedy', () => {
     })
   })
 
-  test('of a threshold has the amount one cent below it, or a threshold one cent above the amount', () => {
+  test('of a threshold names no amount below it, and a threshold one cent above the amount', () => {
     expect(remedyOf({ policies: [policy({ approvalThresholdMinor: kes(700) })] })).toEqual({
-      maxAmountMinor: kes(699.99),
+      maxAmountMinor: null,
       changes: [{ source, rule: 'approval_threshold', toMinor: kes(1000.01) }],
       passesAt: null,
     })

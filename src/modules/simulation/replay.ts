@@ -7,7 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules } from '../../policy/types.ts'
+import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 
 export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
 export type Replay = {
@@ -33,6 +33,7 @@ type Row = {
   rail: string
   initiator_account_id: Uuid
   payee_id: Uuid
+  family_id: Uuid
   account_reference: string | null
   created_at: Date
   counts: boolean
@@ -41,6 +42,7 @@ type Row = {
 
 const pastPayments = `
   select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.payee_id, p.account_reference, p.created_at,
+    (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as family_id,
     p.status in ${countedPaymentsSql} as counts,
     exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
       where paid.id = p.payee_id and named.id = any($3::uuid[])) as named
@@ -49,6 +51,14 @@ const pastPayments = `
 const approvers = `
   select m.account_id from members m join accounts a on a.id = m.account_id
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
+
+/** By day and payee: what was paid without an approval. */
+type UnapprovedByPayee = Map<string, Unapproved[]>
+const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Row): void => {
+  const key = `${day} ${row.family_id}`
+  const { payment_type: paymentType, rail, amount_minor: amountMinor } = row
+  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage: [], amountMinor }])
+}
 
 /** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed. */
 const confirmed = (accountId: Uuid, at: Date): PayeeFacts => ({
@@ -93,6 +103,7 @@ export const replayPolicy = async (
   const eligible = (await tx.query<{ account_id: Uuid }>(approvers, [workspaceId, decidingRoles])).map((row) => row.account_id)
   const counters: Counters = new Map()
   const latest: Latest = new Map()
+  const unapproved: UnapprovedByPayee = new Map()
   const replay: Replay = {
     days: window.days,
     considered: 0,
@@ -126,9 +137,13 @@ export const replayPolicy = async (
       periods,
       capabilities: { payments: true },
       earlier: latest.get(lookOf(row)) ?? null,
+      unapproved: unapproved.get(`${periods.day} ${row.family_id}`) ?? [],
+      unitMinor: 1n,
       duplicateWindowSeconds: window.duplicateWindowSeconds,
     })
     if (row.counts && decision.outcome !== 'deny') latest.set(lookOf(row), { paymentId: row.id, createdAt: row.created_at })
+    // Where the policy would have asked, somebody approved.
+    if (row.counts && decision.outcome === 'allow') noteUnapproved(unapproved, periods, row)
     // A payment that the policy does not apply to would show nothing about it.
     if (decision.policyVersions.length === 0) continue
     replay.considered += 1

@@ -6,6 +6,7 @@ import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Decision, Periods, PolicyRules } from '../../policy/types.ts'
+import { unitOf } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { readMandate } from '../mandates/for-payments.ts'
 import { loadContext, type PaymentContext } from '../payments/evaluation/context.ts'
@@ -78,6 +79,7 @@ const decideNow = async (
     at,
     earlier: earlier ?? null,
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
+    unitMinor: unitOf(deps.rails, context.beneficiary.rail),
   }
   const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
   // A missing account reference does not decide whether the payment is allowed.

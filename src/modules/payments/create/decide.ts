@@ -10,7 +10,7 @@ import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
-import type { Rails } from '../../../rails/rail.ts'
+import { type Rails, unitOf } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
@@ -160,7 +160,12 @@ export const decidePayment = (
   const { currency, duplicateWindowSeconds } = settings
   checkRailRules({ amountMinor, paymentType, accountReference }, context, settings.rails, currency)
   const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
-  const evaluation = evaluationOf(context, { ...paymentTerms, earlier, duplicateWindowSeconds }, periods, mandate?.rules ?? null)
+  const evaluation = evaluationOf(
+    context,
+    { ...paymentTerms, earlier, duplicateWindowSeconds, unitMinor: unitOf(settings.rails, context.beneficiary.rail) },
+    periods,
+    mandate?.rules ?? null,
+  )
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny') return denied(principal, decision, currency)
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
@@ -176,5 +181,14 @@ export const decidePayment = (
     mandate,
   }
   use(state, accepted)
+  if (payment.approvalId === null && payment.mandateId === null)
+    state.unapproved.push({
+      familyId: context.beneficiary.familyId,
+      day: payment.countedDay,
+      paymentType,
+      rail: payment.rail,
+      grantLineage: lineage,
+      amountMinor,
+    })
   return accepted
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/client.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { GrantRules, Periods, PolicyRules, Usage } from '../../../policy/types.ts'
+import type { GrantRules, Periods, PolicyRules, Unapproved, Usage } from '../../../policy/types.ts'
 import { type BeneficiaryState, type LockedState, readState, usageKey, type WorkspaceState } from './state.ts'
 
 /** What one payment's decision is based on. */
@@ -16,6 +16,8 @@ export type PaymentContext = {
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
   policies: PolicyRules[]
   approverAccountIds: readonly Uuid[]
+  /** What was paid to the payee on this day without an approval. */
+  unapproved: readonly Unapproved[]
 }
 
 export type ContextQuery = {
@@ -64,6 +66,7 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     grants: grants.sort((a, b) => a.depth - b.depth).map((grant) => ({ ...grant, usage: usageOf(state, grant.id, periods) })),
     policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(state, policy.id, periods) })),
     approverAccountIds: workspace.approverAccountIds,
+    unapproved: state.unapproved.filter(({ familyId, day }) => familyId === beneficiary.familyId && day === periods.day),
   }
 }
 

@@ -14,6 +14,8 @@ export type RequestedPayment = {
   /** The newest payment that looks the same, and how far back the service looks where no policy says otherwise. */
   earlier: EarlierPayment | null
   duplicateWindowSeconds: number
+  /** Amounts of the rail are multiples of this. */
+  unitMinor: Minor
 }
 
 /** The input of the pure engine: numbers that the transaction has locked. */
@@ -44,5 +46,7 @@ export const evaluationOf = (
   periods,
   capabilities: { payments: context.owner.paymentsEnabled },
   earlier: request.earlier,
+  unapproved: context.unapproved,
+  unitMinor: request.unitMinor,
   duplicateWindowSeconds: request.duplicateWindowSeconds,
 })

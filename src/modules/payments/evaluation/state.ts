@@ -9,7 +9,6 @@ import {
   listOf,
   quoted,
   quotedOf,
-  type Reader,
   readInstant,
   recordsColumn,
   recordsReader,
@@ -22,8 +21,10 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
-import type { GrantRules, Limits, Maker, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
+import type { GrantRules, Limits, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
+import { makerFields, readPayeeFacts } from './payee-facts.ts'
+import { readUnapproved, type UnapprovedState, unapprovedColumn } from './unapproved.ts'
 
 export type WorkspaceState = {
   id: Uuid
@@ -37,6 +38,8 @@ export type BeneficiaryState = {
   id: Uuid
   workspaceId: Uuid
   payeeId: Uuid
+  /** The payee of the whole paybill, of an account at one; else the payee itself. */
+  familyId: Uuid
   displayName: string
   rail: RailName
   destinationMask: string
@@ -68,6 +71,8 @@ export type LockedState = {
   /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
+  /** What was paid without an approval, where a threshold may apply. Each decision adds to it. */
+  unapproved: UnapprovedState[]
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
@@ -111,21 +116,11 @@ const ownerFields = [
   'a.created_at',
   'a.updated_at',
 ]
-const makerFields = [
-  'b.confirmed_at is not null',
-  'b.created_by',
-  'b.created_by_grant_id',
-  quoted('b.created_by_label'),
-  'b.created_at',
-  'b.changed_by',
-  'b.changed_by_grant_id',
-  quoted('b.changed_by_label'),
-  'b.changed_at',
-]
 const beneficiaryFields = [
   'b.id',
   'b.workspace_id',
   'b.payee_id',
+  'coalesce(y.paybill_id, y.id)',
   quoted('b.display_name'),
   'b.payment_rail',
   quoted('b.destination_mask'),
@@ -188,7 +183,8 @@ const read = statement(
       ['c.subject_id', 'c.period', 'c.period_start', 'c.used_minor'],
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
          and c.period in ('day', 'month') and c.period_start = any($4::date[])`,
-    )} as usage`,
+    )} as usage,
+    ${unapprovedColumn} as unapproved`,
   'record',
 )
 
@@ -217,25 +213,12 @@ const readOwners = recordsReader(
     updatedAt: readInstant(next),
   }),
 )
-const readMaker = (next: Reader): Maker => ({ accountId: next(), grantId: textOf(next()), label: quotedOf(next()) })
-const readPayeeFacts = (next: Reader): PayeeFacts => {
-  const confirmed = isTrue(next())
-  const createdBy = readMaker(next)
-  const createdAt = readInstant(next)
-  const changedBy = readMaker(next)
-  const changedAt = instantOf(next())
-  return {
-    confirmed,
-    createdBy,
-    createdAt,
-    change: changedAt && { by: changedBy, at: changedAt },
-  }
-}
 const readBeneficiaries = recordsReader((next): BeneficiaryState => {
   const beneficiary = {
     id: next(),
     workspaceId: next(),
     payeeId: next(),
+    familyId: next(),
     displayName: JSON.parse(next()),
     rail: next() as RailName,
     destinationMask: JSON.parse(next()),
@@ -276,7 +259,7 @@ export type StateQuery = {
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const [row] = await db.query<
-    Record<'workspaces' | 'owners' | 'beneficiaries' | 'grants' | 'policies' | 'usage', string | null>
+    Record<'workspaces' | 'owners' | 'beneficiaries' | 'grants' | 'policies' | 'usage' | 'unapproved', string | null>
   >(read, [
     plainList(query.workspaceIds),
     plainList(query.grantIds),
@@ -293,6 +276,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
     grants: byId(readGrants(row.grants)),
     policies: Map.groupBy(readPolicies(row.policies), ({ workspaceId }) => workspaceId),
     usage: readUsage(row.usage),
+    unapproved: readUnapproved(row.unapproved),
     periodStarts,
   }
 }

@@ -81,6 +81,17 @@ const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, eva
   }
 }
 
+/** Nobody approved the payment itself: the sum of its day includes it. */
+const withoutOwnUnapproved = (
+  { amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
+  { unapproved }: PaymentContext,
+  grantLineage: readonly Uuid[],
+  { day }: Periods,
+) =>
+  approvalId === null && mandateId === null && countedDay === day
+    ? [...unapproved, { paymentType, rail, grantLineage, amountMinor: -amountMinor }]
+    : unapproved
+
 const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
@@ -103,6 +114,7 @@ const decideOne = async (
   if (stop) return stop
   const own: PaymentContext = {
     ...context,
+    unapproved: withoutOwnUnapproved(payment, context, lineage, periods),
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
   }
@@ -110,7 +122,7 @@ const decideOne = async (
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
-  const guard = { earlier: null, duplicateWindowSeconds: 0 }
+  const guard = { earlier: null, duplicateWindowSeconds: 0, unitMinor: 1n }
   const evaluation = evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null)
   const decision = evaluate(evaluation)
   if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) {

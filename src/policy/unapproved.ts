@@ -1,0 +1,13 @@
+import type { Minor } from '../lib/money.ts'
+import { namesType } from './scope.ts'
+import type { Evaluation, Unapproved } from './types.ts'
+
+const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)
+
+/** What counts towards the threshold of a policy: a sum that is split into small payments reaches it all the same. */
+export const unapprovedUnderPolicy = ({ unapproved }: Evaluation, { paymentTypes }: { paymentTypes: readonly string[] }): Minor =>
+  sum(unapproved.filter((row) => paymentTypes.length === 0 || namesType(paymentTypes, row)))
+
+/** The same for a grant: what was paid with it and with those below it. */
+export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
+  sum(unapproved.filter(({ grantLineage }) => grantLineage.includes(grantId)))
