@@ -31,7 +31,14 @@ export const SignedIn = z
   .meta({ id: 'SignedIn' })
 
 export const DashboardToken = z
-  .object({ token: z.string(), token_type: z.literal('Bearer'), expires_in: z.number().int() })
+  .object({
+    token: z
+      .string()
+      .optional()
+      .meta({ description: 'Shown once: a repeated request with the same Idempotency-Key is answered without it.' }),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number().int(),
+  })
   .meta({ id: 'DashboardToken' })
 
 export const StartQuery = z.object({

@@ -46,7 +46,7 @@ const alreadyDecided = (record: LockedApproval, { accountId, choice }: Decision)
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
   if (own && own.decision === choice) return record
   if (own && approval.status !== 'pending')
-    throw conflict('You have already decided differently.', 'decided', { decision: own.decision })
+    throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision })
   if (approval.status === 'pending') return undefined
   throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
