@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
-import { formatId, type Uuid } from '../lib/ids.ts'
+import type { Uuid } from '../lib/ids.ts'
 import type { Maker } from '../policy/types.ts'
 
 export const MakerOut = z
@@ -13,7 +13,7 @@ export const MakerOut = z
     label: z.string().nullable().meta({ description: 'What the key or agent was called then.' }),
   })
   .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
-type MakerOut = z.output<typeof MakerOut>
+export type MakerOut = z.output<typeof MakerOut>
 
 /** The caller as a maker, to be stored: the label is the grant's own at this moment. */
 export const makerValues = ({ accountId, grant }: Pick<Principal, 'accountId' | 'grant'>) => ({
@@ -24,9 +24,3 @@ export const makerValues = ({ accountId, grant }: Pick<Principal, 'accountId' | 
 
 /** A maker as it is stored. */
 export const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })
-
-export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => ({
-  account_id: formatId('account', accountId),
-  grant_id: grantId && formatId('grant', grantId),
-  label,
-})

@@ -76,11 +76,17 @@ describe('npm run demo', patience, () => {
   })
 
   it('fails if a step has an unexpected result, and names the step', async () => {
-    const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })
+    // A database of its own: another currency than its amounts have keeps a service from starting.
+    const other = await createTestDatabase()
+    const otherDir = await mkdtemp(join(tmpdir(), 'demo-ugx-'))
+    const server = spawnServer({ DATABASE_URL: other.url, DATA_DIR: otherDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })
     const { url } = await server.ready()
     const { code, output } = await runDemo({ PUBLIC_URL: url })
     expect(output).toContain('"KES"')
     expect(code).toBe(1)
+    await killAll()
+    await other.drop()
+    await rm(otherDir, { recursive: true, force: true })
   })
 
   it('never runs against real rails or another machine', async () => {

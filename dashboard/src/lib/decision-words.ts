@@ -1,6 +1,6 @@
 import { ruleOf } from '../../../src/policy/rules.ts'
 import type { Schemas } from '../api/types.ts'
-import { compareMinor, moneyText } from './money.ts'
+import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
 import { shortTime } from './time.ts'
 
@@ -52,15 +52,15 @@ const mostWithApproval = (trace: readonly TraceEntry[]): string | null => {
   return least !== null && least > 0n ? least.toString() : null
 }
 
-/** The smallest changes that would let it pass. The amount that passes without approval may be less than what could be sent with it. */
+/** The smallest changes that would let it pass. Where an approval is needed no amount below the threshold is named: that teaches splitting. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
-  const most = mostWithApproval(trace ?? [])
-  const least = remedy.max_amount_minor
-  const more = most !== null && (least === null || compareMinor(most, least) > 0)
+  const asks = (trace ?? []).some(({ outcome }) => outcome === 'require_approval')
+  const now = asks ? null : remedy.max_amount_minor
+  const withApproval = asks ? mostWithApproval(trace ?? []) : null
   return [
-    ...(least ? [`${moneyText(least, currency)} or less would go through now${more ? ' without approval' : ''}.`] : []),
-    ...(more ? [`Up to ${moneyText(most, currency)} would go through with approval.`] : []),
+    ...(now ? [`${moneyText(now, currency)} or less would go through now.`] : []),
+    ...(withApproval ? [`Up to ${moneyText(withApproval, currency)} would go through with approval.`] : []),
     ...(remedy.passes_at ? [`This amount goes through ${shortTime(remedy.passes_at)} without a change.`] : []),
     ...remedy.changes.flatMap(({ source, rule, to_minor: to }) => {
       const { raise } = ruleOf(rule)

@@ -1,6 +1,7 @@
 import { isoTime } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
-import { makerOf, presentMaker } from '../makers.ts'
+import { makerOf } from '../makers.ts'
+import { presentMaker } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary } from './schema.ts'
 

@@ -40,7 +40,9 @@ export const approvalFlows = (world: World): void => {
     for (const text of ['Procurement agent', 'First payment to this destination', '*********6523', 'PO-2291', 'Paper, toner'])
       await page.getByText(text).first().waitFor()
     await page
-      .getByText('Policy "Office expenses" requires 1 approval at or above KES 10,000.00, and KES 23,499.00 was requested.')
+      .getByText(
+        'Policy "Office expenses" requires 1 approval at or above KES 10,000.00 a day to one beneficiary, and KES 23,499.00 was requested.',
+      )
       .first()
       .waitFor()
     await page.getByText('Balance after').waitFor()
