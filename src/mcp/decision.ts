@@ -50,7 +50,10 @@ export const ToolDecision = z.object({
   reasons: z.array(Rule).describe('The rules that decided; empty if all of them allow it.'),
   change: z
     .object({
-      max_amount_minor: z.string().nullable().describe('The largest amount that would not be refused now. It may still need an approval.'),
+      max_amount_minor: z
+        .string()
+        .nullable()
+        .describe('The largest amount that would not be refused now. It may still need an approval.'),
       passes_at: z.string().nullable().describe('When the same payment passes without a change.'),
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
