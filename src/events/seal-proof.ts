@@ -42,16 +42,21 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
   })
 }
 
-const prove = async (db: Db, row: SealedRow, sequence: number, rowsRoot: Buffer, size: number): Promise<RowProof> => {
-  const seal = sequence - 1
+/** What all rows of one seal share in their proofs. */
+type SealProof = { lines: { id: Uuid; line: string }[]; tree: ReadNode; sealPath: Uint8Array[] }
+
+const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number): Promise<SealProof> => {
   const [lines, sealPath] = await Promise.all([
-    readSealedRows(db, row.after ?? undefined, row.through),
+    readSealedRows(db, after ?? undefined, through),
     overNodes(db, (node) => inclusionPath(seal, size, node)),
   ])
-  const index = lines.findIndex(({ id }) => id === row.id)
+  return { lines, sealPath, tree: treeOf(lines.map(({ line }) => leafHash(line))) }
+}
+
+const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof): RowProof => {
+  const index = lines.findIndex((each) => each.id === id)
   const line = lines[index]?.line
-  if (line === undefined) throw new Error(`an audit row is not among those of seal ${sequence}`)
-  const tree = treeOf(lines.map((each) => leafHash(each.line)))
+  if (line === undefined) throw new Error(`an audit row is not among those of seal ${seal + 1}`)
   return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
 }
 
@@ -60,15 +65,20 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
 }
 
-/** The proof of each row under the head, in the same order; null where the row is not sealed yet. */
-export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> =>
-  Promise.all(
-    rows.map((row) => {
-      const sequence = row.sequence === null ? null : Number(row.sequence)
-      if (head === null || sequence === null || row.rowsRoot === null || sequence > head.size) return null
-      return prove(db, row, sequence, row.rowsRoot, head.size)
+/** The proof of each row under the head, in the same order; null where the row is not sealed yet. Each seal is read once. */
+export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {
+  const seals = new Map<number, Promise<SealProof>>()
+  return Promise.all(
+    rows.map(async (row) => {
+      const { rowsRoot } = row
+      if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
+      const seal = Number(row.sequence) - 1
+      const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
+      seals.set(seal, proof)
+      return proveRow(row, seal, rowsRoot, await proof)
     }),
   )
+}
 
 /** That the log of `from` seals is the beginning of the one of `to`. 0 < from ≤ to. */
 export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
