@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import pg from 'pg'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { StartupError } from '../lib/startup-error.ts'
 import { newUuid, type Uuid } from '../lib/uuid.ts'
+import { withStartClient } from './start-client.ts'
 
 /** The settings that must fit the data, and the keys of each ring. */
 export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>> }
@@ -34,15 +34,8 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
  * is written: a payment in another currency, or sealed under a key that nobody has, could not be repaired.
  * @throws StartupError with the sentence for the operator
  */
-export const fitInstallation = async (url: string, given: Fitting): Promise<Uuid> => {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'payments-service-start',
-    connectionTimeoutMillis: 5_000,
-  })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
+  withStartClient(url, async (client) => {
     await client.query('begin')
     // Of several processes at the first start one writes, and the others compare themselves with it.
     await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
@@ -67,7 +60,4 @@ export const fitInstallation = async (url: string, given: Fitting): Promise<Uuid
       )
     await client.query('commit')
     return stored.id
-  } finally {
-    await client.end()
-  }
-}
+  })

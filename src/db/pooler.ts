@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { withStartClient } from './start-client.ts'
 
 /** A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. */
 export type Pooler = { keepsStatements: boolean; statementTimeout: boolean }
@@ -10,15 +10,8 @@ const marker = 'payments_service_probe'
  * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names of its own; an
  * older one (Debian 12 has 1.18) loses them, so statements go to it without names.
  */
-export const detectPooler = async (url: string): Promise<Pooler | undefined> => {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'payments-service-start',
-    connectionTimeoutMillis: 5_000,
-  })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+export const detectPooler = (url: string): Promise<Pooler | undefined> =>
+  withStartClient(url, async (client) => {
     const claimed = 'processID' in client ? client.processID : undefined
     const { rows } = await client.query<{ pid: number; timeout: string }>(
       `select pg_backend_pid() as pid, current_setting('statement_timeout') as timeout`,
@@ -34,7 +27,4 @@ export const detectPooler = async (url: string): Promise<Pooler | undefined> => 
       keepsStatements: statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_')),
       statementTimeout: rows[0]?.timeout !== '0',
     }
-  } finally {
-    await client.end()
-  }
-}
+  })
