@@ -34,7 +34,8 @@ describe('npm start', patience, () => {
     expect(summary).toContain('just made')
     expect(summary).toMatch(/M-PESA and PesaLink: no money moves/)
     expect(url).not.toBe(operatorUrl)
-    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ok' })
+    // The rails are held until the process has found what it remembers in the database.
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ok' })
     account = await whoSignsIn(url)
     const file = join(dataDir, 'development-keys.env')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
