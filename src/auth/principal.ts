@@ -25,6 +25,7 @@ export type Principal = {
   }
   /** Null when the account is not (or no longer) a member of the credential's workspace. */
   readonly role: Role | null
+  readonly memberId: Uuid | null
   readonly memberStatus: 'active' | 'suspended' | null
   readonly memberSuspended: boolean
   readonly permissions: ReadonlySet<Permission>

@@ -54,6 +54,7 @@ const principalOf = (
       createdAt: row.workspaceCreatedAt,
     },
     role: row.role,
+    memberId: row.memberId,
     memberStatus: row.memberStatus,
     memberSuspended: suspended,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
@@ -129,11 +130,6 @@ const resolveApiKey =
     return principal
   }
 
-/** The workspace is remembered: the account's next session begins there. */
-const noteWorkspace = ({ lastUsed }: ResolverDeps, { memberId, memberLastUsedAt }: IdentityRow, now: Date): void => {
-  if (memberId !== null) lastUsed.note('members', memberId, now, memberLastUsedAt)
-}
-
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
@@ -146,7 +142,6 @@ const resolveSession =
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
-    noteWorkspace(deps, row, now)
     return principalOf(row, { kind: 'session', id: row.id }, row.expiresAt, null, row.isAdmin)
   }
 
@@ -185,7 +180,6 @@ const resolveDashboardToken =
     if (grant) refuseDisabled(row, grant, !row.byOauth)
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
-    else noteWorkspace(deps, row, now)
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, row.isAdmin)
   }
 

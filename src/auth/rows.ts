@@ -23,7 +23,6 @@ export type IdentityRow = {
   role: Role | null
   memberStatus: Principal['memberStatus']
   memberId: Uuid | null
-  memberLastUsedAt: Date | null
 }
 
 export type GrantRow = {
@@ -59,7 +58,6 @@ export const identityFields: readonly string[] = [
   'm.role',
   'm.status',
   'm.id',
-  'm.last_used_at',
 ]
 
 export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
@@ -82,7 +80,6 @@ export const readIdentity = (next: Reader): IdentityRow => ({
   role: textOf<Role>(next()),
   memberStatus: textOf<NonNullable<Principal['memberStatus']>>(next()),
   memberId: textOf<Uuid>(next()),
-  memberLastUsedAt: instantOf(next()),
 })
 
 /** `granted`: the grant's permissions that this credential has. */

@@ -29,6 +29,8 @@ test('totals cover everything that the filter matches; days are the workspace’
   const { status, body } = await person.api.get('/v1/payments/summary?days=3')
   expect(status).toBe(200)
   expect(body).toMatchObject({ currency: 'KES', count: 4, amount_minor: '130000' })
+  // The failed one is no spending: the same figure as the days add up to.
+  expect(body.spent).toEqual({ count: 3, amount_minor: '60000' })
   expect(body.by_status).toContainEqual({ status: 'failed', count: 1, amount_minor: '70000' })
   expect(body.by_day).toEqual([
     { date: '2026-03-09', count: 0, amount_minor: '0' },

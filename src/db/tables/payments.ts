@@ -54,7 +54,13 @@ export const payments = pgTable(
      * The payment as REST returned it when it was created, with its decision: stored once, here. The events of its creation and the stored
      * response of its idempotency key refer to it. It is never queried, so the type is `json`, which keeps the text as it is.
      */
-    snapshot: json().$type<{ decision: unknown }>().notNull(),
+    snapshot: json()
+      .$type<{
+        decision: unknown
+        beneficiary: { id: string; display_name: string; destination_mask: string }
+        initiated_by: { account_id: string; grant_id: string | null; label: string | null }
+      }>()
+      .notNull(),
     /** The payment batch that it is an item of, its place in it from 0, and the text of its leaf in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),

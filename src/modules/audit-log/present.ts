@@ -22,6 +22,7 @@ export const presentAudit = (row: AuditRecord): AuditEntry => ({
       ? null
       : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
   grant_id: row.grantId && formatId('grant', row.grantId),
+  grant_label: row.grantLabel,
   workspace_id: row.workspaceId && formatId('workspace', row.workspaceId),
   subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
   before: row.before ?? null,

@@ -1,10 +1,12 @@
-import { and, desc, eq, gt, like, lt, not, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, like, lt, not, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { auditLog } from '../../db/tables/events.ts'
+import { grants } from '../../db/tables/grants.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { FindAudit } from './schema.ts'
 
-export type AuditRecord = typeof auditLog.$inferSelect
+/** `grantLabel`: what the key or agent that acted is called. */
+export type AuditRecord = typeof auditLog.$inferSelect & { grantLabel: string | null }
 export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'> & {
   /** Without what people do about their own accounts while they work in a workspace: their sign-ins are private. */
   ofWorkspace?: boolean
@@ -18,8 +20,9 @@ const byAction = (action: string) =>
 
 export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
   db.orm
-    .select()
+    .select({ ...getTableColumns(auditLog), grantLabel: grants.label })
     .from(auditLog)
+    .leftJoin(grants, eq(grants.id, auditLog.grantId))
     .where(
       and(
         filter.account_id === undefined ? undefined : eq(auditLog.accountId, filter.account_id),

@@ -19,6 +19,7 @@ export const AuditEntry = z
       .meta({ description: 'Who acted; null for the service itself and for a person at its shell.' }),
     credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
     grant_id: IdOut('grant').nullable(),
+    grant_label: z.string().nullable().meta({ description: 'What the key or agent that acted is called.' }),
     workspace_id: IdOut('workspace').nullable(),
     subject: z.object({ type: z.string(), id: z.string() }).nullable().meta({ description: 'What it was done to.' }),
     before: z.unknown(),

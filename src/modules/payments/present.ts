@@ -17,6 +17,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   batch_id: payment.batchId && formatId('payment_batch', payment.batchId),
   batch_index: payment.batchIndex,
   beneficiary_id: formatId('beneficiary', payment.beneficiaryId),
+  beneficiary: payment.snapshot.beneficiary,
   payment_type: payment.paymentType,
   payment_rail: payment.rail,
   account_reference: payment.accountReference,
@@ -25,10 +26,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   idempotency_key: payment.idempotencyKey,
   mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
   approval_id: payment.approvalId && formatId('approval', payment.approvalId),
-  initiated_by: {
-    account_id: formatId('account', payment.initiatorAccountId),
-    grant_id: payment.grantId && formatId('grant', payment.grantId),
-  },
+  initiated_by: payment.snapshot.initiated_by,
   // Written by presentDecision when the payment was created, and unchanged since.
   decision: payment.snapshot.decision as Decision,
   provider_receipt: payment.providerReceipt,

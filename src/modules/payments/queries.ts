@@ -200,10 +200,10 @@ export const totalsByStatus = prepare(
   'pool',
 )
 
-/** Money that has left or is under way: this counts as a day's spending. */
-const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
+/** Money that has left or is under way: the one definition of what was spent. */
+export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-/** The same for each local day since one, of money that has left or is under way. */
+/** The same for each local day since one, of what was spent. */
 export const totalsByDay = prepare(
   'payments.totals_by_day',
   { ...scope, zone: 'text', since: 'text' },

@@ -4,6 +4,7 @@ import { failureCodes } from '../../errors/failures.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, Text, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
+import { MakerOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 
@@ -31,6 +32,9 @@ export const Payment = z
     batch_id: IdOut('payment_batch').nullable(),
     batch_index: z.number().int().nullable().meta({ description: 'Its place in its batch, from 0.' }),
     beneficiary_id: IdOut('beneficiary'),
+    beneficiary: z
+      .object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() })
+      .meta({ description: 'Who is paid, as the beneficiary was called when the payment was created.' }),
     payment_type: z.string(),
     payment_rail: z.enum(railNames),
     account_reference: z.string().nullable(),
@@ -39,7 +43,7 @@ export const Payment = z
     idempotency_key: z.string().nullable().meta({ description: 'The `Idempotency-Key` of the request that created it.' }),
     mandate_id: IdOut('mandate').nullable(),
     approval_id: IdOut('approval').nullable(),
-    initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable() }),
+    initiated_by: MakerOut,
     decision: Decision,
     provider_receipt: z.string().nullable(),
     failure_code: z.enum(failureCodes).nullable(),
@@ -94,6 +98,9 @@ export const PaymentsSummary = z
   .object({
     currency: z.string(),
     ...Total,
+    spent: z.object(Total).meta({
+      description: 'Those of them that were sent or are being sent: what `by_day` counts too.',
+    }),
     by_status: z.array(z.object({ status: z.enum(paymentStatuses), ...Total })),
     by_day: z.array(z.object({ date: z.string().meta({ format: 'date', example: '2026-01-31' }), ...Total })).meta({
       description:

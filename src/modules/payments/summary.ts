@@ -4,7 +4,7 @@ import { formatMinor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Deps } from './deps.ts'
-import { type PaymentSearch, readMatching, totalsByDay, totalsByStatus } from './queries.ts'
+import { type PaymentSearch, readMatching, spending, totalsByDay, totalsByStatus } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'
 
 /** How many payments match a filter, their sums, and what was spent on each of the last days: in two statements. */
@@ -22,10 +22,14 @@ export const summarizePayments = async (
     return Promise.all([db.run(totalsByStatus, scope), db.run(totalsByDay, { ...scope, zone, since: dates[0] ?? '' })])
   })
   const minorOf = (text: string | null | undefined) => formatMinor(BigInt(text ?? '0'))
+  const totalOf = (rows: typeof byStatus) => ({
+    count: rows.reduce((total, row) => total + row.count, 0),
+    amount_minor: formatMinor(rows.reduce((total, row) => total + BigInt(row.amount ?? '0'), 0n)),
+  })
   return {
     currency: deps.config.CURRENCY,
-    count: byStatus.reduce((total, row) => total + row.count, 0),
-    amount_minor: formatMinor(byStatus.reduce((total, row) => total + BigInt(row.amount ?? '0'), 0n)),
+    ...totalOf(byStatus),
+    spent: totalOf(byStatus.filter(({ status }) => spending.includes(status))),
     by_status: byStatus.map((row) => ({ status: row.status, count: row.count, amount_minor: minorOf(row.amount) })),
     by_day: dates.map((day) => {
       const row = byDay.find((candidate) => candidate.date === day)

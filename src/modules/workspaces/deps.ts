@@ -1,3 +1,4 @@
+import type { LastUsed } from '../../auth/last-used.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
@@ -11,6 +12,7 @@ export type Deps = {
   db: Database
   clock: Clock
   cursors: Cursors
+  lastUsed: LastUsed
   appendEvents: AppendEvents
   onAuthorityLost: OnAuthorityLost
   onRequesterLost: OnRequesterLost

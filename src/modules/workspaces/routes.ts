@@ -71,9 +71,13 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const current = presentCurrent(request.principal, deps.config.CURRENCY)
+      const { principal } = request
+      const current = presentCurrent(principal, deps.config.CURRENCY)
       if (!current)
         throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
+      // A page that opens reads this. Other requests may be about a workspace in the background, such as an inbox of all of them.
+      if (principal.memberId !== null && principal.grant === null)
+        deps.lastUsed.note('members', principal.memberId, deps.clock.now(), null)
       return reply.send(current)
     },
   )

@@ -1,7 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
@@ -94,7 +94,19 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     approvalId: held ? newId() : null,
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
-    snapshot: { decision: presentDecision(decision, currency) },
+    snapshot: {
+      decision: presentDecision(decision, currency),
+      beneficiary: {
+        id: formatId('beneficiary', context.beneficiary.id),
+        display_name: context.beneficiary.displayName,
+        destination_mask: context.beneficiary.destinationMask,
+      },
+      initiated_by: {
+        account_id: formatId('account', principal.accountId),
+        grant_id: principal.grant && formatId('grant', principal.grant.id),
+        label: context.grants.at(-1)?.name ?? null,
+      },
+    },
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,
     countedDay: evaluation.periods.day,

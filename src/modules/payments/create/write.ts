@@ -96,7 +96,13 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[], curren
       actor: principal,
       action: 'payment.create',
       subject: { type: 'payment', id: payment.id },
-      after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decision.outcome, inputs },
+      after: {
+        status: payment.status,
+        amount_minor: payment.amountMinor.toString(),
+        beneficiary: payment.snapshot.beneficiary.display_name,
+        outcome: decision.outcome,
+        inputs,
+      },
     }),
   ),
   ...denied.map(
