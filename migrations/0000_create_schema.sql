@@ -33,8 +33,10 @@ CREATE TABLE "identities" (
 --> statement-breakpoint
 CREATE TABLE "adjustments" (
 	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
 	"status" text NOT NULL,
 	"account_id" uuid NOT NULL,
+	"payment_id" uuid,
 	"amount_minor" bigint NOT NULL,
 	"currency" text NOT NULL,
 	"reason" text NOT NULL,
@@ -43,9 +45,11 @@ CREATE TABLE "adjustments" (
 	"transfer_id" uuid,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"decided_at" timestamp (3) with time zone,
+	CONSTRAINT "adjustments_kind_check" CHECK ("adjustments"."kind" in ('balance', 'payment_failed', 'late_success_written_off')),
+	CONSTRAINT "adjustments_payment_check" CHECK (("adjustments"."kind" = 'balance') = ("adjustments"."payment_id" is null)),
 	CONSTRAINT "adjustments_status_check" CHECK ("adjustments"."status" in ('pending', 'posted', 'rejected')),
 	CONSTRAINT "adjustments_amount_check" CHECK ("adjustments"."amount_minor" <> 0),
-	CONSTRAINT "adjustments_posted_check" CHECK (("adjustments"."status" = 'posted') = ("adjustments"."transfer_id" is not null))
+	CONSTRAINT "adjustments_posted_check" CHECK (("adjustments"."status" = 'posted' and "adjustments"."kind" = 'balance') = ("adjustments"."transfer_id" is not null))
 );
 --> statement-breakpoint
 CREATE TABLE "approval_decisions" (
@@ -531,6 +535,7 @@ CREATE TABLE "rail_attempts" (
 	"provider_conversation" text,
 	"checks" integer DEFAULT 0 NOT NULL,
 	"next_check_at" timestamp (3) with time zone,
+	"asked_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "rail_attempts_amount_check" CHECK ("rail_attempts"."amount_minor" > 0)
@@ -831,6 +836,7 @@ CREATE TABLE "workspaces" (
 --> statement-breakpoint
 ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "adjustments" ADD CONSTRAINT "adjustments_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "adjustments" ADD CONSTRAINT "adjustments_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_voids" ADD CONSTRAINT "approval_voids_decision_id_approval_decisions_id_fk" FOREIGN KEY ("decision_id") REFERENCES "public"."approval_decisions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -893,6 +899,7 @@ CREATE INDEX "identities_linked_by" ON "identities" USING btree ("linked_by_gran
 CREATE INDEX "adjustments_operator" ON "adjustments" USING btree ("requested_by","decided_at");--> statement-breakpoint
 CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
+CREATE UNIQUE INDEX "adjustments_payment_pending_key" ON "adjustments" USING btree ("payment_id","kind") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint

@@ -1,5 +1,6 @@
 import { inTx } from '../../src/db/client.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
+import { formatId } from '../../src/lib/ids.ts'
 import { presentAdjustment } from '../../src/modules/adjustments/present.ts'
 import { listAdjustments } from '../../src/modules/adjustments/queries.ts'
 import { CreateAdjustment, FindAdjustments } from '../../src/modules/adjustments/schema.ts'
@@ -32,7 +33,8 @@ const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
   const id = idOf('payment', word(args, 0, 'payment'))
   const { evidence = '', receipt } = args.options
   const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
-  return presentPayment(await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input)))
+  const { payment, waitingId } = await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input))
+  return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
 }
 
 export const moneyCommands = {

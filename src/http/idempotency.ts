@@ -14,6 +14,7 @@ import { checkAuthority, checkStanding } from './authorize.ts'
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body })
+export const accepted = (body: unknown): Answer => ({ status: 202, body })
 export const created = (body: unknown, secret?: readonly string[]): Answer => ({ status: 201, body, ...(secret && { secret }) })
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/

@@ -203,7 +203,7 @@ export const ledgerChecks: readonly Check[] = [
     'an adjustment moved what it says, and nothing was adjusted without one',
     `select a.id::text as subject from adjustments a
        left join ledger_transfers t on t.id = a.transfer_id left join ledger_accounts c on c.id = t.customer_account_id
-     where a.status = 'posted' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)
+     where a.status = 'posted' and a.kind = 'balance' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)
        is distinct from (a.id, t.amount_minor, a.amount_minor > 0, a.account_id)
      union all
      select t.id::text from ledger_transfers t where t.reference_type = 'adjustment' and not exists (select from adjustments a where a.transfer_id = t.id)`,

@@ -16,7 +16,10 @@ export const conflictReasons = {
   late_success: 'The payment has no late success, or it is already booked.',
   nonce: 'The nonce is for other terms or another wallet.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
+  payment: 'It is decided by resolving its payment; `details.payment_id` names it.',
   provider_receipt: 'Another payment has this receipt.',
+  rail_may_answer:
+    'The rail was not asked about the payment yet, or may still answer; `details.from` says from when on a person may decide.',
   revoked: 'It is already revoked.',
   rotated: 'The key is already rotated.',
   self: 'Administrators cannot do this to their own account.',

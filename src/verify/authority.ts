@@ -40,6 +40,17 @@ export const authorityChecks = [
     ({ now }) => [new Date(now.getTime() - 3_600_000)],
   ),
   sqlCheck(
+    'I8',
+    'an outcome that the organisation pays for was agreed to as an adjustment of that sum',
+    `select p.id::text as subject from payments p
+     cross join lateral (values
+       ('payment_failed', p.failure_code = 'resolved_by_operator', p.amount_minor),
+       ('late_success_written_off', p.late_success_resolution = 'written_off', p.late_success_amount_minor)) as cost(kind, decided, amount_minor)
+     where p.updated_at >= $1::timestamptz and cost.decided and not exists (
+       select from adjustments a where a.payment_id = p.id and a.kind = cost.kind and a.status = 'posted' and a.amount_minor = cost.amount_minor)`,
+    (facts) => [beginningOf(facts)],
+  ),
+  sqlCheck(
     'I17',
     'a mandate is active only while its account has the wallet that signed it',
     `select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,

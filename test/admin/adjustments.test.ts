@@ -5,6 +5,7 @@ import { createAdjustment } from '../../src/modules/adjustments/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join } from '../workspaces/team.ts'
 import { startAdministered } from './administrators.ts'
 
 let service: TestService
@@ -218,4 +219,16 @@ test('no administrator adjusts an account of their own, alone or as the second o
   const confirmed = await administrator.api.post(`${path}/${created.body.id}/confirm`)
   expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
   expect(await balanceOf(administrator)).toBe('0')
+})
+
+test('no administrator adjusts an account whose workspace they belong to', async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  await join(service, team, 'viewer', second.wallet)
+  const administrator = await signIn(service.api, second.wallet)
+  const refused = await administrator.api.post(path, fields(owner, 'credit', '1'))
+  expect([refused.status, refused.body.error]).toEqual([403, 'separation_of_duties'])
+  const proposed = await (await signIn(service.api, admin.wallet)).api.post(path, fields(owner, 'credit', '10001'))
+  const confirmed = await administrator.api.post(`${path}/${proposed.body.id}/confirm`)
+  expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
 })

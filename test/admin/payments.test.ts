@@ -10,6 +10,7 @@ import {
   deliver,
   isLedgerSound,
   lastOrder,
+  pass,
   pay,
   paymentOf,
   transferCallback,
@@ -20,7 +21,7 @@ let service: TestService
 let admin: Person
 let second: Person
 beforeAll(async () => {
-  ;({ service, admin, second } = await startAdministered())
+  ;({ service, admin, second } = await startAdministered({ env: { ADJUSTMENT_CONFIRM_MINOR: '150000' } }))
 })
 afterAll(async () => {
   expect(await isLedgerSound(service)).toBe(true)
@@ -40,6 +41,12 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
   return { person, id }
 }
 
+/** The rail is asked, and has its time to answer; what an administrator decided alone counts no more. */
+const untilResolvable = async (days = 1): Promise<void> => {
+  await pass(service, 60)
+  await pass(service, days * 86_400)
+}
+
 const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
   who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
 
@@ -49,7 +56,7 @@ test('administrators see the payments of every tenant whose outcome is unknown',
   expect(status).toBe(200)
   expect(body.data).toMatchObject([{ id, status: 'unknown', account_id: person.accountId, amount_minor: '150000' }])
   expect((await admin.api.get('/v1/admin/payments?status=returned')).body.data).toEqual([])
-  await resolve(admin, id, 'failed')
+  await resolve(admin, id, 'succeeded')
 })
 
 test('a payment that is resolved as succeeded has its hold posted, with the given receipt', async () => {
@@ -81,6 +88,7 @@ test('a receipt that comes after the end has its event and its audit row', async
 
 test('a payment that is resolved as failed has its hold released, and the rail is no longer queried', async () => {
   const { person, id } = await lostPayment('254722000103')
+  await untilResolvable()
   const resolved = await resolve(admin, id, 'failed')
   expect([resolved.status, resolved.body.status, resolved.body.failure_code]).toEqual([200, 'failed', 'resolved_by_operator'])
   expect(await balanceOf(person)).toEqual({ available: '1000000', held: '0' })
@@ -90,10 +98,79 @@ test('a payment that is resolved as failed has its hold released, and the rail i
 
 test('when two administrators resolve a payment differently at the same moment, one of them decides', async () => {
   const { person, id } = await lostPayment('254722000104')
+  await untilResolvable()
   const answers = await Promise.all([resolve(admin, id, 'succeeded'), resolve(second, id, 'failed')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   const succeeded = (await paymentOf(person, id)).status === 'succeeded'
   expect(await balanceOf(person)).toEqual({ available: succeeded ? '850000' : '1000000', held: '0' })
+})
+
+test('a payment is resolved as failed only after the rail was asked and had its time to answer', async () => {
+  const { person, id } = await lostPayment('254722000120')
+  const unasked = await resolve(admin, id, 'failed')
+  expect([unasked.status, unasked.body.details]).toMatchObject([409, { reason: 'rail_may_answer', from: null }])
+  await pass(service, 60)
+  const early = await resolve(admin, id, 'failed')
+  expect([early.status, early.body.details.reason]).toEqual([409, 'rail_may_answer'])
+  service.clock.set(new Date(Date.parse(early.body.details.from) - 1))
+  expect((await resolve(admin, id, 'failed')).status).toBe(409)
+  service.clock.advance(1)
+  expect((await resolve(admin, id, 'failed')).status).toBe(200)
+  expect((await paymentOf(person, id)).status).toBe('failed')
+})
+
+describe('what costs the organisation', () => {
+  const adjustmentsOf = async (id: string) =>
+    (await admin.api.get('/v1/admin/adjustments')).body.data.filter((each: { payment_id: string }) => each.payment_id === id)
+
+  test('adds up over a day for each administrator, and beyond waits until a second one decides the same', async () => {
+    const [one, two] = [await lostPayment('254722000121'), await lostPayment('254722000122')]
+    await untilResolvable()
+    expect((await resolve(admin, one.id, 'failed')).status).toBe(200)
+    const [counted] = await adjustmentsOf(one.id)
+    expect(counted).toMatchObject({
+      kind: 'payment_failed',
+      status: 'posted',
+      amount_minor: '150000',
+      decided_by: admin.accountId,
+    })
+    const waits = await resolve(admin, two.id, 'failed')
+    expect([waits.status, waits.body.status]).toEqual([202, 'unknown'])
+    expect(waits.body.waiting_adjustment_id).toMatch(/^led_/)
+    expect((await resolve(admin, two.id, 'failed')).body).toEqual(waits.body)
+    expect(await balanceOf(two.person)).toEqual({ available: '850000', held: '150000' })
+    const [listed] = (await second.api.get('/v1/admin/payments?status=unknown')).body.data
+    expect([listed.id, listed.waiting_adjustment_id]).toEqual([two.id, waits.body.waiting_adjustment_id])
+    const confirm = await second.api.post(`/v1/admin/adjustments/${waits.body.waiting_adjustment_id}/confirm`)
+    expect([confirm.status, confirm.body.details]).toMatchObject([409, { reason: 'payment', payment_id: two.id }])
+    const decided = await resolve(second, two.id, 'failed')
+    expect([decided.status, decided.body.status, decided.body.waiting_adjustment_id]).toEqual([200, 'failed', null])
+    expect(await adjustmentsOf(two.id)).toMatchObject([
+      { status: 'posted', requested_by: admin.accountId, decided_by: second.accountId },
+    ])
+    expect(await balanceOf(two.person)).toEqual({ available: '1000000', held: '0' })
+  })
+
+  test('is decided alone at most up to the sum, however many requests come at once', async () => {
+    const lost = [await lostPayment('254722000123'), await lostPayment('254722000124'), await lostPayment('254722000125')]
+    await untilResolvable()
+    const answers = await Promise.all(lost.map(({ id }) => resolve(admin, id, 'failed')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 202, 202])
+  })
+
+  test('counts with the adjustments of balances, and can be rejected by a second administrator', async () => {
+    const { person, id } = await lostPayment('254722000126')
+    await untilResolvable()
+    const stranger = await signIn(service.api)
+    const small = { account_id: stranger.accountId, direction: 'credit', amount_minor: '1', reason: 'a wrong booking' }
+    expect((await admin.api.post('/v1/admin/adjustments', small)).body.status).toBe('posted')
+    const { waiting_adjustment_id } = (await resolve(admin, id, 'failed')).body
+    const path = `/v1/admin/adjustments/${waiting_adjustment_id}/reject`
+    expect((await second.api.post(path, { reason: 'the statement shows it' })).body.status).toBe('rejected')
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    const [listed] = (await admin.api.get('/v1/admin/payments?status=unknown')).body.data
+    expect([listed.id, listed.waiting_adjustment_id]).toEqual([id, null])
+  })
 })
 
 test('only an unknown payment can be resolved, and a receipt belongs to one payment', async () => {
@@ -110,6 +187,7 @@ test('only an unknown payment can be resolved, and a receipt belongs to one paym
 
 test('the audit log keeps the evidence and the administrator who gave it', async () => {
   const { id } = await lostPayment('254722000108')
+  await untilResolvable()
   await resolve(admin, id, 'failed')
   const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
   expect(body.data.slice(0, 2)).toMatchObject([
@@ -173,7 +251,12 @@ describe('a late success', () => {
 
   test('is written off by an administrator, which does not change the account', async () => {
     const { person, id } = await latePayment('99990001')
+    service.clock.advance(86_400)
     expect((await resolve(admin, id, 'written_off')).body.late_success_resolution).toBe('written_off')
+    const next = await latePayment('99990001')
+    const waits = await resolve(admin, next.id, 'written_off')
+    expect([waits.status, waits.body.late_success_resolution]).toEqual([202, null])
+    expect((await resolve(second, next.id, 'written_off')).body.late_success_resolution).toBe('written_off')
     expect(await balanceOf(person)).toEqual({ available: '1000000', held: '0' })
     await service.deps.jobs.sweep()
     expect(await findBreaches(service)).toEqual([])
@@ -192,11 +275,11 @@ describe('a late success', () => {
     const { status, body } = await resolve(admin, id, 'charged')
     expect([status, body.details.reason]).toEqual([409, 'late_success'])
     expect(await waiting()).not.toContain(id)
-    await resolve(admin, id, 'failed')
   })
 
   test('is booked once when two administrators book it at the same moment', async () => {
     const { person, id } = await latePayment('99990001')
+    service.clock.advance(86_400)
     const answers = await Promise.all([resolve(admin, id, 'charged'), resolve(second, id, 'written_off')])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     const charged = answers[0]?.status === 200
@@ -226,6 +309,7 @@ test('no administrator decides what costs the organisation for themselves, or fo
       [parseId('payment', id), parseId('account', accountId)],
     )
   await own(admin.accountId)
+  await untilResolvable()
   const refused = await resolve(admin, id, 'failed')
   expect([refused.status, refused.body.error]).toEqual([403, 'separation_of_duties'])
   expect((await paymentOf(person, id)).status).toBe('unknown')

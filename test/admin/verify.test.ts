@@ -127,6 +127,11 @@ test.each([
   ],
   ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
   [
+    'a payment given back by one person, without an adjustment',
+    'an outcome that the organisation pays for',
+    `update payments set status = 'failed', failure_code = 'resolved_by_operator' where status = 'unknown'`,
+  ],
+  [
     'a top-up that was never credited',
     'a top-up that succeeded',
     `update topups set status = 'succeeded', received_minor = 1 where status <> 'succeeded'`,

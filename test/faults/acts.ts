@@ -128,6 +128,9 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   serial += 1
   const id = await pay(stage, await newBeneficiary(cast.person.api, { destination: `25470000${5000 + (serial % 1000)}` }))
   await until(async () => (await cast.api.get(`/v1/payments/${id}`)).body.status === 'unknown', 'a payment of an unlisted result')
+  await stage.world.sql(`update rail_attempts set asked_at = created_at - interval '1 day' where subject_id = $1`, [
+    parseId('payment', id),
+  ])
   return id
 }
 
@@ -275,7 +278,7 @@ const requests: readonly Act[] = [
     name: 'POST /v1/admin/adjustments/:id/confirm',
     prepare: async (stage) => {
       const [first, second] = stage.administrators
-      const id = await created(first.api.post('/v1/admin/adjustments', adjustment(stage, '2000000')))
+      const id = await created(first.api.post('/v1/admin/adjustments', adjustment(stage, '10000000001')))
       await stage.heir.pause()
       return request(stage, second.api, `/v1/admin/adjustments/${id}/confirm`, undefined, () => adjustmentIs(stage, id, 'posted'))
     },

@@ -36,7 +36,11 @@ let service: TestService
 beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await startPostgresProxy(database.url)
-  const administered = await startAdministered({ database: { url: proxy.url, drop: async () => undefined } })
+  const administered = await startAdministered({
+    database: { url: proxy.url, drop: async () => undefined },
+    // One administrator decides about many payments within a day.
+    env: { ADJUSTMENT_CONFIRM_MINOR: '10000000000' },
+  })
   service = administered.service
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000_000n)

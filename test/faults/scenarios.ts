@@ -1,3 +1,4 @@
+import { parseId } from '../../src/lib/ids.ts'
 import type { Answer, Client } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import type { Person } from '../harness/people.ts'
@@ -43,6 +44,9 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   const destination = `25470000${5000 + (next() % 1000)}`
   const id = await pay(stage, await newBeneficiary(stage.person.api, { destination }))
   await stage.service.settle()
+  await stage.service.deps.db.query(`update rail_attempts set asked_at = created_at - interval '1 day' where subject_id = $1`, [
+    parseId('payment', id),
+  ])
   return id
 }
 

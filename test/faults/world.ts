@@ -77,6 +77,8 @@ export const startWorld = async (folder: string) => {
     // Sweeps move the time by days, and the checks read every event.
     EVENT_RETENTION_DAYS: '3650',
     RATE_LIMIT_ENABLED: 'false',
+    // One administrator decides about hundreds of payments within a day.
+    ADJUSTMENT_CONFIRM_MINOR: '10000000000',
   }
   const start = async (variables: Record<string, string> = {}): Promise<ServerProcess & { url: string }> => {
     const child = spawnServer({ ...shared, DATABASE_URL: database.url, ...variables })

@@ -16,7 +16,9 @@ export const credit = async (service: TestService, accountId: string, amountMino
     const reference = { type: 'adjustment' as const, id }
     const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at })
     const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
-    await tx.orm.insert(adjustments).values({ id, status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
+    await tx.orm
+      .insert(adjustments)
+      .values({ id, kind: 'balance', status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
     await audit(tx, { accountId: null, origin: null, way: 'test' }, at, {
       action: 'admin.adjustment_post',
       subject: { type: 'ledger', id },

@@ -1,22 +1,27 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
 import { id, instant, money, oneOf } from './columns.ts'
+import { payments } from './payments.ts'
 
 export const adjustmentStatuses = ['pending', 'posted', 'rejected'] as const
+export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
 /**
- * A correction of a customer's balance by an administrator, against the ledger's adjustments account. A large one needs a second
- * administrator.
+ * What an administrator decides at the organisation's cost: a correction of a customer's balance against the ledger's adjustments account,
+ * or an outcome of a payment that the organisation pays for. A large one needs a second administrator.
  */
 export const adjustments = pgTable(
   'adjustments',
   {
     id: id(),
+    kind: text({ enum: adjustmentKinds }).notNull(),
     status: text({ enum: adjustmentStatuses }).notNull(),
     accountId: uuid()
       .notNull()
       .references(() => accounts.id),
+    /** Null for a balance. */
+    paymentId: uuid().references(() => payments.id),
     /** Signed: a positive amount credits the customer. */
     amountMinor: money().notNull(),
     currency: text().notNull(),
@@ -24,6 +29,7 @@ export const adjustments = pgTable(
     /** Administrators: an account's id, or who ran the command (`shell:name`). */
     requestedBy: text().notNull(),
     decidedBy: text(),
+    /** Of a balance: a payment's transfers are its own. */
     transferId: uuid(),
     createdAt: instant().notNull(),
     decidedAt: instant(),
@@ -32,8 +38,11 @@ export const adjustments = pgTable(
     index('adjustments_operator').on(t.requestedBy, t.decidedAt),
     index('adjustments_account').on(t.accountId, t.id),
     index('adjustments_pending').on(t.id).where(sql`${t.status} = 'pending'`),
+    uniqueIndex('adjustments_payment_pending_key').on(t.paymentId, t.kind).where(sql`${t.status} = 'pending'`),
+    check('adjustments_kind_check', oneOf(t.kind, adjustmentKinds)),
+    check('adjustments_payment_check', sql`(${t.kind} = 'balance') = (${t.paymentId} is null)`),
     check('adjustments_status_check', oneOf(t.status, adjustmentStatuses)),
     check('adjustments_amount_check', sql`${t.amountMinor} <> 0`),
-    check('adjustments_posted_check', sql`(${t.status} = 'posted') = (${t.transferId} is not null)`),
+    check('adjustments_posted_check', sql`(${t.status} = 'posted' and ${t.kind} = 'balance') = (${t.transferId} is not null)`),
   ],
 )

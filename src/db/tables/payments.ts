@@ -144,6 +144,8 @@ export const railAttempts = pgTable(
     providerConversation: text(),
     checks: integer().notNull().default(0),
     nextCheckAt: instant(),
+    /** When the rail was first asked about it. */
+    askedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

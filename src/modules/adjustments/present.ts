@@ -6,8 +6,10 @@ import type { Adjustment } from './schema.ts'
 
 export const presentAdjustment = (adjustment: AdjustmentRecord): Adjustment => ({
   id: formatId('ledger', adjustment.id),
+  kind: adjustment.kind,
   status: adjustment.status,
   account_id: formatId('account', adjustment.accountId),
+  payment_id: adjustment.paymentId === null ? null : formatId('payment', adjustment.paymentId),
   direction: adjustment.amountMinor > 0n ? 'credit' : 'debit',
   amount_minor: formatMinor(adjustment.amountMinor > 0n ? adjustment.amountMinor : -adjustment.amountMinor),
   currency: adjustment.currency,

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -33,7 +33,7 @@ export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequ
     .orderBy(desc(adjustments.id))
     .limit(page.take)
 
-/** What one administrator posted without a second one, credits and debits together. */
+/** What one administrator decided without a second one, of every kind, credits and debits together. */
 export const postedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
   const [row] = await db.query<{ sum: string }>(
     `select coalesce(sum(abs(amount_minor)), 0)::text as sum from adjustments
@@ -41,4 +41,14 @@ export const postedAloneSince = async (db: Db, operator: string, since: Date): P
     [operator, since],
   )
   return BigInt(row?.sum ?? '0')
+}
+
+/** Outcomes of these payments that wait for a second administrator: the adjustment of each payment. */
+export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db.orm
+    .select({ id: adjustments.id, paymentId: adjustments.paymentId })
+    .from(adjustments)
+    .where(and(inArray(adjustments.paymentId, [...paymentIds]), eq(adjustments.status, 'pending')))
+  return new Map(rows.flatMap(({ id, paymentId }) => (paymentId === null ? [] : [[paymentId, id] as const])))
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { adjustmentStatuses } from '../../db/tables/adjustments.ts'
+import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { Reason } from '../identity/accounts/admin-schema.ts'
@@ -12,10 +12,13 @@ const By = z
 export const Adjustment = z
   .object({
     id: IdOut('ledger'),
-    status: z
-      .enum(adjustmentStatuses)
-      .meta({ description: 'pending: a second administrator must confirm it; no money has moved.' }),
+    kind: z.enum(adjustmentKinds).meta({
+      description:
+        'balance: a correction of a balance. payment_failed and late_success_written_off: an outcome of the payment that the organisation pays for, decided by resolving it.',
+    }),
+    status: z.enum(adjustmentStatuses).meta({ description: 'pending: a second administrator must agree; no money has moved.' }),
     account_id: IdOut('account'),
+    payment_id: IdOut('payment').nullable().meta({ description: 'The payment whose outcome it is; null for a balance.' }),
     direction: Direction,
     amount_minor: MinorOut,
     currency: z.string(),
@@ -27,7 +30,8 @@ export const Adjustment = z
   })
   .meta({
     id: 'Adjustment',
-    description: 'The ledger account `adjustments` is the other side of the transfer.',
+    description:
+      'What administrators decide at the cost of the organisation. Of a balance, the ledger account `adjustments` is the other side.',
   })
 export type Adjustment = z.output<typeof Adjustment>
 

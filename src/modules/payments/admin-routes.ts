@@ -1,8 +1,9 @@
 import type { App } from '../../http/app-type.ts'
-import { ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
-import { formatId } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { waitingOfPayments } from '../adjustments/queries.ts'
 import { withoutTrace } from '../policies/present.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from './admin-schema.ts'
 import type { Deps } from './deps.ts'
@@ -10,8 +11,9 @@ import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
 import { presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
 
-const present = (payment: PaymentRecord) => ({
+const present = (payment: PaymentRecord, waitingId: Uuid | null) => ({
   ...presentPayment(payment),
+  waiting_adjustment_id: waitingId && formatId('ledger', waitingId),
   account_id: formatId('account', payment.accountId),
   late_success_resolution: payment.lateSuccessResolution,
 })
@@ -32,7 +34,13 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
           of: null,
           read: (page) => listAllPayments(deps.db, request.query, page),
           idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => withoutTrace(present(row))),
+          present: async (rows) => {
+            const waiting = await waitingOfPayments(
+              deps.db,
+              rows.map(({ id }) => id),
+            )
+            return rows.map((row) => withoutTrace(present(row, waiting.get(row.id) ?? null)))
+          },
         }),
       )
     },
@@ -47,15 +55,17 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       },
       schema: {
         description:
-          'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider.',
+          'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
         params: byId('payment'),
         body: ResolvePayment,
-        response: { 200: AdminPayment },
+        response: { 200: AdminPayment, 202: AdminPayment },
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(present(await resolvePayment(tx, deps, request.principal, request.params.id, request.body))),
-      ),
+      respondOnce(deps, request, reply, async (tx) => {
+        const { payment, waitingId } = await resolvePayment(tx, deps, request.principal, request.params.id, request.body)
+        const body = present(payment, waitingId)
+        return waitingId === null ? ok(body) : accepted(body)
+      }),
   )
 }

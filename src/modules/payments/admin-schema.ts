@@ -10,6 +10,10 @@ export const AdminPayment = Payment.extend({
     .enum(lateSuccessResolutions)
     .nullable()
     .meta({ description: 'Who bears a late success: the account was charged, or it was written off. Null until it is booked.' }),
+  waiting_adjustment_id: IdOut('ledger').nullable().meta({
+    description:
+      'An outcome at the cost of the organisation that waits for a second administrator, who resolves the payment in the same way.',
+  }),
 }).meta({ id: 'AdminPayment' })
 
 export const FindPayments = PageQuery.extend({

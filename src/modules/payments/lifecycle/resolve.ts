@@ -1,23 +1,33 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { transfer, transferWithin } from '../../../ledger/ledger.ts'
-import { conflict, Refusal } from '../../../lib/errors.ts'
+import { conflict } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
 import type { Evidence } from '../../../rails/rail.ts'
+import { agreeToCost } from '../../adjustments/cost-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Operator } from '../../operators.ts'
 import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
+import { attemptsOf } from './attempts/queries.ts'
 import { settlePayments } from './outcome.ts'
+import { mayFailFrom } from './resolve-rules.ts'
 import { writeChange } from './write-change.ts'
 
 type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+
+/** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
+export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
+
+const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
+const waiting = (payment: PaymentRecord, { id }: { id: Uuid }): Resolution => ({ payment, waitingId: id })
 
 /** Of all tenants. */
 export const listAllPayments = (
@@ -69,11 +79,12 @@ const bookLateSuccess = async (
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   operator: Operator,
   payment: PaymentRecord,
-  resolution: 'charged' | 'written_off',
-): Promise<PaymentRecord> => {
+  input: ResolvePayment & { outcome: 'charged' | 'written_off' },
+): Promise<Resolution> => {
+  const resolution = input.outcome
   const amountMinor = payment.lateSuccessAmountMinor
   if (amountMinor === null) throw conflict('This payment has no late success.', 'late_success', { status: payment.status })
-  if (payment.lateSuccessResolution === resolution) return payment
+  if (payment.lateSuccessResolution === resolution) return decided(payment)
   if (payment.lateSuccessResolution !== null)
     throw conflict('This late success is booked already.', 'late_success', { resolution: payment.lateSuccessResolution })
   const { id, accountId } = payment
@@ -83,9 +94,12 @@ const bookLateSuccess = async (
   const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
   const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
+    const { evidence } = input
+    const agreed = await agreeToCost(tx, deps, operator, { kind: 'late_success_written_off', payment, amountMinor, evidence })
+    if (agreed.status === 'pending') return waiting(payment, agreed)
     const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
     await transferWithin(tx, [move], at)
-    return writeChange(tx, deps, payment, change, options)
+    return decided(await writeChange(tx, deps, payment, change, options))
   }
   const { balance } = await transfer(tx, {
     ownerId: accountId,
@@ -95,7 +109,23 @@ const bookLateSuccess = async (
     memo,
     at,
   })
-  return writeChange(tx, deps, payment, change, { ...options, balance: await balanceUpdated(tx, deps, accountId, balance) })
+  return decided(
+    await writeChange(tx, deps, payment, change, { ...options, balance: await balanceUpdated(tx, deps, accountId, balance) }),
+  )
+}
+
+/** What gives a customer money back that may have left waits until the rail was asked and had its time to answer. */
+const refuseTooEarly = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
+  const attempts = await attemptsOf(tx, [payment.id])
+  const from = mayFailFrom(
+    attempts.find(({ state }) => state !== 'not_sent'),
+    payment.updatedAt,
+  )
+  if (from && from <= tx.at) return
+  const message = from
+    ? `The rail was asked about this payment and may still answer: decide from ${isoTime(from)} on.`
+    : 'The rail was not asked about this payment yet: the service asks it by itself, within a minute while its jobs run.'
+  throw conflict(message, 'rail_may_answer', { from: isoTimeOrNull(from) })
 }
 
 const endUnknown = async (
@@ -104,40 +134,26 @@ const endUnknown = async (
   operator: Operator,
   payment: PaymentRecord,
   input: ResolvePayment,
-): Promise<PaymentRecord> => {
-  const { status } = payment
-  if (status === input.outcome) return payment
+): Promise<Resolution> => {
+  const { status, amountMinor } = payment
+  if (status === input.outcome) return decided(payment)
   if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
+  if (input.outcome === 'failed') {
+    await refuseTooEarly(tx, payment)
+    const { evidence } = input
+    const agreed = await agreeToCost(tx, deps, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
+    if (agreed.status === 'pending') return waiting(payment, agreed)
+  }
   const source = { kind: 'operator', actor: operator } as const
   const settled = only(await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }]))
   if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
-  return settled.payment
-}
-
-const involved = statement(
-  'payments.operator_involved',
-  `select from members m join workspaces w on w.id = m.workspace_id
-   where m.account_id = $1 and (w.id = $2 or w.owning_account_id = $3) limit 1`,
-)
-
-/** What gives a customer money that may have left costs the organisation: nobody decides it where they would gain. */
-const refuseOwnGain = async (tx: Tx, operator: Operator, payment: PaymentRecord): Promise<void> => {
-  const { accountId } = operator
-  if (accountId === null) return
-  if (
-    accountId !== payment.accountId &&
-    (await tx.query(involved, [accountId, payment.workspaceId, payment.accountId])).length === 0
-  )
-    return
-  throw new Refusal('separation_of_duties', {
-    message:
-      'An administrator decides nothing that costs the organisation for their own account, or for a workspace that they belong to.',
-  })
+  return decided(settled.payment)
 }
 
 /**
- * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown` (not while its rail
- * may still answer), and who pays for a late success. The same outcome again gives the same answer.
+ * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown`, and who pays for a
+ * late success. What costs the organisation may wait for a second administrator, who decides the same. The same outcome again gives the
+ * same answer.
  */
 export const resolvePayment = async (
   tx: Tx,
@@ -145,14 +161,13 @@ export const resolvePayment = async (
   operator: Operator,
   id: Uuid,
   input: ResolvePayment,
-): Promise<PaymentRecord> => {
+): Promise<Resolution> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const { outcome } = input
-  if (outcome === 'failed' || outcome === 'written_off') await refuseOwnGain(tx, operator, payment)
-  const after =
+  const resolution =
     outcome === 'charged' || outcome === 'written_off'
-      ? await bookLateSuccess(tx, deps, operator, payment, outcome)
+      ? await bookLateSuccess(tx, deps, operator, payment, { ...input, outcome })
       : await endUnknown(tx, deps, operator, payment, input)
-  if (after !== payment) await noteResolution(tx, operator, payment, after, input)
-  return after
+  if (resolution.payment !== payment) await noteResolution(tx, operator, payment, resolution.payment, input)
+  return resolution
 }

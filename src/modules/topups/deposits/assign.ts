@@ -4,6 +4,7 @@ import { lockBalance, transfer } from '../../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
+import { refuseOwnGain } from '../../adjustments/cost-service.ts'
 import { findAccount } from '../../identity/accounts/queries.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
@@ -38,8 +39,7 @@ const refuseUnfit = async (
 ): Promise<void> => {
   const account = await findAccount(tx, accountId)
   if (!account) throw notFound('account_id')
-  if (operator.accountId === accountId)
-    throw new Refusal('separation_of_duties', { message: 'An administrator does not assign money to their own account.' })
+  await refuseOwnGain(tx, operator, accountId)
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')

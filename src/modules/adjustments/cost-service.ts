@@ -1,0 +1,83 @@
+import { and, eq } from 'drizzle-orm'
+import { statement, type Tx } from '../../db/client.ts'
+import { adjustments } from '../../db/tables/adjustments.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import type { Deps } from './deps.ts'
+import { type AdjustmentRecord, postedAloneSince } from './queries.ts'
+import { auditAdjustment, insertAdjustment } from './write.ts'
+
+const belongs = statement(
+  'adjustments.operator_belongs',
+  `select from members m join workspaces w on w.id = m.workspace_id
+   where m.account_id = $1 and w.owning_account_id = $2 limit 1`,
+)
+
+/** Administrators decide nothing at the organisation's cost for themselves, or for an account whose workspace they belong to. */
+export const refuseOwnGain = async (tx: Tx, operator: Operator, accountId: Uuid): Promise<void> => {
+  if (operator.accountId === null) return
+  if (operator.accountId !== accountId && (await tx.query(belongs, [operator.accountId, accountId])).length === 0) return
+  throw new Refusal('separation_of_duties', {
+    message:
+      'An administrator decides nothing that costs the organisation for their own account, or for a workspace that they belong to.',
+  })
+}
+
+/** The amounts that one administrator decides alone are added up: of several requests at once, each counts the one before it. */
+const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
+  tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
+
+/** Whether this amount, with what this administrator decided alone within a day, stays within what one may decide alone. */
+export const mayDecideAlone = async (tx: Tx, { config }: Pick<Deps, 'config'>, operator: Operator, amountMinor: Minor) => {
+  await lockOperator(tx, operator)
+  const before = await postedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
+  return before + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
+}
+
+/** An outcome of a payment that the organisation pays for. */
+export type Cost = {
+  kind: Exclude<AdjustmentRecord['kind'], 'balance'>
+  payment: { id: Uuid; accountId: Uuid }
+  amountMinor: Minor
+  evidence: string
+}
+
+const lockWaiting = async (tx: Tx, { kind, payment }: Cost): Promise<AdjustmentRecord | undefined> => {
+  const ofPayment = and(eq(adjustments.paymentId, payment.id), eq(adjustments.kind, kind), eq(adjustments.status, 'pending'))
+  return (await tx.orm.select().from(adjustments).where(ofPayment).for('update'))[0]
+}
+
+/**
+ * Whether the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
+ * alone within a day exceed the configured one. The caller has locked the account. The same request again changes nothing.
+ */
+export const agreeToCost = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  operator: Operator,
+  cost: Cost,
+): Promise<AdjustmentRecord> => {
+  await refuseOwnGain(tx, operator, cost.payment.accountId)
+  const by = nameOfOperator(operator)
+  const waiting = await lockWaiting(tx, cost)
+  if (waiting?.requestedBy === by) return waiting
+  const adjustment =
+    waiting ??
+    (await insertAdjustment(tx, deps, operator, {
+      id: newId(),
+      kind: cost.kind,
+      accountId: cost.payment.accountId,
+      paymentId: cost.payment.id,
+      amountMinor: cost.amountMinor,
+      reason: cost.evidence,
+    }))
+  if (!waiting && !(await mayDecideAlone(tx, deps, operator, cost.amountMinor))) return adjustment
+  const change = { status: 'posted' as const, decidedBy: by, decidedAt: tx.at }
+  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, adjustment.id))
+  const posted = { ...adjustment, ...change }
+  await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
+  return posted
+}

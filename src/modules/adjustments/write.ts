@@ -1,0 +1,42 @@
+import type { Tx } from '../../db/client.ts'
+import { adjustments } from '../../db/tables/adjustments.ts'
+import { audit } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import type { Deps } from './deps.ts'
+import { presentAdjustment } from './present.ts'
+import type { AdjustmentRecord } from './queries.ts'
+
+type AdjustmentStep = { action: AuditAction; adjustment: AdjustmentRecord; reason?: string | undefined }
+
+export const auditAdjustment = (tx: Tx, operator: Operator, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
+  audit(tx, operator, tx.at, {
+    action,
+    workspaceId: null,
+    subject: { type: 'ledger', id: adjustment.id },
+    after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
+  })
+
+type NewAdjustment = Pick<AdjustmentRecord, 'id' | 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>
+
+/** Records what an administrator asks for; nothing is decided. */
+export const insertAdjustment = async (
+  tx: Tx,
+  { config }: Pick<Deps, 'config'>,
+  operator: Operator,
+  asked: NewAdjustment,
+): Promise<AdjustmentRecord> => {
+  const adjustment: AdjustmentRecord = {
+    ...asked,
+    status: 'pending',
+    currency: config.CURRENCY,
+    requestedBy: nameOfOperator(operator),
+    decidedBy: null,
+    transferId: null,
+    createdAt: tx.at,
+    decidedAt: null,
+  }
+  await tx.orm.insert(adjustments).values(adjustment)
+  await auditAdjustment(tx, operator, { action: 'admin.adjustment_request', adjustment })
+  return adjustment
+}
