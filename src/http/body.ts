@@ -8,7 +8,8 @@ import { readJson } from './json-text.ts'
 
 const byteOrderMark = '\ufeff'
 
-const textOf = (bytes: Buffer): string => {
+/** The text of a body, without a byte order mark. */
+export const textOfBody = (bytes: Buffer): string => {
   if (!isUtf8(bytes)) throw invalidFields({ path: 'body', message: 'must be UTF-8' })
   const text = bytes.toString()
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
@@ -42,7 +43,7 @@ export const registerBodyParsing = (app: App): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length === 0) return undefined
-    request.rawBody = textOf(bytes)
+    request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody)
   })
   // A body that is not JSON is refused; an empty one is recognised only when nothing has arrived.

@@ -5,12 +5,13 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
-import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
+import { invalidFields, notFound, Refusal } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
 import { registerDeparture } from './departure.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
+import { fieldErrors } from './field-errors.ts'
 import { actingFor } from './internal-call.ts'
 import { trustedProxies } from './origin.ts'
 import { parseQuery } from './query-string.ts'
@@ -23,15 +24,6 @@ import { arrivalTimeouts } from './timeouts.ts'
 import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
 
 const bodyLimitBytes = 64 * 1024
-
-const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
-  issues.flatMap((issue): FieldError[] => {
-    const path = issue.path.join('.')
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: issue.message }))
-    if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
-    return [{ path: path || 'body', message: issue.message }]
-  })
 
 /** A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {

@@ -1,12 +1,22 @@
+import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-type.ts'
+import { textOfBody } from '../../http/body.ts'
 import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { invalidFields, notFound } from '../../lib/errors.ts'
 import { cancelBatch } from './approvals/cancel.ts'
+import { type PaymentList, readPaymentList } from './batch/payment-list.ts'
 import { presentBatch } from './batch/present.ts'
 import { findBatch, listBatches } from './batch/queries.ts'
-import { CreatePaymentBatch, ListPaymentBatches, PaymentBatch } from './batch/schema.ts'
+import {
+  type BatchEntry,
+  CreatePaymentBatch,
+  CreatePaymentBatchQuery,
+  ListPaymentBatches,
+  PaymentBatch,
+  PaymentBatchPreview,
+} from './batch/schema.ts'
 import type { Deps } from './deps.ts'
 
 const path = '/v1/payment-batches'
@@ -26,23 +36,78 @@ const createRefusals = [
   'provider_not_configured',
 ] as const
 
-export const registerPaymentBatches = (app: App, deps: Deps): void => {
+/** What a request in CSV has, and one in JSON has not. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    paymentList: PaymentList | null
+  }
+}
+
+/**
+ * A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key. A name goes into the
+ * query, because a list has no place for it.
+ */
+const readCsvBodies = (scope: App): void => {
+  scope.decorateRequest('paymentList', null)
+  scope.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const list = readPaymentList(textOfBody(bytes))
+    const { name } = request.query as { name?: unknown }
+    const body = { items: list.items, ...(name !== undefined && { name }) }
+    request.paymentList = list
+    request.rawBody = JSON.stringify(body)
+    return body
+  })
+}
+
+/** Every item, with what is wrong with the amounts of a list beside what is wrong with its form. */
+const withAmounts = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
+  if (!list || list.amounts.size === 0) return input
+  const items = input.items.map((entry, index): BatchEntry => {
+    const amount = list.amounts.get(index)
+    const others = 'faults' in entry ? entry.faults.filter(({ path }) => path !== 'amount_minor') : []
+    return amount ? { faults: [amount, ...others] } : entry
+  })
+  return { ...input, items }
+}
+
+const registerCreate = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
       config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
       bodyLimit: bodyLimitBytes,
-      schema: { body: CreatePaymentBatch, response: { 201: PaymentBatch } },
+      schema: {
+        consumes: ['application/json', 'text/csv'],
+        querystring: CreatePaymentBatchQuery,
+        body: CreatePaymentBatch,
+        response: { 200: PaymentBatchPreview, 201: PaymentBatch },
+      },
     },
     async (request, reply) => {
+      const { paymentList: list, query } = request
+      if (!list && query.name !== undefined)
+        throw invalidFields({ path: 'name', message: 'belongs into the body of a request in JSON' })
+      const dryRun = query.dry_run === 'true'
+      const write = recordRequestOf(request)
       const { answer, replayed } = await deps.submitBatch({
         principal: request.principal,
-        input: request.body,
-        ...recordRequestOf(request),
+        input: withAmounts(request.body, list),
+        rows: list?.rows ?? null,
+        dryRun,
+        ...write,
+        // A dry run has no effect that a key could guard.
+        once: dryRun ? null : write.once,
       })
-      return sendText(reply, { status: 201, text: answer.text }, replayed)
+      return sendText(reply, { status: dryRun ? 200 : 201, text: answer.text }, replayed)
     },
   )
+}
+
+export const registerPaymentBatches = (app: App, deps: Deps): void => {
+  app.register(async (scope: App) => {
+    readCsvBodies(scope)
+    registerCreate(scope, deps)
+  })
   app.get(
     path,
     {

@@ -20,6 +20,10 @@ export type CreatedPayment = Answered<RecordAnswer>
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePaymentBatch
+  /** For a list in CSV, the row of each item as a spreadsheet numbers it. */
+  rows: readonly number[] | null
+  /** Checks everything and creates nothing; the answer is the preview. */
+  dryRun: boolean
   traceparent: string | null
 }
 

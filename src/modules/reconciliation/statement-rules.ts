@@ -1,37 +1,10 @@
+import { readCsvRows } from '../../lib/csv-rows.ts'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
 import { allDefinitions, definitions } from '../../rails/definitions.ts'
 import type { StatementLine } from './rules.ts'
 
 const completed = new Set(['completed', 'success', 'successful'])
-
-/** RFC 4180: quoted fields, doubled quotes, line breaks inside quotes. */
-export const parseCsv = (text: string): string[][] => {
-  const rows: string[][] = []
-  let row: string[] = []
-  let cell = ''
-  let quoted = false
-  const source = text.replace(/^\uFEFF/, '')
-  for (let index = 0; index < source.length; index += 1) {
-    const letter = source[index] ?? ''
-    if (quoted) {
-      if (letter !== '"') cell += letter
-      else if (source[index + 1] === '"') {
-        cell += '"'
-        index += 1
-      } else quoted = false
-    } else if (letter === '"') quoted = true
-    else if (letter === ',') {
-      row.push(cell)
-      cell = ''
-    } else if (letter === '\n') {
-      rows.push([...row, cell])
-      row = []
-      cell = ''
-    } else if (letter !== '\r') cell += letter
-  }
-  return cell === '' && row.length === 0 ? rows : [...rows, [...row, cell]]
-}
 
 /** `2026-03-04 12:00:00` or `04-03-2026 12:00:00`, in Nairobi. */
 const readTime = (text: string): Date | undefined => {
@@ -55,7 +28,9 @@ export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { p
  * whole file invalid, because an incomplete statement would show differences that do not exist.
  */
 export const readStatement = (text: string): ReadStatement => {
-  const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))
+  const read = readCsvRows(text, { separator: ',' })
+  if ('problem' in read) return { problem: `it ${read.problem}` }
+  const rows = read.filter((row) => row.some((cell) => cell !== ''))
   for (const provider of providers) {
     const { columns: required, referencesIn } = definitions[provider].statement
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))

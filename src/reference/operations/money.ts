@@ -90,7 +90,7 @@ export const moneyOperations: OperationTexts = {
   },
   'payment_batches.create': {
     summary: 'Make many payments with one approval',
-    text: 'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`.',
+    text: 'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing.',
     body: 'CreatePaymentBatch',
   },
   'payment_batches.list': {

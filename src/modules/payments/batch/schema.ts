@@ -1,23 +1,83 @@
 import { z } from 'zod'
 import { paymentBatchStatuses } from '../../../db/tables/payment-batches.ts'
 import { paymentStatuses } from '../../../db/tables/payments.ts'
+import { fieldErrors } from '../../../http/field-errors.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
+import type { FieldError } from '../../../lib/errors.ts'
+import { phoneRail } from '../../../lib/rail-names.ts'
+import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import { CreatePayment } from '../schema.ts'
 
 export const mostItems = 1_000
 
-export const BatchItem = CreatePayment.omit({ mandate_id: true }).meta({ id: 'PaymentBatchItem' })
+const payee = CreateBeneficiary.shape
+
+export const BatchItem = CreatePayment.omit({ mandate_id: true })
+  .extend({
+    beneficiary_id: CreatePayment.shape.beneficiary_id.optional().meta({
+      description: 'Who is paid. Or leave it out, and name the payee by `display_name` and `destination`.',
+    }),
+    display_name: payee.display_name.optional().meta({
+      description:
+        'Without `beneficiary_id`: the name of the payee. The payee with this destination is paid under its own name; where there is none, one is created with this name.',
+    }),
+    payment_rail: payee.payment_rail.optional().meta({ description: `Of the destination; \`${phoneRail}\` if it is left out.` }),
+    destination: payee.destination.optional(),
+    bank_code: payee.bank_code,
+    legal_name: payee.legal_name,
+    type: payee.type.optional().meta({ description: 'Of a new payee; `individual` if it is left out.' }),
+  })
+  .meta({ id: 'PaymentBatchItem' })
 export type BatchItem = z.output<typeof BatchItem>
+
+const payeeNames = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
+const requiredOfPayee = { display_name: 'whose account is paid', destination: 'the phone or the account that is paid' }
+
+/** A row names its payee in one of two ways. */
+const payeeProblems = (row: unknown): FieldError[] => {
+  if (typeof row !== 'object' || row === null) return []
+  const has = (name: string): boolean =>
+    Object.entries(row).some(([key, value]) => key === name && value !== undefined && value !== null)
+  if (has('beneficiary_id'))
+    return payeeNames.filter(has).map((path) => ({ path, message: 'does not go with beneficiary_id: leave one of the two out' }))
+  return Object.entries(requiredOfPayee).flatMap(([path, what]) =>
+    has(path) ? [] : [{ path, message: `is required where there is no beneficiary_id: ${what}` }],
+  )
+}
+
+/** An item, or everything that is wrong with its form: all items are checked, so that one answer names all that cannot be paid. */
+export type BatchEntry = { item: BatchItem } | { faults: FieldError[] }
+
+const entryOf = (item: BatchItem): BatchEntry => {
+  const faults = payeeProblems(item)
+  return faults.length > 0 ? { faults } : { item }
+}
+
+const BatchEntry = BatchItem.transform(entryOf).catch(({ error, input }) => ({
+  faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
+}))
 
 export const CreatePaymentBatch = z
   .strictObject({
-    items: z.array(BatchItem).min(1).max(mostItems),
+    items: z.array(BatchEntry).min(1).max(mostItems),
     name: z.string().trim().min(1).max(120).nullish(),
     metadata: Metadata.optional(),
   })
   .meta({ id: 'CreatePaymentBatch' })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
+
+/** How a batch is asked for. A list in CSV has no place for what concerns all of its rows, so it goes here. */
+export const CreatePaymentBatchQuery = z.object({
+  name: CreatePaymentBatch.shape.name
+    .unwrap()
+    .unwrap()
+    .optional()
+    .meta({ description: 'The name of the batch, for a body in CSV.' }),
+  dry_run: z.enum(['true', 'false']).optional().meta({
+    description: '`true`: checks everything in the same way, creates nothing, and answers 200 with what would be created.',
+  }),
+})
 
 export const PaymentBatch = z
   .object({
@@ -48,6 +108,30 @@ export const PaymentBatch = z
       'Payments that were asked for together and are approved as one. Its items are payments: `GET /v1/payments?batch_id=`.',
   })
 export type PaymentBatch = z.output<typeof PaymentBatch>
+
+export const PaymentBatchPreview = z
+  .object({
+    status: z.enum(['pending_approval', 'processing']).meta({ description: 'The status that the batch would have.' }),
+    items_count: z.number().int(),
+    total_minor: MinorOut,
+    currency: z.string(),
+    required_approvals: z.number().int(),
+    new_payees_count: z.number().int().meta({ description: 'How many payees would be created.' }),
+    items: z.array(
+      z.object({
+        index: z.number().int(),
+        payee: z.enum(['known', 'new']),
+        beneficiary_id: IdOut('beneficiary').nullable().meta({ description: 'Null for a payee that would be created.' }),
+        display_name: z.string().meta({ description: 'The name under which it is paid.' }),
+        destination_mask: z.string(),
+        amount_minor: MinorOut,
+        outcome: z.enum(['allow', 'require_approval']),
+        warnings: z.array(z.string()).meta({ description: 'The codes of the warnings, as a payment has them in its decision.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'PaymentBatchPreview', description: 'What a dry run found: the batch that would be created.' })
+export type PaymentBatchPreview = z.output<typeof PaymentBatchPreview>
 
 export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),

@@ -21,8 +21,10 @@ import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { BatchRequest, SubmitBatch } from '../request.ts'
+import { formFaults, itemsById, type KnownItem, nameItems, namesPayees } from './batch-items.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
+import { presentPreview } from './preview.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './spending.ts'
 import { type BatchDeps, writePayments } from './write.ts'
 
@@ -51,8 +53,9 @@ const readPayees = statement(
    from beneficiaries b where b.id = any($1::uuid[])`,
 )
 
-type State = { spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
+type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
+type Refused = { faults: Fault[]; denied: Denied[] }
 
 const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n)
 
@@ -127,19 +130,24 @@ const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Ac
   },
 })
 
-const asksOf = ({ principal, input, traceparent }: BatchRequest): Ask[] =>
-  input.items.map((item) => ({ principal, input: item, once: null, traceparent }))
-
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = (
   deps: BatchDeps,
-  { request, principal, state, at }: { request: BatchRequest; principal: Principal; state: State; at: Date },
-): Decided | { faults: Fault[]; denied: Denied[] } => {
-  const faults: Fault[] = []
+  {
+    request,
+    principal,
+    state,
+    at,
+    known,
+  }: { request: BatchRequest; principal: Principal; state: State; at: Date; known: readonly Fault[] },
+): Decided | Refused => {
+  const faults = [...known]
   const denied: Denied[] = []
   const items: Accepted[] = []
-  for (const [index, ask] of asksOf(request).entries()) {
-    const decided = decideNext(state.spending, deps, { ask, principal, index, at })
+  for (const [place, { index }] of state.items.entries()) {
+    const ask = state.asks[place]
+    if (!ask) throw new Error('an item has no request')
+    const decided = decideNext(state.spending, deps, { ask, principal, index: place, at })
     if (decided instanceof Refusal) faults.push(faultOf(index, decided))
     else if (decided.kind === 'accepted') items.push(decided)
     else {
@@ -203,31 +211,52 @@ const writeBatch = async (
   return JSON.stringify(snapshot)
 }
 
-const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> =>
-  writeAll<BatchRequest, Principal, State, RecordAnswer>(tx, [request], true, {
+/** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
+const readItems = async (tx: Tx, deps: BatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
+  const { principal, traceparent } = request
+  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, traceparent }))
+  const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
+  const [spending, payees] = await Promise.all([readSpending(tx, deps, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
+  return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
+}
+
+const refuse = (
+  tx: Tx,
+  request: BatchRequest,
+  principal: Principal,
+  { faults, denied }: Refused,
+  balances: Spending['before'],
+) => {
+  const after = { items: request.input.items.length, denied: denied.length }
+  if (denied.length > 0) tx.defer(auditAll(tx, tx.at, [{ actor: principal, action: 'payment_batch.denied', after }]))
+  return refusalForItems(faults, request, { principal, balances })
+}
+
+const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
+  const naming = namesPayees(request)
+  return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
     again: (answer) => answer,
-    read: async (tx) => {
-      const ids = [...new Set(request.input.items.map((item) => item.beneficiary_id))]
-      const [spending, payees] = await Promise.all([
-        readSpending(tx, deps, asksOf(request)),
-        tx.query<PayeeRow>(readPayees, [plainList(ids)]),
-      ])
-      return { spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
-    },
-    decide: async (tx, state, _request, principal) => {
-      const decided = decideItems(deps, { request, principal, state, at: tx.at })
-      if ('batch' in decided) {
+    read: async (tx) => (naming ? null : readItems(tx, deps, request, itemsById(request))),
+    decide: async (tx, read, _request, principal) => {
+      const known = formFaults(request)
+      // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
+      if (naming) await tx.query('savepoint beneficiaries')
+      const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
+      const state = read ?? (await readItems(tx, deps, request, named.items))
+      const decided = decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
+      if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
         return { id: decided.batch.id, text, by: keyUserOf(principal) }
       }
-      const { faults, denied } = decided
-      const after = { items: request.input.items.length, denied: denied.length }
-      if (denied.length > 0) tx.defer(auditAll(tx, tx.at, [{ actor: principal, action: 'payment_batch.denied', after }]))
-      return refusalForItems(faults, { principal, input: request.input, balances: state.spending.before })
+      if (naming) await tx.query('rollback to savepoint beneficiaries')
+      if ('faults' in decided) return refuse(tx, request, principal, decided, state.spending.before)
+      const preview = presentPreview(decided, state.items)
+      return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
     },
     write: async () => undefined,
   })
+}
 
 /**
  * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in

@@ -1,0 +1,23 @@
+import { CsvError, parse } from 'csv-parse/sync'
+
+/** How a list separates its cells: spreadsheets of many locales write `;`, and what is copied from one has tabs. */
+const separators = [',', ';', '\t'] as const
+
+const separatorOf = (text: string): string => {
+  const [first = ''] = text.trimStart().split(/\r?\n/, 1)
+  const count = (separator: string) => first.split(separator).length
+  return separators.reduce((best, separator) => (count(separator) > count(best) ? separator : best))
+}
+
+/** The cells of each row (RFC 4180), empty rows included, so that a row's place is its number in a spreadsheet. */
+export const readCsvRows = (
+  text: string,
+  { separator = separatorOf(text) }: { separator?: string } = {},
+): string[][] | { problem: string } => {
+  try {
+    return parse(text, { bom: true, delimiter: separator, relax_column_count: true, relax_quotes: true, trim: true })
+  } catch (error) {
+    if (error instanceof CsvError) return { problem: `is not CSV: ${error.message}` }
+    throw error
+  }
+}

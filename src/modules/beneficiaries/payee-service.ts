@@ -1,0 +1,77 @@
+import type { Principal } from '../../auth/principal.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { bytesList } from '../../db/lists.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from './deps.ts'
+import { fingerprintText, normalisePayee } from './rules.ts'
+import type { CreateBeneficiary } from './schema.ts'
+import { createBeneficiary } from './service.ts'
+
+type Known = { fingerprint: Buffer; id: Uuid; name: string }
+
+/** Those that a person has confirmed first, then the oldest. */
+const findByDestination = statement(
+  'beneficiaries.by_destination',
+  `select y.fingerprint, b.id, b.display_name as name from payees y join beneficiaries b on b.payee_id = y.id
+   where y.workspace_id = $1 and y.fingerprint = any($2::bytea[]) and b.archived_at is null
+   order by b.confirmed_at is null, b.id`,
+)
+
+/** `isNew`: it was created just now. */
+export type NamedPayee = { id: Uuid; isNew: boolean }
+
+type Named = { row: CreateBeneficiary; fingerprints: string[] }
+
+const fingerprintsOf = (deps: Pick<Deps, 'derivations'>, workspaceId: Uuid, row: CreateBeneficiary): Named | Refusal => {
+  const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
+  try {
+    const to = normalisePayee(rail, { destination, bankCode, accountReference })
+    const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
+    return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+const mayNotCreate = (): Refusal =>
+  new Refusal('forbidden', {
+    message:
+      'There is no beneficiary with this destination, and this credential may not create one: create it first, or use a credential with beneficiary.manage.',
+    details: { required_permission: 'beneficiary.manage', field: 'destination' },
+  })
+
+/** Where one destination has several beneficiaries, the one with the name that was given. */
+const choose = (known: readonly Known[], { row, fingerprints }: Named): Known | undefined => {
+  const own = known.filter(({ fingerprint }) => fingerprints.includes(fingerprint.toString('hex')))
+  return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
+}
+
+/**
+ * The beneficiaries that the rows of a list name by their destinations, in the order of the rows: a known one, else a new one, created once for
+ * all rows with its destination. A row that names none that may be paid gets its refusal.
+ */
+export const ensureBeneficiaries = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'vault'>,
+  principal: Principal,
+  rows: readonly CreateBeneficiary[],
+): Promise<(NamedPayee | Refusal)[]> => {
+  const workspaceId = principal.workspace.id
+  const read = rows.map((row) => fingerprintsOf(deps, workspaceId, row))
+  const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
+  const fingerprints = bytesList(wanted.map((each) => Buffer.from(each, 'hex')))
+  const known = await tx.query<Known>(findByDestination, [workspaceId, fingerprints])
+  const created = new Map<string, Promise<NamedPayee>>()
+  const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
+    const found = choose(known, named)
+    if (found) return { id: found.id, isNew: false }
+    if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
+    const key = named.fingerprints.join()
+    const one = created.get(key) ?? createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true }))
+    created.set(key, one)
+    return one
+  }
+  return Promise.all(read.map((each) => (each instanceof Refusal ? each : ensure(each))))
+}

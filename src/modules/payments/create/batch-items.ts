@@ -1,0 +1,80 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
+import { ensureBeneficiaries } from '../../beneficiaries/payee-service.ts'
+import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
+import type { BatchItem } from '../batch/schema.ts'
+import type { BatchRequest } from '../request.ts'
+import type { CreatePayment } from '../schema.ts'
+import { type Fault, faultOf } from './item-faults.ts'
+import type { BatchDeps } from './write.ts'
+
+/** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. */
+export type KnownItem = { index: number; input: CreatePayment; isNew: boolean }
+
+type WellFormed = { index: number; item: BatchItem }
+
+const wellFormed = ({ input }: BatchRequest): WellFormed[] =>
+  input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
+
+/** The items whose form is wrong. */
+export const formFaults = ({ input }: BatchRequest): Fault[] =>
+  input.items.flatMap((entry, index) => ('faults' in entry ? [faultOf(index, invalidFields(...entry.faults))] : []))
+
+/** Whether an item names its payee by a destination, so that a beneficiary may have to be created. */
+export const namesPayees = (request: BatchRequest): boolean =>
+  wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
+
+const inputOf = (item: BatchItem, beneficiaryId: Uuid): CreatePayment => ({
+  beneficiary_id: beneficiaryId,
+  amount_minor: item.amount_minor,
+  ...(item.payment_type !== undefined && { payment_type: item.payment_type }),
+  ...(item.metadata && { metadata: item.metadata }),
+  account_reference: item.account_reference,
+  narrative: item.narrative,
+})
+
+/** The items of a request that names beneficiaries by their ids alone. */
+export const itemsById = (request: BatchRequest): KnownItem[] =>
+  wellFormed(request).flatMap(({ index, item }) =>
+    item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id), isNew: false }],
+  )
+
+/** Where there are accounts behind a destination, the reference is part of who is paid. */
+const payeeOf = (item: BatchItem): CreateBeneficiary => {
+  const rail = item.payment_rail ?? phoneRail
+  return {
+    display_name: item.display_name ?? '',
+    destination: item.destination ?? '',
+    payment_rail: rail,
+    type: item.type ?? 'individual',
+    legal_name: item.legal_name,
+    bank_code: item.bank_code,
+    account_reference: hasAccounts(rail) ? item.account_reference : null,
+  }
+}
+
+/** All items with their beneficiaries; those that are not known yet are created. */
+export const nameItems = async (
+  tx: Tx,
+  deps: Pick<BatchDeps, 'appendEvents' | 'derivations' | 'vault'>,
+  principal: Principal,
+  request: BatchRequest,
+): Promise<{ items: KnownItem[]; faults: Fault[] }> => {
+  const unnamed = wellFormed(request).filter(({ item }) => item.beneficiary_id === undefined)
+  const payees = await ensureBeneficiaries(
+    tx,
+    deps,
+    principal,
+    unnamed.map(({ item }) => payeeOf(item)),
+  )
+  const faults: Fault[] = []
+  const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
+    const payee = payees[place]
+    if (payee instanceof Refusal) faults.push(faultOf(index, payee))
+    return payee && !(payee instanceof Refusal) ? [{ index, input: inputOf(item, payee.id), isNew: payee.isNew }] : []
+  })
+  return { items: [...itemsById(request), ...named].sort((one, other) => one.index - other.index), faults }
+}
