@@ -23,6 +23,8 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     resets: entry.resetsAt ? timestamp(entry.resetsAt) : 'an unknown time',
     needed: entry.requiredApprovals ?? 0,
     able: entry.eligibleApprovers ?? 0,
+    day: 'today',
+    month: 'this month',
     passed: entry.outcome === 'allow',
   })
 }

@@ -7,6 +7,9 @@ export type RuleWords = {
   used: string
   requested: string
   resets: string
+  /** The day and the month of the limits: "today" or "on 21 Nov", "this month" or "in October". */
+  day: string
+  month: string
   /** Approvals that the rule requires, or that are missing (`eligible_approvers`). */
   needed: number
   /** People who may give them. */
@@ -42,13 +45,13 @@ const perPayment: Omit<Row, 'meaning'> = {
   checked: ({ limit, requested, passed }) => `${requested} is ${passed ? 'within' : 'over'} the per-payment limit of ${limit}.`,
   bound: 'limit',
 }
-const ofPeriod = (period: string, current: string): Omit<Row, 'meaning'> => ({
+const ofPeriod = (period: 'daily' | 'monthly', current: 'day' | 'month'): Omit<Row, 'meaning'> => ({
   stops: ({ source, limit, used, requested, resets }) =>
     `The ${period} limit of ${source} is ${limit}: ${used} is used, and ${requested} was requested. It resets at ${resets}.`,
-  checked: ({ limit, used, requested, resets, passed }) =>
+  checked: ({ limit, used, requested, resets, passed, ...words }) =>
     passed
-      ? `${requested} fits: ${used} of ${limit} used ${current}.`
-      : `${requested} is too much: ${used} of ${limit} used ${current}. Resets ${resets}.`,
+      ? `${requested} fits: ${used} of ${limit} used ${words[current]}.`
+      : `${requested} is too much: ${used} of ${limit} used ${words[current]}. Resets ${resets}.`,
   bound: 'limit',
   raise: `${period} limit`,
 })
@@ -67,20 +70,20 @@ const engineRules = {
   per_payment_limit: { meaning: 'One payment is at most this amount.', ...perPayment, raise: 'per-payment limit' },
   daily_limit: {
     meaning: "The payments of the day, in the workspace's time zone, add up to at most this amount.",
-    ...ofPeriod('daily', 'today'),
+    ...ofPeriod('daily', 'day'),
   },
   monthly_limit: {
     meaning: "The payments of the month, in the workspace's time zone, add up to at most this amount.",
-    ...ofPeriod('monthly', 'this month'),
+    ...ofPeriod('monthly', 'month'),
   },
   approval_threshold: {
     meaning: 'From this amount on the payment needs approval, together with what the payee got today without one.',
     stops: ({ source, limit, requested, needed }) =>
       `${capital(source)} requires ${approvals(needed)} at or above ${limit} a day to one beneficiary, and ${requested} was requested.`,
-    checked: ({ limit, used, requested, needed }) =>
+    checked: ({ limit, used, requested, needed, day }) =>
       needed > 0
-        ? `${requested}, after ${used} today without an approval, is at or above ${limit}: ${approvals(needed)} required.`
-        : `${requested}, after ${used} today without an approval, is below ${limit}, where approval starts.`,
+        ? `${requested}, after ${used} ${day} without an approval, is at or above ${limit}: ${approvals(needed)} required.`
+        : `${requested}, after ${used} ${day} without an approval, is below ${limit}, where approval starts.`,
     bound: 'threshold',
     raise: 'approval threshold',
   },

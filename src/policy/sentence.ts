@@ -17,7 +17,7 @@ const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
 const approvals = (count: number, { separation_of_duties: separate }: PolicyWire): string =>
-  `${count === 1 ? '1 approval' : `${count} approvals`}${separate ? ' from someone other than the requester' : ''}`
+  `${count === 1 ? '1 approval' : `${count} approvals`}${separate ? ` from ${count === 1 ? 'someone' : 'people'} other than the requester` : ''}`
 
 const units = [
   [86_400, 'day'],
@@ -83,7 +83,7 @@ const parts: { readonly [Field in PolicyField]: Part } = {
     slot: 'clause',
     say: (terms) =>
       terms.separation_of_duties && !asksForApproval(terms)
-        ? 'needs approval from someone other than the requester where another rule asks for approval'
+        ? 'is approved, where another rule asks for that, by someone other than the requester'
         : null,
   },
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },

@@ -7,10 +7,10 @@ import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
 const sentence = (entry: Partial<Schemas['AuditEntry']>) =>
-  activityWords({ account_id: 'acc_own', before: null, after: null, ...entry } as Schemas['AuditEntry'], context).replaceAll(
-    '\u00a0',
-    ' ',
-  )
+  activityWords(
+    { account_id: 'acc_own', grant_id: null, before: null, after: null, ...entry } as Schemas['AuditEntry'],
+    context,
+  ).replaceAll('\u00a0', ' ')
 
 test.each(workspaceAuditActions)('%s has a sentence of its own', (action) => {
   const expected = sentence({ action })
@@ -34,6 +34,15 @@ test.each([
   [
     { action: 'member.update', before: { account: 'acc_other', role: 'viewer' }, after: { account: 'acc_other', role: 'admin' } },
     'You changed the role of Amina Otieno to administrator',
+  ],
+  [
+    {
+      action: 'payment.create',
+      grant_id: 'gra_one',
+      grant_label: 'Procurement agent',
+      after: { amount_minor: '45000', beneficiary: 'Brian Otieno' },
+    },
+    'Procurement agent, your agent, created a payment of KES 450 to Brian Otieno',
   ],
   [{ action: 'approval.approve', account_id: 'acc_other' }, 'Amina Otieno approved a payment'],
   [{ action: 'payment.succeeded', account_id: null }, 'A payment succeeded'],

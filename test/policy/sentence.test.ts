@@ -62,7 +62,7 @@ test.each<[Partial<PolicyWire>, string]>([
   ],
   [
     { separation_of_duties: true },
-    'Every payment needs approval from someone other than the requester where another rule asks for approval.',
+    'Every payment is approved, where another rule asks for that, by someone other than the requester.',
   ],
   [{ required_approval_count: 2 }, 'Every payment needs 2 approvals.'],
   [

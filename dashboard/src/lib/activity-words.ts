@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/types.ts'
 import { capitalized } from './list-words.ts'
 import { shortMoney } from './money.ts'
+import { requesterWords } from './requester.ts'
 
 type Entry = Schemas['AuditEntry']
 type PrivateAction = Extract<
@@ -26,6 +27,8 @@ const thing = (name: string | null, one: string): string => (name === null ? one
 const holder = (name: string | null): string => (name === null ? 'a key or agent' : `“${name}”`)
 const payee = (name: string | null): string => name ?? 'a beneficiary'
 const amount = (name: string | null, one: string): string => (name === null ? one : `${one} of ${name}`)
+
+const toPayee = ({ beneficiary }: Fields): string => (textOf(beneficiary) === null ? '' : ` to ${textOf(beneficiary)}`)
 
 const roleName = (role: unknown): string | null => (role === 'admin' ? 'administrator' : textOf(role))
 const asRole = (role: unknown): string => (roleName(role) === null ? '' : ` as ${roleName(role)}`)
@@ -94,8 +97,8 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'payment_batch.processing': 'A batch of payments was released for sending',
   'payment_batch.rejected': 'A batch of payments was rejected',
   'payment.cancelled': 'cancelled a payment',
-  'payment.create': ({ name }) => `created ${amount(name, 'a payment')}`,
-  'payment.denied': 'tried a payment that was refused',
+  'payment.create': ({ name, after }) => `created ${amount(name, 'a payment')}${toPayee(after)}`,
+  'payment.denied': ({ name, after }) => `asked for ${amount(name, 'a payment')}${toPayee(after)}, and it was refused`,
   'payment.expired': 'A payment expired before it was approved',
   'payment.failed': 'A payment failed',
   'payment.late_success': 'A payment that had failed turned out to have been paid',
@@ -125,15 +128,30 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
 
 type Context = { people: (accountId: string) => string; currency: string }
 
+/** The amount that a refused payment asked for: every rule that looked at it has it. */
+const requestedIn = (decision: unknown): string | null => {
+  const { trace } = fieldsOf(decision)
+  const amounts = Array.isArray(trace) ? trace.map((entry) => textOf(fieldsOf(entry).requested_minor)) : []
+  return amounts.find((amount) => amount !== null) ?? null
+}
+
 /** What was acted on, as the entry itself names it: no request for each row. */
 const nameIn = ({ action, before, after }: Entry, { people, currency }: Context): string | null => {
   const fields = { ...fieldsOf(before), ...fieldsOf(after) }
-  const minor = textOf(fields.amount_minor)
+  const minor = textOf(fields.amount_minor) ?? requestedIn(fields.decision)
   if (minor !== null) return shortMoney(minor, currency)
   const account = action.startsWith('member.') ? textOf(fields.account) : null
   if (account !== null) return people(account)
   const names = [fields.display_name, fields.name, fields.label, fields.client_name, fields.description, fields.email]
   return names.map(textOf).find((name) => name !== null) ?? null
+}
+
+/** An act of a key or an agent is not its owner's: it is named, and whose it is. */
+const actorOf = ({ account_id: account, grant_id: grant, grant_label: label }: Entry, { people }: Context): string => {
+  if (account === null) return 'the service'
+  if (grant === null) return people(account)
+  const requester = requesterWords({ account_id: account, grant_id: grant, label: label ?? 'A key or an agent' }, people)
+  return `${requester},`
 }
 
 /** "Amina approved a payment", "You created the policy “Office expenses”". */
@@ -142,7 +160,7 @@ export const activityWords = (entry: Entry, context: Context): string => {
   const object = { name: nameIn(entry, context), before: fieldsOf(entry.before), after: fieldsOf(entry.after) }
   const text = typeof sentence === 'string' ? sentence : sentence(object)
   if (/^[A-Z]/.test(text)) return text
-  return capitalized(`${entry.account_id ? context.people(entry.account_id) : 'the service'} ${text}`)
+  return capitalized(`${actorOf(entry, context)} ${text}`)
 }
 
 export const activityGroups: readonly { value: string; label: string }[] = [

@@ -2,7 +2,7 @@ import { ruleOf } from '../../../src/policy/rules.ts'
 import type { Schemas } from '../api/types.ts'
 import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
-import { shortTime } from './time.ts'
+import { periodWords, shortTime } from './time.ts'
 
 export type Decision = Schemas['Decision']
 export type TraceEntry = NonNullable<Decision['trace']>[number]
@@ -24,8 +24,8 @@ export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'
   return name ? `${kinds[kind]} “${name}”` : kinds[kind]
 }
 
-/** A line of the trace: the service's own words about the rule, with times in this machine's time zone. */
-export const traceWords = (entry: TraceEntry, currency: string): string => {
+/** A line of the trace: the service's own words about the rule. `at`: when it was checked, because the day's use is that day's. */
+export const traceWords = (entry: TraceEntry, currency: string, at: number): string => {
   const money = (minor: string | undefined) => moneyText(minor ?? '0', currency)
   return ruleOf(entry.rule).checked({
     source: sourceWords(entry),
@@ -35,11 +35,12 @@ export const traceWords = (entry: TraceEntry, currency: string): string => {
     resets: entry.resets_at ? shortTime(entry.resets_at) : 'later',
     needed: entry.required_approvals ?? 0,
     able: entry.eligible_approvers ?? 0,
+    ...periodWords(at),
     passed: entry.outcome === 'allow',
   })
 }
 
-/** The service's explanation of a decision, with times in this machine's time zone. */
+/** The service's explanation of a decision, with times in the workspace's zone. */
 export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string =>
   explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
 

@@ -1,14 +1,38 @@
+import { localMs, offsetMs } from '../../../src/policy/local-time.ts'
 import { now } from './clock.ts'
+import { pageZone } from './zone.ts'
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const sameYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+/** A format in the zone of the page, which is known only when a person is signed in; made once for each zone. */
+const zoned = (options: Intl.DateTimeFormatOptions): ((at: Date) => string) => {
+  let format: Intl.DateTimeFormat | undefined
+  let made: string | undefined
+  return (at) => {
+    const zone = pageZone()
+    if (!format || made !== zone) format = new Intl.DateTimeFormat(undefined, { ...options, ...(zone && { timeZone: zone }) })
+    made = zone
+    return format.format(at)
+  }
+}
+
+const dateTime = zoned({ dateStyle: 'medium', timeStyle: 'short' })
+const dateOnly = zoned({ dateStyle: 'medium' })
+const sameYear = zoned({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const hourAndMinute = zoned({ hour: '2-digit', minute: '2-digit' })
+const clock = zoned({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const monthOnly = zoned({ month: 'long' })
+const monthAndYear = zoned({ month: 'long', year: 'numeric' })
 const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'UTC' })
+const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-export const fullTime = (at: string): string => dateTime.format(new Date(at))
-export const clockText = (at: string): string => clock.format(new Date(at))
+const zoneHere = (): string => pageZone() ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** The date that a calendar of the workspace shows at an instant: "2026-11-21". */
+export const localDate = (at: number): string => new Date(localMs(at, zoneHere())).toISOString().slice(0, 10)
+
+export const fullTime = (at: string): string => dateTime(new Date(at))
+export const clockText = (at: string): string => clock(new Date(at))
 
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
@@ -22,7 +46,7 @@ export const shortTime = (at: string): string => {
   if (distance < 3300) return relative.format(Math.round(seconds / 60), 'minute')
   if (distance < 79_200) return relative.format(Math.round(seconds / 3600), 'hour')
   if (distance < 6 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
-  return time.getFullYear() === new Date(now()).getFullYear() ? sameYear.format(time) : dateOnly.format(time)
+  return localDate(time.getTime()).slice(0, 4) === localDate(now()).slice(0, 4) ? sameYear(time) : dateOnly(time)
 }
 
 /** "2 d 4 h", "3 h 12 min", "4:05". */
@@ -35,16 +59,33 @@ export const remainingText = (ms: number): string => {
 }
 
 /** For an `<input type="datetime-local">`: local time to the minute. */
-export const localInput = (at: Date): string => {
-  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 16)
+export const localInput = (at: Date): string => new Date(localMs(at.getTime(), zoneHere())).toISOString().slice(0, 16)
+
+/** The instant that such an input names. */
+export const fromLocalInput = (text: string): Date => {
+  const local = Date.parse(`${text}Z`)
+  const zone = zoneHere()
+  // The offset at that time, not at the same reading of UTC: they differ around a change of clocks.
+  return new Date(local - offsetMs(local - offsetMs(local, zone), zone))
 }
 
-/** The instants at which a day typed into `<input type="date">` begins and ends here. */
-export const dayStart = (day: string | null): string | undefined => (day ? new Date(`${day}T00:00:00`).toISOString() : undefined)
-export const dayEnd = (day: string | null): string | undefined => {
-  if (!day) return undefined
-  const end = new Date(`${day}T00:00:00`)
-  end.setDate(end.getDate() + 1)
-  return end.toISOString()
+/** "Today", "Yesterday", "Monday, 2 November", for the head of a day in a list. */
+export const dayHeading = (date: string): string => {
+  const today = localDate(now())
+  if (date === today) return 'Today'
+  if (date === localDate(now() - 86_400_000)) return 'Yesterday'
+  return (date.slice(0, 4) === today.slice(0, 4) ? weekday : dayMonthYear).format(new Date(`${date}T00:00:00Z`))
+}
+
+/** "09:41", under the head of its day. */
+export const timeOfDay = (at: string): string => hourAndMinute(new Date(at))
+
+/** What a limit's day and month are called when they were those of an instant: "today" and "this month" only while they are. */
+export const periodWords = (at: number): { day: string; month: string } => {
+  const [date, today] = [localDate(at), localDate(now())]
+  const year = date.slice(0, 4) === today.slice(0, 4)
+  return {
+    day: date === today ? 'today' : `on ${dayLabel(date)}`,
+    month: date.slice(0, 7) === today.slice(0, 7) ? 'this month' : `in ${(year ? monthOnly : monthAndYear)(new Date(at))}`,
+  }
 }

@@ -8,6 +8,7 @@ import { accountQuery, workspaceQuery } from '../api/queries.ts'
 import type { Schemas } from '../api/types.ts'
 import { hasNoSession } from '../lib/first-visit.ts'
 import { sessionEnded } from '../lib/session-end.ts'
+import { setPageZone } from '../lib/zone.ts'
 import { Failure } from '../ui/failure.tsx'
 import { signInPath } from './paths.ts'
 import { ShellFrame } from './shell-frame.tsx'
@@ -64,6 +65,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
   const { workspace, membership } = view.data
+  setPageZone(workspace.time_zone)
   const permissions = permissionsOf(membership)
   const session: Session = {
     account: account.data,

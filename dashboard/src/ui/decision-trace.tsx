@@ -1,3 +1,4 @@
+import { now } from '../lib/clock.ts'
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Meter } from './meter.tsx'
@@ -30,13 +31,13 @@ const Usage = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
   return <Meter used={after} limit={entry.limit_minor} currency={currency} label="Used with this payment" />
 }
 
-const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => (
+const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; at: number }) => (
   <li className={`trace-entry trace-${entry.outcome}`}>
     <Icon name={icons[entry.outcome]} />
     <div>
       <p className="quiet">
         <span className="visually-hidden">{outcomeWords[entry.outcome]}. </span>
-        {traceWords(entry, currency)}{' '}
+        {traceWords(entry, currency, at)}{' '}
         {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
       </p>
       <Usage entry={entry} currency={currency} />
@@ -44,15 +45,15 @@ const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
   </li>
 )
 
-/** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. */
-export const DecisionTrace = ({ decision, currency }: { decision: Decision; currency: string }) => (
+/** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. `at`: when, if not at this moment. */
+export const DecisionTrace = ({ decision, currency, at }: { decision: Decision; currency: string; at?: string }) => (
   <ol className="trace" aria-label="Policy checks">
     {grouped(decision.trace ?? []).map(({ title, entries }) => (
       <li key={`${title} ${entries[0]?.rule}`}>
         <p className="strong">{title}</p>
         <ul>
           {entries.map((entry) => (
-            <Entry key={entry.rule} entry={entry} currency={currency} />
+            <Entry key={entry.rule} entry={entry} currency={currency} at={at ? Date.parse(at) : now()} />
           ))}
         </ul>
       </li>

@@ -1,17 +1,22 @@
 import type { ReactNode } from 'react'
 import type { useFilters } from '../lib/filters.ts'
+import { pageZone, zoneWords } from '../lib/zone.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'get' | 'set'>
 
-/** The first and the last day of a list, as the address keeps them. */
-export const DayFilters = ({ filters: { get, set } }: { filters: Pick<Filters, 'get' | 'set'> }) => (
-  <>
-    <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
-    <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
-  </>
-)
+/** The first and the last day of a list, as the address keeps them. Limits count the same days. */
+export const DayFilters = ({ filters: { get, set } }: { filters: Pick<Filters, 'get' | 'set'> }) => {
+  const zone = pageZone()
+  return (
+    <>
+      <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
+      <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+      {zone && <p className="filters-note">Days and times in {zoneWords(zone)}</p>}
+    </>
+  )
+}
 
 export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clear'> }) =>
   filters.any && (

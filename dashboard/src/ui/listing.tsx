@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { SkeletonRows } from './layout.tsx'
+import { Time } from './time.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 
@@ -18,16 +19,22 @@ type ListingProps<Item> = {
 /** A paged list in each of its states: loading, failed, empty, with more pages. */
 export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />
-  if (query.isError)
-    return (
-      <div className="card-body">
-        <Failure error={query.error} onRetry={() => void query.refetch()} />
-      </div>
-    )
+  const failure = query.isError && (
+    <div className="card-body">
+      {query.data && (
+        <p className="quiet">
+          This list is old: it was read <Time at={new Date(query.dataUpdatedAt).toISOString()} />.
+        </p>
+      )}
+      <Failure error={query.error} onRetry={() => void query.refetch()} />
+    </div>
+  )
+  if (!query.data) return failure
   const items = query.data.pages.flatMap((page) => page.data)
-  if (items.length === 0) return empty
+  if (items.length === 0) return failure || empty
   return (
     <>
+      {failure}
       {children(items)}
       {query.hasNextPage && !whole && (
         <div className="card-footer">

@@ -8,7 +8,7 @@ import { now } from '../../lib/clock.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { fullTime, localInput } from '../../lib/time.ts'
+import { fromLocalInput, fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
@@ -49,7 +49,7 @@ export const NewMandatePage = () => {
           ...(recipients.length > 0 && { beneficiary_ids: recipients }),
           ...(types.length > 0 && { payment_types: types }),
           ...(grant && { grant_id: grant }),
-          expires_at: new Date(until).toISOString(),
+          expires_at: fromLocalInput(until).toISOString(),
         }
       : null
 

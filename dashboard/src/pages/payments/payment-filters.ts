@@ -3,7 +3,7 @@ import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { parseMajor } from '../../lib/money.ts'
 import { paymentStatuses } from '../../lib/status-words.ts'
-import { dayEnd, dayStart } from '../../lib/time.ts'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
 
 /** The panel beside the list is in the address too, but it is not a filter. */
 export const panelParam = 'open'

@@ -9,6 +9,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
 import { PaymentActions } from './payment-actions.tsx'
 import { PaymentFacts, PaymentNotices } from './payment-parts.tsx'
 import { Timeline } from './timeline.tsx'
@@ -62,8 +63,15 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
               <PaymentFacts payment={payment} />
             </div>
           </Card>
-          <Card title="Policy checks" note="Every rule that was checked when it was created.">
-            <DecisionTrace decision={payment.decision} currency={payment.currency} />
+          <Card
+            title="Policy checks"
+            note={
+              <>
+                Every rule that was checked when it was created, <ExactTime at={payment.created_at} />.
+              </>
+            }
+          >
+            <DecisionTrace decision={payment.decision} currency={payment.currency} at={payment.created_at} />
           </Card>
         </div>
         <div className="split-aside">

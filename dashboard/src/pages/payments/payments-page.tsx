@@ -70,8 +70,13 @@ const Totals = ({ filters }: { filters: ReturnType<typeof usePaymentFilters> }) 
   return (
     <ul className="totals" aria-label="Totals">
       <li>
-        <span className="strong">{countWords(data.count, 'payment')}</span> {moneyText(data.amount_minor, data.currency)}
+        <span className="strong">{countWords(data.count, 'payment')}</span>
       </li>
+      {data.spent.count > 0 && (
+        <li>
+          <span className="strong">{moneyText(data.spent.amount_minor, data.currency)}</span> spent
+        </li>
+      )}
       {data.by_status.length > 1 &&
         data.by_status.map(({ status, count, amount_minor: amount }) => (
           <li key={status} className="quiet">

@@ -5,11 +5,12 @@ import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { activityGroups, activityHref, activityWords } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { dayEnd, dayStart } from '../../lib/time.ts'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -89,6 +90,9 @@ const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }
   const sentence = activityWords(entry, { people, currency })
   return (
     <div className="item">
+      <span className="avatar">
+        <Icon name={entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list'} />
+      </span>
       <span className="item-main">
         {href ? (
           <Link href={href} className="in-text">
@@ -99,7 +103,6 @@ const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }
         )}
         <span className="item-note block">
           <ExactTime at={entry.created_at} />
-          {entry.grant_id && ', by an agent or API key'}
           {entry.ip && `, from ${entry.ip}`}
         </span>
       </span>
