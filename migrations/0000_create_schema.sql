@@ -268,6 +268,7 @@ CREATE TABLE "grants" (
 	"payment_types" text[],
 	"beneficiary_ids" uuid[],
 	"new_payees" text,
+	"on_duplicate" text,
 	"frozen_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"last_used_at" timestamp (3) with time zone,
@@ -275,6 +276,7 @@ CREATE TABLE "grants" (
 	"revoked_at" timestamp (3) with time zone,
 	CONSTRAINT "grants_kind_check" CHECK ("grants"."kind" in ('api_key', 'oauth')),
 	CONSTRAINT "grants_new_payees_check" CHECK ("grants"."new_payees" is null or "grants"."new_payees" in ('allow', 'require_approval', 'deny')),
+	CONSTRAINT "grants_on_duplicate_check" CHECK ("grants"."on_duplicate" is null or "grants"."on_duplicate" in ('warn', 'confirm', 'require_approval', 'deny')),
 	CONSTRAINT "grants_parent_check" CHECK (("grants"."parent_grant_id" is null) = (cardinality("grants"."ancestor_ids") = 0))
 );
 --> statement-breakpoint
@@ -973,6 +975,7 @@ CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id"
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
 CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
+CREATE INDEX "payments_unknown" ON "payments" USING btree ("payee_id") WHERE "payments"."status" = 'unknown';--> statement-breakpoint
 CREATE INDEX "payments_unapproved" ON "payments" USING btree ("payee_id","counted_day") WHERE "payments"."approval_id" is null and "payments"."mandate_id" is null;--> statement-breakpoint
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint

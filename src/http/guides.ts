@@ -54,6 +54,7 @@ const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
     [
       `- [API document](${publicUrl}/openapi.json): every operation, OpenAPI 3.1`,
       `- [Error codes](${publicUrl}/docs/errors): every code and what to do`,
+      `- [Paying twice](${publicUrl}${path}/idempotency.md): one Idempotency-Key for each intended payment; a payment that looks like an earlier one is 409 until duplicate_of names it`,
       `- [MCP server](${publicUrl}/mcp): tools for agents, over streamable HTTP`,
       `- [All guides in one file](${publicUrl}/llms-full.txt)`,
     ].join('\n'),

@@ -17,6 +17,8 @@ export const conflictReasons = {
   nonce: 'The nonce is for other terms or another wallet.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
   payment: 'It is decided by resolving its payment; `details.payment_id` names it.',
+  possible_duplicate:
+    'It looks like the payment in `details.existing_payment_id`. Where a second one is meant, send that id in `duplicate_of`.',
   provider_receipt: 'Another payment has this receipt.',
   rail_may_answer:
     'The rail was not asked about the payment yet, or may still answer; `details.from` says from when on a person may decide.',

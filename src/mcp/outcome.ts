@@ -33,7 +33,11 @@ export const PaymentOutcome = z.object({
   retry_after_seconds: z.int().optional(),
   decision: ToolDecision.nullable(),
   refusal: z
-    .object({ code: z.string(), fields: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional() })
+    .object({
+      code: z.string(),
+      existing_payment_id: z.string().optional().describe('The payment that this one looks like.'),
+      fields: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
+    })
     .optional(),
   receipt: z.string().nullable(),
 })
@@ -144,6 +148,8 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
 }
 
 const Denied = z.object({ decision: WireDecision })
+/** A person says whether a second payment like this one is meant. */
+const Duplicate = z.object({ reason: z.literal('possible_duplicate'), existing_payment_id: z.string() })
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
 /** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
@@ -163,7 +169,8 @@ const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusa
   const denied = error === 'policy_denied' ? Denied.safeParse(details) : undefined
   const decision = denied?.success ? toToolDecision(denied.data.decision) : null
   const fields = Fields.safeParse(details.fields)
-  const next = decision ? afterDenial(decision) : step
+  const twin = Duplicate.safeParse(details)
+  const next = decision ? afterDenial(decision) : twin.success ? 'ask_a_person' : step
   const passesAt = decision?.change?.passes_at
   const wait = retryAfterSeconds ?? (next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : undefined)
   return {
@@ -177,7 +184,11 @@ const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusa
     currency: caller.currency,
     ...(wait !== undefined && { retry_after_seconds: wait }),
     decision,
-    refusal: { code: error, ...(fields.success && { fields: fields.data }) },
+    refusal: {
+      code: error,
+      ...(twin.success && { existing_payment_id: twin.data.existing_payment_id }),
+      ...(fields.success && { fields: fields.data }),
+    },
     receipt: null,
   }
 }

@@ -1,5 +1,6 @@
+import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Finding } from './finding.ts'
-import type { Evaluation, PolicyRules, TraceSource, Warning } from './types.ts'
+import type { Decision, Evaluation, PolicyRules, TraceSource, Warning } from './types.ts'
 
 const looks = (policy: PolicyRules): boolean => policy.duplicateWindowSeconds !== null || policy.onDuplicate !== null
 
@@ -12,16 +13,45 @@ const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): D
   return payment.at < end ? end : undefined
 }
 
+const unknownRule = 'earlier_unknown'
+
+/** What one answer finds about a payment that looks like an earlier one. `resetsAt`: when the earlier one is too old to matter. */
+const answered = (
+  answer: DuplicateAnswer,
+  source: TraceSource,
+  { input, resetsAt, approvals }: { input: Evaluation; resetsAt: Date; approvals: number },
+): Finding => {
+  const rule = 'possible_duplicate'
+  if (answer === 'require_approval') return { kind: 'ask', source, rule, thresholdMinor: null, approvals, resetsAt }
+  if (answer === 'confirm')
+    return { kind: 'gate', source, rule: 'unconfirmed_duplicate', passes: input.duplicateIsIntended, resetsAt }
+  return { kind: 'gate', source, rule, passes: answer !== 'deny', resetsAt }
+}
+
 /** The rule of one policy about a payment that looks like an earlier one. */
 export const duplicateFindings = (policy: PolicyRules, source: TraceSource, input: Evaluation): Finding[] => {
   if (!looks(policy)) return []
-  const rule = 'possible_duplicate'
   const resetsAt = outOfWindow(input, windowOf(input, policy))
-  if (!resetsAt) return [{ kind: 'gate', source, rule, passes: true }]
-  if (policy.onDuplicate !== 'require_approval')
-    return [{ kind: 'gate', source, rule, passes: policy.onDuplicate !== 'deny', resetsAt }]
-  return [{ kind: 'ask', source, rule, thresholdMinor: null, approvals: Math.max(1, policy.requiredApprovalCount), resetsAt }]
+  if (!resetsAt) return [{ kind: 'gate', source, rule: 'possible_duplicate', passes: true }]
+  const approvals = Math.max(1, policy.requiredApprovalCount)
+  return [answered(policy.onDuplicate ?? 'warn', source, { input, resetsAt, approvals })]
 }
+
+/** The same rule of a grant, or of the request itself, within the deployment's window. */
+export const duplicateFindingsOf = (answer: DuplicateAnswer | null, source: TraceSource, input: Evaluation): Finding[] => {
+  const resetsAt = outOfWindow(input, input.duplicateWindowSeconds)
+  return answer === null || !resetsAt ? [] : [answered(answer, source, { input, resetsAt, approvals: 1 })]
+}
+
+/** While it is not known whether the earlier payment moved money, a key or an agent does not repeat it: a person decides, on the day. */
+export const unknownFindings = ({ earlier, payment }: Evaluation): Finding[] =>
+  earlier?.isUnknown && payment.grantLineage.length > 0
+    ? [{ kind: 'ask', source: { kind: 'rail', id: null, name: null }, rule: unknownRule, thresholdMinor: null, approvals: 1 }]
+    : []
+
+/** Nothing else stops the payment than that nobody has said that it is meant. */
+export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'outcome' | 'trace'>): boolean =>
+  outcome === 'deny' && trace.every((entry) => entry.outcome !== 'deny' || entry.rule === 'unconfirmed_duplicate')
 
 /**
  * Warns of the earlier payment within the widest window of the policies that have one, else within the deployment's. A warning never
@@ -30,6 +60,7 @@ export const duplicateFindings = (policy: PolicyRules, source: TraceSource, inpu
 export const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const windows = policies.filter(looks).map((policy) => windowOf(input, policy))
   const widest = windows.length > 0 ? Math.max(...windows) : input.duplicateWindowSeconds
-  if (!input.earlier || !outOfWindow(input, widest)) return []
-  return [{ code: 'possible_duplicate', ...input.earlier }]
+  if (!input.earlier || !(outOfWindow(input, widest) || input.earlier.isUnknown)) return []
+  const { paymentId, createdAt } = input.earlier
+  return [{ code: 'possible_duplicate', paymentId, createdAt }]
 }

@@ -1,5 +1,5 @@
 import { quorumEntries, signerMayApprove } from './approvals.ts'
-import { duplicateWarnings } from './duplicates.ts'
+import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
 import { grantFindings } from './grant-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
@@ -14,7 +14,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
 
 /**
  * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants
- * (root first), the mandate, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
+ * (root first), the mandate, the request's own rule, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
  * already counted, without this payment.
  */
 export const evaluate = (input: Evaluation): Decision => {
@@ -32,6 +32,8 @@ export const evaluate = (input: Evaluation): Decision => {
     ...policies.flatMap((policy) => policyFindings(policy, input)),
     ...grants.flatMap((grant) => grantFindings(grant, input)),
     ...mandated,
+    ...duplicateFindingsOf(input.onDuplicate, { kind: 'policy', id: null, name: 'on_duplicate of the request' }, input),
+    ...unknownFindings(input),
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))

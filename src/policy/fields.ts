@@ -71,7 +71,8 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
   },
   onDuplicate: {
     absent: null,
-    meaning: 'What a payment gets that looks like one made within the window. Null with a window: `warn`.',
+    meaning:
+      'What a payment gets that looks like one made within the window. `confirm`: a 409, until `duplicate_of` names the earlier payment. Null with a window: `warn`.',
   },
   newPayees: {
     absent: null,

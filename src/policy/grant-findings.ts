@@ -1,4 +1,5 @@
 import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
+import { duplicateFindingsOf } from './duplicates.ts'
 import type { Finding } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
 import { allowsPayee, namesType } from './scope.ts'
@@ -19,5 +20,6 @@ export const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] =
     findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
   }
   findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
+  findings.push(...duplicateFindingsOf(grant.onDuplicate, source, input))
   return findings
 }

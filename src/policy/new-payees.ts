@@ -16,11 +16,15 @@ export const newPayeeFindings = (
   return [{ kind: 'ask', source, rule, thresholdMinor: null, approvals: Math.max(1, approvals) }]
 }
 
-/** Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee only where the mandate names it. */
-export const mandateCounts = ({ mandate, payment }: Evaluation, finding: Finding): boolean =>
-  finding.rule !== rule ||
-  finding.kind !== 'ask' ||
-  (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
+/**
+ * Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee only where the mandate names it, and knew
+ * nothing of a payment whose outcome is unknown.
+ */
+export const mandateCounts = ({ mandate, payment }: Evaluation, finding: Finding): boolean => {
+  if (finding.kind !== 'ask') return true
+  if (finding.rule === 'earlier_unknown') return false
+  return finding.rule !== rule || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
+}
 
 const recentMs = 7 * 86_400_000
 

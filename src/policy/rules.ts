@@ -159,6 +159,24 @@ const engineRules = {
       'A payment of the same amount to the same beneficiary was made recently.',
     ),
   },
+  unconfirmed_duplicate: {
+    meaning: 'The payment looks like no earlier one, or `duplicate_of` says that a second one is meant.',
+    stops: ({ source }) =>
+      `A payment of this amount to this beneficiary was made a short time ago, and ${source} requires that duplicate_of names it, to say that a second one is meant.`,
+    checked: either(
+      'A second payment like the earlier one is meant.',
+      'It looks like an earlier payment, and nothing says that a second one is meant.',
+    ),
+  },
+  earlier_unknown: {
+    meaning: 'The outcome of the payment that it looks like is known, or a person makes it.',
+    stops: () =>
+      'It looks like an earlier payment whose outcome is not known yet: sent again, it could pay twice. A person must approve it.',
+    checked: either(
+      'A person approved it although the outcome of an earlier payment is not known.',
+      'It looks like an earlier payment whose outcome is not known yet.',
+    ),
+  },
   unconfirmed_payee: {
     meaning:
       'A person has confirmed the beneficiary since a key or an agent created or renamed it, or no confirmation is needed.',

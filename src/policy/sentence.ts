@@ -51,6 +51,7 @@ const duplicateClause: Say = (terms) => {
   const repeats = `it repeats the amount and reference of a payment to the same beneficiary ${window === null ? 'from a short time before' : `from the last ${duration(window)}`}`
   if (answer === 'deny') return `is refused if ${repeats}`
   if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} if ${repeats}`
+  if (answer === 'confirm') return `is refused if ${repeats}, unless the request says that a second one is meant`
   return `gets a warning if ${repeats}`
 }
 

@@ -1,3 +1,4 @@
+import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
 import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
 import type { PolicyFields } from './fields.ts'
@@ -54,8 +55,11 @@ export type Limits = {
 /** A policy of the workspace. Its lists select the payments that it applies to; empty = everything. */
 export type PolicyRules = PolicyFields & { id: string; name: string; version: number; usage: Usage }
 
-/** The newest counting payment of the same amount and reference to the same payee. */
-export type EarlierPayment = { paymentId: string; createdAt: Date }
+/**
+ * The newest counting payment of the same amount and reference to the same payee. `isUnknown`: it is not known whether its money
+ * moved.
+ */
+export type EarlierPayment = { paymentId: string; createdAt: Date; isUnknown: boolean }
 /** What was paid today to the same payee (at a paybill, to all of its accounts) without anyone's approval, by type, rail and grant. */
 export type Unapproved = { paymentType: string; rail: string; grantLineage: readonly string[]; amountMinor: Minor }
 
@@ -71,6 +75,8 @@ export type GrantRules = Limits & {
   beneficiaryIds: readonly string[] | null
   /** Null: a payee that no person has confirmed needs approval. */
   newPayees: NewPayeeAnswer | null
+  /** Null: this grant has no rule about duplicates. */
+  onDuplicate: DuplicateAnswer | null
   usage: Usage
 }
 
@@ -106,6 +112,10 @@ export type Evaluation = {
   periods: Periods
   capabilities: { payments: boolean }
   earlier: EarlierPayment | null
+  /** The request says that a second payment is meant. */
+  duplicateIsIntended: boolean
+  /** What the request itself asks for, if it looks like a duplicate. */
+  onDuplicate: DuplicateAnswer | null
   unapproved: readonly Unapproved[]
   /** Amounts of the rail are multiples of this. */
   unitMinor: Minor

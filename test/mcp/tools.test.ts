@@ -27,7 +27,9 @@ afterAll(async () => {
 let serial = 0
 const order = (amount: string, more: object = {}) => {
   serial += 1
-  return { idempotency_key: `order ${serial}`, beneficiary_id: payee, amount_minor: amount, ...more }
+  // Without a reference of its own, an order of the same amount would be a duplicate.
+  const own = { idempotency_key: `order ${serial}`, account_reference: `Invoice ${serial + 100}` }
+  return { ...own, beneficiary_id: payee, amount_minor: amount, ...more }
 }
 const caught = async (work: Promise<unknown>) => {
   const error = await work.then(
@@ -128,7 +130,7 @@ describe('create_payment', () => {
 
   test('pays once for one key, also if the same key came by REST, and answers with the payment’s current status', async () => {
     const { idempotency_key, ...body } = order('1000')
-    const first = await key.api.post('/v1/payments', body, { key: idempotency_key })
+    const first = await key.api.post('/v1/payments', { ...body, on_duplicate: 'confirm' }, { key: idempotency_key })
     await service.settle()
     const second = await agent.call('create_payment', { idempotency_key, ...body })
     expect(second).toMatchObject({ payment_id: first.body.id, status: 'succeeded', next: 'done' })
@@ -214,13 +216,20 @@ describe('create_payment', () => {
     await able.close()
   })
 
-  test('warns about a payment that looks like an earlier one', async () => {
+  test('pays what looks like an earlier payment only when a person wants it twice', async () => {
     const same = { amount_minor: '7700', account_reference: 'Invoice 7' }
     const first = await agent.call('create_payment', order('7700', same))
     expect(first.decision.warnings).toEqual([])
     const second = await agent.call('create_payment', order('7700', same))
-    expect(second.decision.warnings).toEqual([{ code: 'possible_duplicate', payment_id: first.payment_id }])
+    expect(second).toMatchObject({
+      status: 'refused',
+      next: 'ask_a_person',
+      refusal: { code: 'conflict', existing_payment_id: first.payment_id },
+    })
     expect(second.message).toContain(first.payment_id)
+    const meant = await agent.call('create_payment', order('7700', { ...same, duplicate_of: first.payment_id }))
+    expect(meant.decision.warnings).toEqual([{ code: 'possible_duplicate', payment_id: first.payment_id }])
+    expect(meant.message).toContain(first.payment_id)
     const { idempotency_key: _key, ...what } = order('7700', same)
     expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
   })

@@ -82,9 +82,9 @@ describe('consent', () => {
   test('grants what was requested, and sends the client the granted limits', async () => {
     const pkce = newPkce()
     const tokens = await tokensFor(await requestConsent(person, client, pkce, withLimits), {}, pkce)
-    expect(tokens.authorization_details).toEqual([limits])
+    expect(tokens.authorization_details).toEqual([{ ...limits, on_duplicate: 'confirm' }])
     const { spending_controls: held } = (await person.api.get('/v1/accounts/me/grants')).body.data[0]
-    expect([{ type: 'payment', ...held }]).toEqual([limits])
+    expect([{ type: 'payment', ...held }]).toEqual([{ ...limits, on_duplicate: 'confirm' }])
   })
 
   test('may be narrower than the request in every way', async () => {
@@ -93,7 +93,9 @@ describe('consent', () => {
     const controls = { per_payment_limit_minor: '50000', monthly_limit_minor: '300000', payment_types: ['rent'] }
     const tokens = await tokensFor(id, { permissions: ['payment.create'], spending_controls: controls }, pkce)
     expect(tokens.scope).toBe('payment.create')
-    expect(tokens.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '300000', ...controls }])
+    expect(tokens.authorization_details).toEqual([
+      { type: 'payment', daily_limit_minor: '300000', ...controls, on_duplicate: 'confirm' },
+    ])
   })
 
   test('may set limits if the client requested none, and sends them to the client', async () => {
@@ -103,7 +105,7 @@ describe('consent', () => {
       { spending_controls: { monthly_limit_minor: '1' } },
       pkce,
     )
-    expect(tokens.authorization_details).toEqual([{ type: 'payment', monthly_limit_minor: '1' }])
+    expect(tokens.authorization_details).toEqual([{ type: 'payment', monthly_limit_minor: '1', on_duplicate: 'confirm' }])
   })
 
   test.each([

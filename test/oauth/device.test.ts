@@ -136,7 +136,9 @@ describe('the person', () => {
       spending_controls: { daily_limit_minor: '500000' },
     })
     await decide(started, { decision: 'approve', spending_controls: { daily_limit_minor: '200000' } })
-    expect((await poll(started)).body.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '200000' }])
+    expect((await poll(started)).body.authorization_details).toEqual([
+      { type: 'payment', daily_limit_minor: '200000', on_duplicate: 'confirm' },
+    ])
   })
 
   test('without an account, or with a delegated credential, decides nothing', async () => {

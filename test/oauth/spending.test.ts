@@ -20,8 +20,16 @@ const accessWith = (limits: Record<string, unknown>) => ({
   scope: 'payment.create payment.read account.read key.manage',
   authorization_details: JSON.stringify([{ type: 'payment', ...limits }]),
 })
-const pay = (api: Person['api'], shillings: number) =>
-  api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: String(shillings * 100) })
+let serial = 0
+/** Each for an invoice of its own: an agent's repetition would have to name the payment that it repeats. */
+const pay = (api: Person['api'], shillings: number) => {
+  serial += 1
+  return api.post('/v1/payments', {
+    beneficiary_id: beneficiary,
+    amount_minor: String(shillings * 100),
+    account_reference: `INV-${serial}`,
+  })
+}
 
 test('an agent spends up to the limit of its consent, and is refused beyond it, with a remedy', async () => {
   const agent = await authorizeAgent(service.api, person, {

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import type { Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
+import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -89,6 +93,84 @@ test('a policy can require approval for duplicates or deny them within its own w
   })
   service.clock.advance(60)
   expect((await pay(denied)).status).toBe(201)
+})
+
+describe('where a duplicate must be confirmed', () => {
+  const refusal = ({ status, body }: { status: number; body: Json }) => [
+    status,
+    body.error,
+    body.details?.reason,
+    body.details?.existing_payment_id,
+  ]
+  const balance = async (from: Payer) => (await from.api.get('/v1/accounts/me')).body.balance
+
+  test.each([
+    ['a policy', { policy: { on_duplicate: 'confirm' } }],
+    ['a key', { controls: { on_duplicate: 'confirm' } }],
+    ['a person’s consent to an agent', { agent: true }],
+    ['the request itself', { fields: { on_duplicate: 'confirm' } }],
+  ])('by %s, it is refused with the payment that it looks like and moves nothing, until it names that one', async (_, by) => {
+    const { policy, controls, agent, fields } = { policy: undefined, controls: undefined, agent: false, fields: {}, ...by }
+    const someone = await payer(policy)
+    const key = agent
+      ? await authorizeAgent(service.api, someone, { request: { scope: 'payment.create' } })
+      : await createKey(someone, controls && { spending_controls: controls })
+    const first = (await pay(someone, fields, key.api)).body
+    const before = await balance(someone)
+    expect(refusal(await pay(someone, fields, key.api))).toEqual([409, 'conflict', 'possible_duplicate', first.id])
+    expect(await balance(someone)).toEqual(before)
+    const second = await pay(someone, { ...fields, duplicate_of: first.id }, key.api)
+    expect([second.status, second.body.decision.warnings]).toMatchObject([201, [{ payment_id: first.id }]])
+    // The next one would repeat the second.
+    const third = await pay(someone, { ...fields, duplicate_of: first.id }, key.api)
+    expect(refusal(third)).toEqual([409, 'conflict', 'possible_duplicate', second.body.id])
+  })
+
+  test('an id of no payment of the workspace is not found, and another rule that refuses is answered first', async () => {
+    const someone = await payer({ on_duplicate: 'confirm', per_payment_limit_minor: '150000' })
+    const others = await payer()
+    const foreign = (await pay(others)).body.id
+    for (const id of [foreign, `pay_${'0'.repeat(26)}`]) {
+      const answer = await pay(someone, { duplicate_of: id })
+      expect([answer.status, answer.body.details.field]).toEqual([404, 'duplicate_of'])
+    }
+    const limits = await payer({ on_duplicate: 'confirm', daily_limit_minor: '200000' })
+    await pay(limits)
+    expect((await pay(limits)).body.error).toBe('policy_denied')
+  })
+
+  test('of many at once over two processes one is paid', async () => {
+    const someone = await payer({ on_duplicate: 'confirm' })
+    const other = second.api.as({ cookie: someone.cookie })
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => pay(someone, {}, n % 2 ? other : someone.api)))
+    const [paid, ...more] = answers.filter(({ status }) => status === 201)
+    expect(more).toEqual([])
+    for (const answer of answers.filter((one) => one !== paid))
+      expect(refusal(answer)).toEqual([409, 'conflict', 'possible_duplicate', paid?.body.id])
+  })
+})
+
+test('a key never repeats a payment whose outcome is unknown without a person, with a mandate and a word that it is meant, and weeks later', async () => {
+  const someone = await payer()
+  const key = await createKey(someone)
+  const silent = { beneficiary_id: await newBeneficiary(someone.api, { destination: '254711000004' }) }
+  const first = (await pay(someone, silent, key.api)).body
+  await service.deps.db.query(`update payments set status = 'unknown', dispatch_due_at = null where id = $1`, [
+    parseId('payment', first.id),
+  ])
+  service.clock.advance(20 * 86_400)
+  const mandate = await createMandate(service, someone.wallet, {
+    max_total_minor: '900000',
+    beneficiary_ids: [silent.beneficiary_id],
+  })
+  const named = { ...silent, duplicate_of: first.id, mandate_id: mandate.id }
+  const held = await pay(someone, named, key.api)
+  expect([held.status, held.body.status]).toEqual([201, 'pending_approval'])
+  expect(held.body.decision.warnings).toMatchObject([{ code: 'possible_duplicate', payment_id: first.id }])
+  expect(held.body.decision.explanation).toContain('outcome is not known')
+  // A person who makes it is the person who decides.
+  const again = await signIn(service.api, someone.wallet)
+  expect((await pay(someone, silent, again.api)).body.status).toBe('processing')
 })
 
 test('of many concurrent duplicates over two processes, all but one have the warning; under a policy that denies, one is paid', async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { duplicateAnswers } from '../../src/lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../src/lib/new-payee-answers.ts'
 import type { Evaluation, GrantRules, MandateRules, PolicyRules } from '../../src/policy/types.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
@@ -37,7 +38,7 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     requiredApprovalCount: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, 3),
     separationOfDuties: fc.boolean(),
     duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
-    onDuplicate: mostly(null, fc.constantFrom('warn' as const, 'require_approval' as const, 'deny' as const)),
+    onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
     newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
   })
 
@@ -49,6 +50,7 @@ const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
     paymentTypes: mostly(null, types),
     beneficiaryIds: mostly(null, payees),
     newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
+    onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
   })
 
 const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
@@ -95,7 +97,15 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
     mandate: fc.oneof(fc.constant(null), fc.constant(null), mandateRules),
     approvers: fc.record({ eligibleAccountIds: mostly(['ada', 'ben', 'cat'], fc.array(person, { maxLength: 4 })) }),
     periods: fc.constant(periods),
-    earlier: seldom(fc.record({ paymentId: fc.constant('earlier'), createdAt: fc.constant(new Date(now.getTime() - 600_000)) })),
+    earlier: seldom(
+      fc.record({
+        paymentId: fc.constant('earlier'),
+        createdAt: fc.constant(new Date(now.getTime() - 600_000)),
+        isUnknown: fc.boolean(),
+      }),
+    ),
+    duplicateIsIntended: fc.boolean(),
+    onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
     duplicateWindowSeconds: fc.constantFrom(0, 3600),
     unapproved: mostly(
       [],

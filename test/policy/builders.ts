@@ -70,6 +70,7 @@ export const grant = (over: Partial<GrantRules> = {}): GrantRules => ({
   paymentTypes: null,
   beneficiaryIds: null,
   newPayees: null,
+  onDuplicate: null,
   usage: unused,
   ...over,
 })
@@ -111,6 +112,8 @@ export const evaluationOf = (over: EvaluationParts = {}): Evaluation => ({
   periods: over.periods ?? periods,
   capabilities: { payments: over.payments !== 'disabled' },
   earlier: over.earlier ?? null,
+  duplicateIsIntended: over.duplicateIsIntended ?? false,
+  onDuplicate: over.onDuplicate ?? null,
   unapproved: over.unapproved ?? [],
   unitMinor: 1n,
   duplicateWindowSeconds: over.duplicateWindowSeconds ?? 3600,

@@ -26,6 +26,7 @@ const changedLimits = (changes: readonly Change[]): Partial<Limits> =>
 const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
   const of = (kind: string, id: string) => changes.filter(({ source }) => source.kind === kind && source.id === id)
   const names = (list: readonly Change[], rule: string) => list.some((change) => change.rule === rule)
+  const namesDuplicate = (list: readonly Change[]) => names(list, 'possible_duplicate') || names(list, 'unconfirmed_duplicate')
   const to = (list: readonly Change[], rule: string) => list.find((change) => change.rule === rule)?.toMinor
   const moved = input.mandate ? of('mandate', input.mandate.id) : []
   const { payment, mandate: named } = input
@@ -49,7 +50,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...rules,
       ...changedLimits(of('policy', rules.id)),
       ...(names(of('policy', rules.id), 'required_approval_count') && { requiredApprovalCount: 0 }),
-      ...(names(of('policy', rules.id), 'possible_duplicate') && { onDuplicate: 'warn' as const }),
+      ...(namesDuplicate(of('policy', rules.id)) && { onDuplicate: 'warn' as const }),
       ...(names(of('policy', rules.id), 'unconfirmed_payee') && { newPayees: null }),
     })),
     grants: input.grants.map((rules) => ({
@@ -58,8 +59,15 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...(names(of('grant', rules.id), 'payment_types') && { paymentTypes: null }),
       ...(names(of('grant', rules.id), 'beneficiary_ids') && { beneficiaryIds: null }),
       ...(names(of('grant', rules.id), 'unconfirmed_payee') && { newPayees: 'allow' as const }),
+      ...(namesDuplicate(of('grant', rules.id)) && { onDuplicate: null }),
     })),
     mandate: fixed,
+    // What the request itself asks for, and what only the provider can tell. The new grant does not make a person's payment an agent's.
+    onDuplicate: changes.some(({ source }) => source.kind === 'policy' && source.id === null) ? null : input.onDuplicate,
+    earlier: input.earlier && {
+      ...input.earlier,
+      isUnknown: input.earlier.isUnknown && payment.grantLineage.length > 0 && !names(changes, 'earlier_unknown'),
+    },
   }
 }
 
@@ -211,7 +219,7 @@ describe('the remedy', () => {
 
   test('of two approvals for every payment, one of them by a mandate, does not change the possible duplicate as well', () => {
     const policies = [policy({ requiredApprovalCount: 2, onDuplicate: 'require_approval' })]
-    const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 60_000) }
+    const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 60_000), isUnknown: false }
     const rulesOf = (over: Parameters<typeof evaluationOf>[0]) =>
       remedyOf({ policies, earlier, ...over })?.changes.map(({ rule }) => rule)
     expect(rulesOf({ mandate: mandate() })).toEqual(['required_approval_count'])

@@ -1,3 +1,4 @@
+import { type DuplicateAnswer, duplicateAnswers } from '../../../src/lib/duplicate-answers.ts'
 import { type NewPayeeAnswer, newPayeeAnswers } from '../../../src/lib/new-payee-answers.ts'
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
@@ -16,6 +17,8 @@ export type ControlsDraft = {
   beneficiary_ids: string[]
   /** Empty: a person is asked once. */
   new_payees: '' | NewPayeeAnswer
+  /** Empty: no rule of its own. */
+  on_duplicate: '' | DuplicateAnswer
 }
 
 const amounts = [
@@ -34,6 +37,7 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   beneficiary_ids: controls.beneficiary_ids ?? [],
   // Asking is what an absent answer means.
   new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
+  on_duplicate: controls.on_duplicate ?? '',
 })
 
 /** Empty limits are left out and don't apply. Null while an amount can't be read. */
@@ -48,6 +52,7 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   if (draft.payment_types.length > 0) controls.payment_types = draft.payment_types
   if (draft.beneficiary_ids.length > 0) controls.beneficiary_ids = draft.beneficiary_ids
   if (draft.new_payees !== '') controls.new_payees = draft.new_payees
+  if (draft.on_duplicate !== '') controls.on_duplicate = draft.on_duplicate
   return controls
 }
 
@@ -56,6 +61,14 @@ const newPayeeOptions = [
   { value: 'allow', label: 'Pay without asking' },
   { value: 'deny', label: 'Refuse' },
 ]
+
+const duplicateLabels: Readonly<Record<DuplicateAnswer, string>> = {
+  warn: 'Pay, with a warning',
+  confirm: 'Refuse until it says that a second one is meant',
+  require_approval: 'Ask for approval',
+  deny: 'Refuse',
+}
+const duplicateOptions = duplicateAnswers.map((answer) => ({ value: answer, label: duplicateLabels[answer] }))
 
 type Props = {
   draft: ControlsDraft
@@ -116,6 +129,14 @@ export const ControlsFields = ({
         onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
         options={newPayeeOptions}
         error={fieldError(error, 'spending_controls.new_payees')}
+      />
+      <SelectField
+        label="A payment that repeats a recent one"
+        hint="The same amount and reference, to the same beneficiary."
+        value={draft.on_duplicate}
+        onChange={(answer) => set({ on_duplicate: duplicateAnswers.find((known) => known === answer) ?? '' })}
+        options={requested ? duplicateOptions : [{ value: '', label: 'No rule of its own' }, ...duplicateOptions]}
+        error={fieldError(error, 'spending_controls.on_duplicate')}
       />
       <PaymentTypesField chosen={draft.payment_types} onChange={(types) => set({ payment_types: types })} />
     </fieldset>

@@ -14,26 +14,32 @@ const hasAmount = (controls: Controls): boolean =>
   )
 
 /** The limits that the client requested; without a request, the cautious ones. */
-export const initialSpending = ({ new_payees, ...requested }: Controls = {}): Spending => ({
-  choice: 'limited',
-  draft: draftOfControls({
-    ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
-    // Paying new beneficiaries without being asked is chosen by the person, never filled in.
-    ...(new_payees === 'deny' && { new_payees }),
-  }),
-})
+export const initialSpending = (asked?: Controls): Spending => {
+  const { new_payees, on_duplicate, ...requested } = asked ?? {}
+  return {
+    choice: 'limited',
+    draft: draftOfControls({
+      ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
+      // Paying new beneficiaries without being asked is chosen by the person, never filled in.
+      ...(new_payees === 'deny' && { new_payees }),
+      // An agent must say that a second payment is meant, unless it asked for a stricter answer.
+      ...(asked && { on_duplicate: on_duplicate === undefined || on_duplicate === 'warn' ? 'confirm' : on_duplicate }),
+    }),
+  }
+}
 
 /** The chosen limits. Null while an amount can't be read, and while there is no limit without "No limit" being chosen. */
 export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
   if (!controls) return null
-  const { payment_types, beneficiary_ids, approval_threshold_minor, new_payees } = controls
+  const { payment_types, beneficiary_ids, approval_threshold_minor, new_payees, on_duplicate } = controls
   return {
     ...(payment_types && { payment_types }),
     ...(beneficiary_ids && { beneficiary_ids }),
     ...(approval_threshold_minor && { approval_threshold_minor }),
     ...(new_payees && { new_payees }),
+    ...(on_duplicate && { on_duplicate }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
@@ -37,6 +38,8 @@ export const grants = pgTable(
     beneficiaryIds: uuid().array(),
     /** Null: such a payment asks a person. */
     newPayees: text({ enum: newPayeeAnswers }),
+    /** Null: no rule of this grant. */
+    onDuplicate: text({ enum: duplicateAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
@@ -54,6 +57,7 @@ export const grants = pgTable(
     index('grants_root').on(sql`(${t.ancestorIds}[1])`, t.id).where(sql`${t.ancestorIds}[1] is not null`),
     check('grants_kind_check', oneOf(t.kind, grantKinds)),
     check('grants_new_payees_check', sql`${t.newPayees} is null or ${oneOf(t.newPayees, newPayeeAnswers)}`),
+    check('grants_on_duplicate_check', sql`${t.onDuplicate} is null or ${oneOf(t.onDuplicate, duplicateAnswers)}`),
     check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),
   ],
 )

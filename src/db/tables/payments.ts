@@ -100,6 +100,8 @@ export const payments = pgTable(
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
     // Recent payments of the same amount to the same payee: guards against paying twice.
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
+    // Those whose outcome is unknown, which no agent repeats.
+    index('payments_unknown').on(t.payeeId).where(sql`${t.status} = 'unknown'`),
     // The day's payments to a payee that nobody approved: approval thresholds count them.
     index('payments_unapproved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is null and ${t.mandateId} is null`),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),

@@ -47,11 +47,17 @@ const create = defineTool({
     idempotency_key: Key,
     ...order,
     narrative: z.string().max(140).optional().describe('What it is for. The person who approves reads it.'),
+    duplicate_of: z
+      .string()
+      .optional()
+      .describe('Only after a refusal that names an earlier payment, and only if the person wants to pay twice: its id.'),
   }),
   output: PaymentOutcome,
   run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
     try {
-      const answer = await caller.call({ method: 'POST', path: '/v1/payments', body, idempotencyKey })
+      // A model repeats calls: a payment that looks like an earlier one is refused until `duplicate_of` names that one.
+      const order = { ...body, on_duplicate: 'confirm' }
+      const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: order, idempotencyKey })
       const payment = answered(WirePayment, answer)
       // A replay shows the payment as it was at first; its status may have changed since.
       const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined

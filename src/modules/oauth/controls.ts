@@ -1,4 +1,5 @@
 import { readJson } from '../../http/json-text.ts'
+import { type DuplicateAnswer, duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
 import { type NewPayeeAnswer, newPayeeAnswers } from '../../lib/new-payee-answers.ts'
@@ -50,7 +51,7 @@ const limitPaths = {
 } as const satisfies Record<keyof Limits, string>
 /** Every other control, but those that are narrowed by a rule of their own: a new one does not compile until it is narrowed. */
 const listPaths = { paymentTypes: 'payment_types', beneficiaryIds: 'beneficiary_ids' } as const satisfies Record<
-  Exclude<keyof Controls, keyof Limits | 'newPayees'>,
+  Exclude<keyof Controls, keyof Limits | 'newPayees' | 'onDuplicate'>,
   string
 >
 
@@ -75,6 +76,14 @@ const decideNewPayees = (requested: NewPayeeAnswer | null, decided: NewPayeeAnsw
   return asked !== null && strictness(decided) < strictness(asked) ? 'wider' : decided
 }
 
+/** An agent repeats calls: without a choice of the person it must say that a second payment is meant, whatever the client asked for. */
+const decideOnDuplicate = (requested: DuplicateAnswer | null, decided: DuplicateAnswer | null): DuplicateAnswer | 'wider' => {
+  const strictness = (answer: DuplicateAnswer) => duplicateAnswers.indexOf(answer)
+  const asked = requested === null || strictness(requested) < strictness('confirm') ? 'confirm' : requested
+  if (decided === null) return asked
+  return requested !== null && strictness(decided) < strictness(requested) ? 'wider' : decided
+}
+
 /** The limits that will apply: those requested, narrowed by the person's choices. Wider ones are refused, never reduced. */
 export const narrowControls = (requested: Controls, decided: Controls = noControls, under: string): Controls => {
   const fields: FieldError[] = []
@@ -94,6 +103,13 @@ export const narrowControls = (requested: Controls, decided: Controls = noContro
   if (newPayees === 'wider')
     fields.push({ path: `${under}new_payees`, message: `must not allow more than the client asked for, ${requested.newPayees}` })
   else narrowed.newPayees = newPayees
+  const onDuplicate = decideOnDuplicate(requested.onDuplicate, decided.onDuplicate)
+  if (onDuplicate === 'wider')
+    fields.push({
+      path: `${under}on_duplicate`,
+      message: `must not allow more than the client asked for, ${requested.onDuplicate}`,
+    })
+  else narrowed.onDuplicate = onDuplicate
   fields.push(...controlContradictions(narrowed, under))
   if (fields.length > 0) throw invalidFields(...fields)
   return narrowed

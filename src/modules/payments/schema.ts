@@ -3,6 +3,7 @@ import { paymentStatuses } from '../../db/tables/payments.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, Text, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { MakerOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
@@ -17,6 +18,14 @@ export const CreatePayment = z
     narrative: Text(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),
     metadata: Metadata.optional(),
+    duplicate_of: IdIn('payment').nullish().meta({
+      description:
+        'A payment that this one repeats, which is meant: without it a 409 with `reason: "possible_duplicate"` may name that payment.',
+    }),
+    on_duplicate: z.enum(duplicateAnswers).optional().meta({
+      description:
+        'What this payment gets if it looks like an earlier one, besides what policies and the credential say. `confirm`: a 409, until `duplicate_of` names the earlier payment.',
+    }),
   })
   .meta({ id: 'CreatePayment' })
 export type CreatePayment = z.output<typeof CreatePayment>

@@ -137,11 +137,15 @@ export const replayPolicy = async (
       periods,
       capabilities: { payments: true },
       earlier: latest.get(lookOf(row)) ?? null,
+      // Whether a second one was meant is not known either.
+      duplicateIsIntended: false,
+      onDuplicate: null,
       unapproved: unapproved.get(`${periods.day} ${row.family_id}`) ?? [],
       unitMinor: 1n,
       duplicateWindowSeconds: window.duplicateWindowSeconds,
     })
-    if (row.counts && decision.outcome !== 'deny') latest.set(lookOf(row), { paymentId: row.id, createdAt: row.created_at })
+    if (row.counts && decision.outcome !== 'deny')
+      latest.set(lookOf(row), { paymentId: row.id, createdAt: row.created_at, isUnknown: false })
     // Where the policy would have asked, somebody approved.
     if (row.counts && decision.outcome === 'allow') noteUnapproved(unapproved, periods, row)
     // A payment that the policy does not apply to would show nothing about it.

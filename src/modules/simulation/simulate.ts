@@ -78,6 +78,8 @@ const decideNow = async (
     paymentType,
     at,
     earlier: earlier ?? null,
+    duplicateIsIntended: false,
+    onDuplicate: null,
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
     unitMinor: unitOf(deps.rails, context.beneficiary.rail),
   }

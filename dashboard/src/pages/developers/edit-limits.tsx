@@ -20,6 +20,7 @@ const removed = {
   payment_types: null,
   beneficiary_ids: null,
   new_payees: null,
+  on_duplicate: null,
 } as const satisfies Record<keyof Controls, null>
 
 /** The limits of a key's or an agent's grant. */

@@ -12,12 +12,19 @@ const newPayeeWords = {
   deny: 'Refused',
 } as const
 
+const duplicateWords = {
+  warn: 'Paid with a warning',
+  confirm: 'Refused until it says that a second one is meant',
+  require_approval: 'Needs approval',
+  deny: 'Refused',
+} as const
+
 /** The limits in words; their use is shown above. */
 export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_controls'> }) => {
   const { currency } = useSession()
   const { nameOf } = useBeneficiaries()
   const { spending_controls: controls } = grant
-  if (Object.keys(controls).length === 0)
+  if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (
       <Notice tone="warn" title="No limits">
         <p className="quiet">Only policies and the balance limit what it can spend.</p>
@@ -33,6 +40,7 @@ export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_
         ],
         ['Beneficiaries', controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or')],
         ['New beneficiaries', newPayeeWords[controls.new_payees ?? 'require_approval']],
+        ['A repeated payment', controls.on_duplicate && duplicateWords[controls.on_duplicate]],
         ['Payment types', controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or')],
       ]}
     />

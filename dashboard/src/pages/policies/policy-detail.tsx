@@ -15,6 +15,7 @@ type Fact = readonly [label: string, value: string | false | null]
 
 const answerWords: Readonly<Record<DuplicateAnswer, string>> = {
   warn: 'Gets a warning',
+  confirm: 'Must say that a second payment is meant',
   require_approval: 'Needs approval',
   deny: 'Is refused',
 }

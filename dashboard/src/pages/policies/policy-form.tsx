@@ -37,6 +37,7 @@ const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
 
 const answerLabels: Readonly<Record<DuplicateAnswer, string>> = {
   warn: 'Warn',
+  confirm: 'Must say that a second payment is meant',
   require_approval: 'Require approval',
   deny: 'Refuse',
 }

@@ -1,3 +1,4 @@
+import type { DuplicateAnswer } from '../../../lib/duplicate-answers.ts'
 import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { NewPayeeAnswer } from '../../../lib/new-payee-answers.ts'
@@ -8,6 +9,7 @@ export type Controls = Limits & {
   paymentTypes: string[] | null
   beneficiaryIds: Uuid[] | null
   newPayees: NewPayeeAnswer | null
+  onDuplicate: DuplicateAnswer | null
 }
 
 export const noControls: Controls = {
@@ -18,6 +20,7 @@ export const noControls: Controls = {
   paymentTypes: null,
   beneficiaryIds: null,
   newPayees: null,
+  onDuplicate: null,
 }
 
 /** Undefined: unchanged. */
@@ -28,9 +31,12 @@ export const changeControls = (controls: Controls, change: ControlsChange): Cont
   return { ...controls, ...Object.fromEntries(named) }
 }
 
-/** Whether there is any limit; that new payees need no confirmation is none. */
+/** Answers that limit nothing. */
+const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
+
+/** Whether there is any limit. */
 export const isLimited = (controls: Controls): boolean =>
-  (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null && controls[name] !== 'allow')
+  (Object.keys(noControls) as (keyof Controls)[]).some((name) => !harmless.includes(controls[name]))
 
 /**
  * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So limits beside this permission would

@@ -18,6 +18,7 @@ export const presentControls = (controls: Controls): SpendingControls => ({
   ...(controls.paymentTypes && { payment_types: controls.paymentTypes }),
   ...(controls.beneficiaryIds && { beneficiary_ids: controls.beneficiaryIds.map((id) => formatId('beneficiary', id)) }),
   ...(controls.newPayees && { new_payees: controls.newPayees }),
+  ...(controls.onDuplicate && { on_duplicate: controls.onDuplicate }),
 })
 
 const nothingUsed: GrantUsage = {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { permissions } from '../../../auth/permissions.ts'
 import { grantKinds } from '../../../db/tables/grants.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { duplicateAnswers } from '../../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../../lib/new-payee-answers.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { PaymentType } from '../../payment-type.ts'
@@ -21,6 +22,10 @@ const wire = z.strictObject({
     description:
       'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed. Absent: `require_approval`.',
   }),
+  on_duplicate: z.enum(duplicateAnswers).nullish().meta({
+    description:
+      'What a payment gets that looks like an earlier one: same payee, amount and reference. `confirm`: a 409, until `duplicate_of` names the earlier payment. Absent: no rule of this grant; an agent that a person approves by OAuth gets `confirm`.',
+  }),
 })
 
 const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
@@ -34,6 +39,7 @@ const toChange = (input: z.output<typeof wire>): ControlsChange => ({
   paymentTypes: once(input.payment_types),
   beneficiaryIds: once(input.beneficiary_ids),
   newPayees: input.new_payees,
+  onDuplicate: input.on_duplicate,
 })
 
 /** For a new grant: an absent limit is no limit. Contradicting limits are refused here, for every caller. */
@@ -57,6 +63,7 @@ export const SpendingControls = z
     payment_types: z.array(z.string()).optional(),
     beneficiary_ids: z.array(IdOut('beneficiary')).optional(),
     new_payees: z.enum(newPayeeAnswers).optional(),
+    on_duplicate: z.enum(duplicateAnswers).optional(),
   })
   .meta({ id: 'SpendingControls', description: 'What is absent is not limited by this grant.' })
 export type SpendingControls = z.output<typeof SpendingControls>

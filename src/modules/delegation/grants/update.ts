@@ -38,6 +38,7 @@ const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => 
     paymentTypes,
     beneficiaryIds,
     newPayees,
+    onDuplicate,
   } = grant
   const before = {
     perPaymentLimitMinor,
@@ -47,6 +48,7 @@ const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => 
     paymentTypes,
     beneficiaryIds,
     newPayees,
+    onDuplicate,
   }
   const controls = changeControls(before, change)
   const problems = controlContradictions(controls, 'spending_controls.')

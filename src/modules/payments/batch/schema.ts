@@ -13,7 +13,7 @@ export const mostItems = 1_000
 
 const payee = CreateBeneficiary.shape
 
-export const BatchItem = CreatePayment.omit({ mandate_id: true })
+export const BatchItem = CreatePayment.omit({ mandate_id: true, duplicate_of: true, on_duplicate: true })
   .extend({
     beneficiary_id: CreatePayment.shape.beneficiary_id.optional().meta({
       description: 'Who is paid. Or leave it out, and name the payee by `display_name` and `destination`.',

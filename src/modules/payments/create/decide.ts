@@ -1,9 +1,11 @@
 import type { Principal } from '../../../auth/principal.ts'
+import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import { notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
+import { onlyUnconfirmedDuplicate } from '../../../policy/duplicates.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
@@ -61,14 +63,38 @@ const insufficientFunds = (
       }),
   })
 
-const denied = (principal: Principal, decision: Decision, currency: string): Denied => ({
+/** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
+const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment): Refusal => {
+  const id = formatId('payment', paymentId)
+  return conflict(
+    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. Nothing was paid. If a second payment is meant, send "duplicate_of": "${id}".`,
+    'possible_duplicate',
+    { existing_payment_id: id },
+  )
+}
+
+const denied = (
+  principal: Principal,
+  decision: Decision,
+  { earlier, currency }: { earlier: EarlierPayment | null; currency: string },
+): Denied => ({
   kind: 'denied',
   principal,
   decision,
-  refusal: new Refusal('policy_denied', {
-    message: explain(decision, currency),
-    details: { decision: presentDecision(decision, currency) },
-  }),
+  refusal:
+    earlier && onlyUnconfirmedDuplicate(decision)
+      ? possibleDuplicate(earlier)
+      : new Refusal('policy_denied', {
+          message: explain(decision, currency),
+          details: { decision: presentDecision(decision, currency) },
+        }),
+})
+
+/** A repetition is meant only of the payment that it would repeat. */
+const duplicateGuard = ({ input, earlier }: DecisionRequest) => ({
+  earlier,
+  duplicateIsIntended: earlier !== null && input.duplicate_of === earlier.paymentId,
+  onDuplicate: input.on_duplicate ?? null,
 })
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
@@ -174,12 +200,17 @@ export const decidePayment = (
   const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
   const evaluation = evaluationOf(
     context,
-    { ...paymentTerms, earlier, duplicateWindowSeconds, unitMinor: unitOf(settings.rails, context.beneficiary.rail) },
+    {
+      ...paymentTerms,
+      ...duplicateGuard(request),
+      duplicateWindowSeconds,
+      unitMinor: unitOf(settings.rails, context.beneficiary.rail),
+    },
     periods,
     mandate?.rules ?? null,
   )
   const decision = evaluate(evaluation)
-  if (decision.outcome === 'deny') return denied(principal, decision, currency)
+  if (decision.outcome === 'deny') return denied(principal, decision, { earlier, currency })
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
   if (available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })

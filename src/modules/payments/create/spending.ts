@@ -1,5 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
@@ -32,6 +33,23 @@ const loadMandates = async (tx: Tx, requests: readonly Ask[]): Promise<Mandates>
   return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
 }
 
+const placeOf = (workspaceId: Uuid, paymentId: Uuid): string => `${workspaceId} ${paymentId}`
+
+const repeatedPayments = statement(
+  'payments.repeated',
+  'select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])',
+)
+
+const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlySet<string>> => {
+  const naming = requests.filter(({ input }) => input.duplicate_of)
+  if (naming.length === 0) return new Set()
+  const rows = await tx.query<{ id: Uuid; workspace_id: Uuid }>(repeatedPayments, [
+    plainList(unique(naming.map(({ input }) => input.duplicate_of ?? null))),
+    plainList(unique(naming.map(({ principal }) => principal.workspace.id))),
+  ])
+  return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
+}
+
 const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   throw error
@@ -49,7 +67,7 @@ const createMemory = (state: LockedState) => {
   return {
     find: (request: Ask) => accepted.get(keyOf(request)),
     note: (request: Ask, { payment }: Accepted) =>
-      void accepted.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt }),
+      void accepted.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt, isUnknown: false }),
   }
 }
 
@@ -58,6 +76,8 @@ export type Spending = {
   state: SpendingState
   earlier: readonly (EarlierPayment | null)[]
   mandates: Mandates
+  /** The payments that requests name as the ones that they repeat, with their workspaces. */
+  repeated: ReadonlySet<string>
   memory: ReturnType<typeof createMemory>
   /** What each account could spend before the first of them. */
   before: ReadonlyMap<Uuid, Minor>
@@ -78,18 +98,19 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
     amountMinor: input.amount_minor,
     accountReference: input.account_reference ?? null,
   }))
-  const [first, balances, earlier, mandates] = await Promise.all([
+  const [first, balances, earlier, mandates, repeated] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
     findEarlier(tx, lookalikes, now),
     loadMandates(tx, requests),
+    readRepeated(tx, requests),
   ])
   // The wait for the lock may have lasted past midnight.
   const periods = periodsOf(requests, tx.at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
   const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
-  return { state, earlier, mandates, memory: createMemory(state), before }
+  return { state, earlier, mandates, repeated, memory: createMemory(state), before }
 }
 
 /**
@@ -97,13 +118,15 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
  * spending rule decides is returned as well.
  */
 export const decideNext = (
-  { state, earlier, mandates, memory }: Spending,
+  { state, earlier, mandates, repeated, memory }: Spending,
   deps: Pick<BatchDeps, 'config' | 'rails'>,
   { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
   const { input, once, traceparent } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
   if (mandate === undefined) return notFound('mandate_id')
+  const { duplicate_of: repeats } = input
+  if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
   const settings = {
     rails: deps.rails,
     currency: deps.config.CURRENCY,

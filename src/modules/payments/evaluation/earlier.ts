@@ -13,32 +13,44 @@ const longestWindowSeconds = 604_800
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
 
+const sameReference = (payment: string): string =>
+  `${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql('coalesce(b.account_reference, r.reference)')}`
+
 const read = statement(
   'payments.earlier',
-  `select r.n, p.id, p.created_at from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
+  `select r.n, p.id, p.created_at, p.is_unknown
+   from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
    join beneficiaries b on b.id = r.beneficiary
    cross join lateral (
-     select p.id, p.created_at
+     select p.id, p.created_at, p.is_unknown
      from unnest(case when ${hasAccountsSql('b.payment_rail')}
        then (select ${samePayeeIds('y', 'r.reference')} from payees y where y.id = b.payee_id) else array[b.payee_id] end) as payee(id)
      cross join lateral (
-       select p.id, p.created_at from payments p
-       where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4
-         and ${referenceKeySql('p.account_reference')} is not distinct from ${referenceKeySql('coalesce(b.account_reference, r.reference)')}
-         and p.status in ${countedPaymentsSql}
-       order by p.created_at desc limit 1) as p
-     order by p.created_at desc limit 1) as p`,
+       (select p.id, p.created_at, false as is_unknown from payments p
+        where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4 and ${sameReference('p')}
+          and p.status in ${countedPaymentsSql}
+        order by p.created_at desc limit 1)
+       union all
+       (select p.id, p.created_at, true from payments p
+        where p.payee_id = payee.id and p.status = 'unknown' and p.amount_minor = r.amount and ${sameReference('p')}
+        order by p.created_at desc limit 1)) as p
+     order by p.is_unknown desc, p.created_at desc limit 1) as p`,
   'record',
 )
 
-/** For each payment, in the same order: the newest payment that looks the same and counts, or null. */
+/**
+ * For each payment, in the same order: the newest payment that looks the same and counts, or null. One whose outcome is unknown comes first,
+ * however old it is: to repeat it could pay twice.
+ */
 export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<(EarlierPayment | null)[]> => {
-  const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date }>(read, [
+  const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date; is_unknown: boolean }>(read, [
     plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),
     plainList(requests.map(({ amountMinor }) => amountMinor)),
     textList(requests.map(({ accountReference }) => accountReference)),
     new Date(at.getTime() - longestWindowSeconds * 1000),
   ])
-  const byNumber = new Map(rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at }]))
+  const byNumber = new Map(
+    rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at, isUnknown: row.is_unknown }]),
+  )
   return requests.map((_, index) => byNumber.get(index + 1) ?? null)
 }

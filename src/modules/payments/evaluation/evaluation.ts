@@ -1,3 +1,4 @@
+import type { DuplicateAnswer } from '../../../lib/duplicate-answers.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment, Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
@@ -13,6 +14,8 @@ export type RequestedPayment = {
   at: Date
   /** The newest payment that looks the same, and how far back the service looks where no policy says otherwise. */
   earlier: EarlierPayment | null
+  duplicateIsIntended: boolean
+  onDuplicate: DuplicateAnswer | null
   duplicateWindowSeconds: number
   /** Amounts of the rail are multiples of this. */
   unitMinor: Minor
@@ -46,6 +49,8 @@ export const evaluationOf = (
   periods,
   capabilities: { payments: context.owner.paymentsEnabled },
   earlier: request.earlier,
+  duplicateIsIntended: request.duplicateIsIntended,
+  onDuplicate: request.onDuplicate,
   unapproved: context.unapproved,
   unitMinor: request.unitMinor,
   duplicateWindowSeconds: request.duplicateWindowSeconds,

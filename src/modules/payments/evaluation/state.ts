@@ -142,6 +142,7 @@ const grantFields: Fields<GrantState> = {
   paymentTypes: [quoted('payment_types'), quotedOf],
   beneficiaryIds: [quoted('beneficiary_ids'), quotedOf],
   newPayees: ['new_payees', textOf],
+  onDuplicate: ['on_duplicate', textOf],
   frozen: ['frozen_at is not null', isTrue],
   revoked: ['revoked_at is not null', isTrue],
   depth: ['cardinality(ancestor_ids)', Number],

@@ -122,7 +122,7 @@ const decideOne = async (
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
-  const guard = { earlier: null, duplicateWindowSeconds: 0, unitMinor: 1n }
+  const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
   const evaluation = evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null)
   const decision = evaluate(evaluation)
   if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) {
