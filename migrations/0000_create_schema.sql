@@ -460,6 +460,23 @@ CREATE TABLE "payment_batches" (
 	CONSTRAINT "payment_batches_items_check" CHECK ("payment_batches"."items_count" > 0 and "payment_batches"."total_minor" > 0)
 );
 --> statement-breakpoint
+CREATE TABLE "payment_refusals" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"initiator_account_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"beneficiary_id" uuid,
+	"amount_minor" bigint NOT NULL,
+	"account_reference" text,
+	"error" text NOT NULL,
+	"message" text NOT NULL,
+	"decision" json,
+	"request_id" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "payment_refusals_amount_check" CHECK ("payment_refusals"."amount_minor" > 0)
+);
+--> statement-breakpoint
 CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
@@ -965,6 +982,10 @@ CREATE UNIQUE INDEX "oauth_grants_handle_key" ON "oauth_grants" USING btree ("ha
 CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");--> statement-breakpoint
 CREATE INDEX "payment_batches_workspace" ON "payment_batches" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payment_batches_idempotency_key" ON "payment_batches" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payment_batches"."idempotency_key" is not null;--> statement-breakpoint
+CREATE INDEX "payment_refusals_workspace" ON "payment_refusals" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "payment_refusals_beneficiary" ON "payment_refusals" USING btree ("beneficiary_id","id") WHERE "payment_refusals"."beneficiary_id" is not null;--> statement-breakpoint
+CREATE INDEX "payment_refusals_recent" ON "payment_refusals" USING btree (coalesce("grant_id", "initiator_account_id"),"created_at");--> statement-breakpoint
+CREATE INDEX "payment_refusals_age" ON "payment_refusals" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint

@@ -53,6 +53,7 @@ import { endUnauthorizedPayments } from './modules/payments/approvals/unauthoriz
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
 import { createPaymentQueue } from './modules/payments/create/payment-queue.ts'
+import { createRefusals } from './modules/payments/refusals/record.ts'
 import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
@@ -121,7 +122,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   }
   const onRequesterLost: OnRequesterLost = (tx, actor, requester) =>
     endUnauthorizedPayments(tx, { appendEvents, config }, actor, requester)
-  const parts: Omit<Deps, 'submitPayment' | 'submitBatch'> = {
+  const parts: Omit<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> = {
     config,
     db,
     reads: createReads(db, standby, logger),
@@ -160,9 +161,10 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     onRequesterLost,
     ownersRelyingOn,
   }
-  const submitPayment = createPaymentQueue(parts)
-  const submitBatch = createBatchQueue(parts)
-  return { ...parts, submitBatch, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
+  const refusals = createRefusals(parts)
+  const submitPayment = refusals.payments(createPaymentQueue(parts))
+  const submitBatch = refusals.batches(createBatchQueue(parts))
+  return { ...parts, refusals, submitBatch, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */
@@ -280,6 +282,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await http.close()
       await operator.close()
       await deps.jobs.stop()
+      await deps.refusals.settled()
       deps.witness.stop()
       await deps.feed.stop()
       await deps.lastUsed.flush()

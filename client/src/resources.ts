@@ -166,6 +166,9 @@ export const createResources = (call: Call, text: ReadText) => {
         call('get', '/v1/payments/summary', { ...options, query: filters }),
       /** One payment. */
       get: getPayment,
+      /** Payments that were asked for and refused, newest first: who, for whom, how much and why. */
+      refusals: (filters?: Partial<Filters<'/v1/payment-refusals'>>, options?: CallOptions) =>
+        list('/v1/payment-refusals', filters, options),
       /** Everything that led to the payment, in one document. */
       receipt: (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}/receipt', { ...options, path: { id } }),
       /** Cancels a payment that has not begun. */

@@ -36,6 +36,7 @@ export const eventTypes = [
   'payment.unknown',
   'payment.returned',
   'payment.late_success',
+  'payment.refused',
   'payment_batch.created',
   'payment_batch.processing',
   'payment_batch.completed',

@@ -35,13 +35,15 @@ export const readerOf = (
 
 const noPermissions: ReadonlySet<Permission> = new Set()
 
+/** Of what a delegated reader sees only its own grant and those below it. */
 const grantIdIn = (event: StoredEvent): unknown => {
-  const data = event.data as { id?: unknown; grant?: { id?: unknown } } | null
+  const data = event.data as { id?: unknown; grant?: { id?: unknown }; initiated_by?: { grant_id?: unknown } } | null
+  if (event.type === 'payment.refused') return data?.initiated_by?.grant_id
   return resourceOf(event.type) === 'grant' ? data?.id : data?.grant?.id
 }
 
 const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean => {
-  if (!['api_key', 'grant'].includes(resourceOf(event.type))) return true
+  if (event.type !== 'payment.refused' && !['api_key', 'grant'].includes(resourceOf(event.type))) return true
   const id = grantIdIn(event)
   return typeof id === 'string' && grants.has(id)
 }

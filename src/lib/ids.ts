@@ -19,6 +19,7 @@ export const idPrefixes = {
   policy: 'pol',
   payment: 'pay',
   payment_batch: 'pba',
+  payment_refusal: 'rfs',
   approval: 'apr',
   mandate: 'man',
   topup: 'top',

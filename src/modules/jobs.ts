@@ -24,6 +24,7 @@ import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
+import { pruneRefusals } from './payments/refusals/queries.ts'
 import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
@@ -43,6 +44,8 @@ export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject
 
 /** How long a session that has ended is still listed. */
 const endedSessionDays = 30
+/** How long a refused payment is listed. */
+const refusedPaymentDays = 90
 
 /** The sweeps of every feature. A sweep that queries a rail comes before one that gives up. */
 const createSweeps = (deps: WorkDeps): Sweep[] => {
@@ -64,6 +67,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
+    { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(refusedPaymentDays)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },

@@ -26,6 +26,7 @@ import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
+import { registerPaymentRefusals } from './payments/refusal-routes.ts'
 import { registerPayments } from './payments/routes.ts'
 import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
@@ -83,6 +84,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerPolicies(app, deps)
   registerNotifications(app, deps)
   registerPaymentBatches(app, deps)
+  registerPaymentRefusals(app, deps)
   registerPayments(app, deps)
   registerProof(app, deps)
   registerSimulation(app, deps)

@@ -27,6 +27,11 @@ const ofResource: Readonly<Record<EventResource, Family>> = {
 
 /** Types whose `data` is another resource. */
 const ofType: Readonly<Partial<Record<EventType, Family>>> = {
+  'payment.refused': {
+    name: 'PaymentRefusedEvent',
+    data: 'RefusedPayment',
+    description: 'A payment was asked for and refused: no money moved.',
+  },
   'member.invited': { name: 'InvitationEvent', data: 'Invitation', description: 'An account was invited to the workspace.' },
 }
 

@@ -19,7 +19,7 @@ export const tags: readonly Tag[] = [
   },
   {
     name: 'Payments',
-    features: ['payments', 'payment_batches'],
+    features: ['payments', 'payment_batches', 'payment_refusals'],
     description: 'Money out. A payment is decided, held and recorded in one transaction, and then sent over its rail.',
   },
   {

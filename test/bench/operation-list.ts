@@ -211,6 +211,7 @@ export const rare: Readonly<Record<string, string>> = {
   'workspace_grants.revoke': byPerson,
   'beneficiaries.archive': sameAs('beneficiaries.update'),
   'beneficiaries.confirm': byPerson,
+  'payment_refusals.list': sameAs('payments.list'),
   'payment_batches.': 'a payroll: a few times a month',
   'policies.create': 'each one that is made makes the next payment dearer, and a workspace has few',
   'policies.update': 'needs the version that the last change left; a few times a month',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -196,6 +196,16 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
     sweep: 'callbacks.prune',
     table: 'callback_deliveries',
     make: () => deliver(`${service.operatorUrl}/callbacks/${newId()}/wrong/result`, {}),
+  },
+  {
+    sweep: 'payment_refusals.prune',
+    table: 'payment_refusals',
+    make: async () => {
+      const { api } = await payer()
+      const beneficiary_id = await newBeneficiary(api)
+      await api.post('/v1/payments', { beneficiary_id, amount_minor: '25000000' })
+      await service.deps.refusals.settled()
+    },
   },
   {
     sweep: 'oauth.prune',

@@ -24,6 +24,7 @@ export const usage = `payments: the payments service from a shell
   payments whoami
   payments simulate BENEFICIARY AMOUNT_MINOR [--reference TEXT]
   payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
+  payments refusals [--limit 25]
   payments events [--follow] [--after EVENT]
   payments listen --forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]
   payments verify-receipt RECEIPT.json (--issuer URL | --jwks KEYS.json)
@@ -117,6 +118,14 @@ const pay = async (terminal: Terminal): Promise<void> => {
   terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
 }
 
+/** A line for each, so that another program can read it line by line. */
+const refusals = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, limit: text } })
+  const client = await clientOf(terminal, values.url)
+  const { data } = await client.payments.refusals({ limit: Number(values.limit ?? 25) }).page()
+  for (const refusal of data) terminal.out(JSON.stringify(refusal))
+}
+
 const events = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, follow: flag, after: text } })
   const client = await clientOf(terminal, values.url)
@@ -183,6 +192,7 @@ export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<v
   whoami,
   simulate,
   pay,
+  refusals,
   events,
   listen: forward,
   'verify-receipt': verifyReceipt,

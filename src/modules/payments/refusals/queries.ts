@@ -1,0 +1,116 @@
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { prepare, type Values } from '../../../db/prepare.ts'
+import { prune } from '../../../db/prune.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+export type RefusalRow = typeof paymentRefusals.$inferSelect
+export type Payee = { name: string; mask: string }
+/** `payee`: of the beneficiary, as it is when this is read. */
+export type RefusalRecord = { refusal: RefusalRow; payee: Payee | null }
+
+const filters = {
+  beneficiaryId: 'uuid?',
+  grantId: 'uuid?',
+  initiatorAccountId: 'uuid?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+} as const
+
+const list = prepare(
+  'payment_refusals.list',
+  { workspaceId: 'uuid', within: 'uuid?', ...filters, before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ refusal: paymentRefusals, payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask } })
+      .from(paymentRefusals)
+      .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
+      .where(
+        and(
+          eq(paymentRefusals.workspaceId, at.workspaceId),
+          at.within &&
+            sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+          at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
+          at.grantId && eq(paymentRefusals.grantId, at.grantId),
+          at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
+          at.createdAfter && gt(paymentRefusals.createdAt, at.createdAfter),
+          at.createdBefore && lt(paymentRefusals.createdAt, at.createdBefore),
+          at.before && lt(paymentRefusals.id, at.before),
+        ),
+      )
+      .orderBy(desc(paymentRefusals.id))
+      .limit(at.take),
+  'page',
+)
+
+/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+export const listRefusals = (
+  db: Db,
+  workspaceId: Uuid,
+  page: PageRequest,
+  filter: Values<typeof filters> & { within: Uuid | null },
+): Promise<RefusalRecord[]> => db.run(list, { workspaceId, ...filter, ...page })
+
+/** Of one grant, or of one person without a grant, in 24 hours. */
+export const mostRecent = 1_000
+
+const countRecent = statement(
+  'payment_refusals.count_recent',
+  `select asking, (select count(*) from (
+     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
+   from unnest($1::uuid[]) as asking`,
+)
+
+/** How many of each are recent. It counts no further than `mostRecent`. */
+export const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date): Promise<Map<Uuid, number>> => {
+  const rows = await tx.query<{ asking: Uuid; count: number }>(countRecent, [plainList(asking), since])
+  return new Map(rows.map(({ asking, count }) => [asking, count]))
+}
+
+const namesOf = statement(
+  'payment_refusals.payees',
+  `select id, workspace_id as "workspaceId", display_name as name, destination_mask as mask from beneficiaries where id = any($1::uuid[])`,
+)
+
+export const readPayees = (tx: Tx, ids: readonly Uuid[]): Promise<(Payee & { id: Uuid; workspaceId: Uuid })[]> =>
+  tx.query(namesOf, [plainList(ids)])
+
+const insert = statement(
+  'payment_refusals.insert',
+  `insert into payment_refusals (id, workspace_id, account_id, initiator_account_id, grant_id, beneficiary_id, amount_minor, account_reference, error,
+     message, decision, request_id, created_at)
+   select id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision::json, request, $13
+   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]), unnest($5::uuid[]), unnest($6::uuid[]),
+     unnest($7::bigint[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), ${documents(11)}, unnest($12::text[]))
+     as r(id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision, request)`,
+)
+
+export const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<unknown> =>
+  tx.query(insert, [
+    plainList(rows.map(({ id }) => id)),
+    plainList(rows.map(({ workspaceId }) => workspaceId)),
+    plainList(rows.map(({ accountId }) => accountId)),
+    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
+    plainList(rows.map(({ grantId }) => grantId)),
+    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
+    plainList(rows.map(({ amountMinor }) => amountMinor)),
+    textList(rows.map(({ accountReference }) => accountReference)),
+    plainList(rows.map(({ error }) => error)),
+    textList(rows.map(({ message }) => message)),
+    documentList(rows.map(({ decision }) => (decision === null ? null : JSON.stringify(decision)))),
+    textList(rows.map(({ requestId }) => requestId)),
+    at,
+  ])
+
+const removal = statement(
+  'payment_refusals.prune',
+  `delete from payment_refusals where id in (
+     select id from payment_refusals where created_at < $1 order by created_at limit $2 offset $3)
+   returning 1`,
+)
+
+export const pruneRefusals = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

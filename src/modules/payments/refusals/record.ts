@@ -1,0 +1,125 @@
+import { lockBatch } from '../../../db/account-lock.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { describeError } from '../../../db/errors.ts'
+import { daysAfter } from '../../../lib/clock.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
+import type { Deps } from '../deps.ts'
+import type { SubmitBatch, SubmitPayment } from '../request.ts'
+import { factsOfBatch, factsOfPayment, type RefusalFacts } from './facts.ts'
+import { presentRefusal } from './present.ts'
+import { countRefusals, insertRefusals, mostRecent, type RefusalRecord, readPayees } from './queries.ts'
+
+type RecordDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>
+
+const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
+const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
+
+type Payees = Awaited<ReturnType<typeof readPayees>>
+
+const recordOf = (facts: RefusalFacts, payees: Payees, at: Date): RefusalRecord => {
+  const { principal, beneficiaryId, ...rest } = facts
+  const { workspace, grant, accountId, origin } = principal
+  // A refused request may name what belongs to another tenant, or nothing.
+  const payee = payees.find(({ id, workspaceId }) => id === beneficiaryId && workspaceId === workspace.id) ?? null
+  return {
+    payee,
+    refusal: {
+      ...rest,
+      id: newId(),
+      workspaceId: workspace.id,
+      accountId: ownerOf(facts),
+      initiatorAccountId: accountId,
+      grantId: grant?.id ?? null,
+      beneficiaryId: payee?.id ?? null,
+      requestId: origin.requestId ?? '',
+      createdAt: at,
+    },
+  }
+}
+
+const write = async (
+  tx: Tx,
+  deps: RecordDeps,
+  entries: readonly RefusalFacts[],
+  wait: boolean,
+): Promise<Outcome<undefined>[]> => {
+  const [lockedElsewhere, recent, payees] = await Promise.all([
+    lockBatch(tx, { exclusive: entries.map(ownerOf) }, wait),
+    countRefusals(tx, [...new Set(entries.map(askingOf))], daysAfter(deps.clock.now(), -1)),
+    readPayees(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
+  ])
+  const records: RefusalRecord[] = []
+  const outcomes = entries.map((facts): Outcome<undefined> => {
+    if (lockedElsewhere.has(ownerOf(facts))) return contended
+    const count = recent.get(askingOf(facts)) ?? 0
+    if (count < mostRecent) {
+      recent.set(askingOf(facts), count + 1)
+      records.push(recordOf(facts, payees, tx.at))
+    }
+    return undefined
+  })
+  if (records.length === 0) return outcomes
+  const rows = records.map(({ refusal }) => refusal)
+  tx.defer(insertRefusals(tx, rows, tx.at))
+  const events = records.map((record) => ({
+    type: 'payment.refused' as const,
+    accountId: record.refusal.accountId,
+    workspaceId: record.refusal.workspaceId,
+    data: presentRefusal(record, deps.config.CURRENCY),
+  }))
+  tx.defer(deps.appendEvents(tx, tx.at, events))
+  return outcomes
+}
+
+/**
+ * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
+ * batch is being written form the next one. What a process had not written when it was killed is lost.
+ */
+export type Refusals = {
+  /** The same, with its refusals recorded. */
+  payments: (submit: SubmitPayment) => SubmitPayment
+  batches: (submit: SubmitBatch) => SubmitBatch
+  /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
+  settled: () => Promise<void>
+}
+
+export const createRefusals = (deps: RecordDeps): Refusals => {
+  const queue = createAccountQueue<RefusalFacts, undefined>({
+    name: 'refused payments',
+    logger: deps.logger,
+    work: (entries, wait) => inTx(deps.db, (tx) => write(tx, deps, entries, wait)),
+    mostShared: 1,
+    mostWaiting: 1,
+    mostQueued: 5_000,
+  })
+  const writing = new Set<Promise<void>>()
+  const record = (all: readonly RefusalFacts[]): void => {
+    for (const facts of all) {
+      const written = queue
+        .submit(ownerOf(facts), facts)
+        .catch((error: unknown) => deps.logger.warn(describeError(error), 'a refused payment could not be recorded'))
+        .finally(() => writing.delete(written))
+      writing.add(written)
+    }
+  }
+  const recorded =
+    <Request, Answer>(
+      submit: (request: Request) => Promise<Answer>,
+      factsOf: (request: Request, refusal: Refusal) => RefusalFacts[],
+    ) =>
+    async (request: Request): Promise<Answer> => {
+      try {
+        return await submit(request)
+      } catch (error) {
+        if (error instanceof Refusal) record(factsOf(request, error))
+        throw error
+      }
+    }
+  return {
+    payments: (submit) => recorded(submit, ({ principal, input }, refusal) => factsOfPayment(principal, input, refusal)),
+    batches: (submit) => recorded(submit, ({ principal, input }, refusal) => factsOfBatch(principal, input, refusal)),
+    settled: async () => void (await Promise.all(writing)),
+  }
+}
