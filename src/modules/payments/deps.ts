@@ -13,8 +13,7 @@ import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
-import type { Refusals } from './refusals/record.ts'
-import type { SubmitBatch, SubmitPayment } from './request.ts'
+import type { Refusals, SubmitBatch, SubmitPayment } from './request.ts'
 
 /** What payments need: `app.ts` builds each part once. */
 export type Deps = {

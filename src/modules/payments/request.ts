@@ -32,3 +32,15 @@ export type SubmitBatch = (request: Omit<BatchRequest, 'locks' | 'traceparent'>)
 
 /** Decides a request together with the others that wait. Throws its refusal. */
 export type SubmitPayment = (request: Omit<PaymentRequest, 'locks' | 'traceparent'>) => Promise<CreatedPayment>
+
+/**
+ * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
+ * batch is being written form the next one. What a process had not written when it was killed is lost.
+ */
+export type Refusals = {
+  /** The same, with its refusals recorded. */
+  payments: (submit: SubmitPayment) => SubmitPayment
+  batches: (submit: SubmitBatch) => SubmitBatch
+  /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
+  settled: () => Promise<void>
+}

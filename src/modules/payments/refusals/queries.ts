@@ -1,8 +1,7 @@
 import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
-import { prune } from '../../../db/prune.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -78,39 +77,3 @@ const namesOf = statement(
 
 export const readPayees = (tx: Tx, ids: readonly Uuid[]): Promise<(Payee & { id: Uuid; workspaceId: Uuid })[]> =>
   tx.query(namesOf, [plainList(ids)])
-
-const insert = statement(
-  'payment_refusals.insert',
-  `insert into payment_refusals (id, workspace_id, account_id, initiator_account_id, grant_id, beneficiary_id, amount_minor, account_reference, error,
-     message, decision, request_id, created_at)
-   select id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision::json, request, $13
-   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]), unnest($5::uuid[]), unnest($6::uuid[]),
-     unnest($7::bigint[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), ${documents(11)}, unnest($12::text[]))
-     as r(id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision, request)`,
-)
-
-export const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<unknown> =>
-  tx.query(insert, [
-    plainList(rows.map(({ id }) => id)),
-    plainList(rows.map(({ workspaceId }) => workspaceId)),
-    plainList(rows.map(({ accountId }) => accountId)),
-    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
-    plainList(rows.map(({ grantId }) => grantId)),
-    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
-    plainList(rows.map(({ amountMinor }) => amountMinor)),
-    textList(rows.map(({ accountReference }) => accountReference)),
-    plainList(rows.map(({ error }) => error)),
-    textList(rows.map(({ message }) => message)),
-    documentList(rows.map(({ decision }) => (decision === null ? null : JSON.stringify(decision)))),
-    textList(rows.map(({ requestId }) => requestId)),
-    at,
-  ])
-
-const removal = statement(
-  'payment_refusals.prune',
-  `delete from payment_refusals where id in (
-     select id from payment_refusals where created_at < $1 order by created_at limit $2 offset $3)
-   returning 1`,
-)
-
-export const pruneRefusals = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

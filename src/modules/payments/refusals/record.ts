@@ -6,10 +6,11 @@ import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import type { Deps } from '../deps.ts'
-import type { SubmitBatch, SubmitPayment } from '../request.ts'
+import type { Refusals } from '../request.ts'
 import { factsOfBatch, factsOfPayment, type RefusalFacts } from './facts.ts'
 import { presentRefusal } from './present.ts'
-import { countRefusals, insertRefusals, mostRecent, type RefusalRecord, readPayees } from './queries.ts'
+import { countRefusals, mostRecent, type RefusalRecord, readPayees } from './queries.ts'
+import { insertRefusals } from './write.ts'
 
 type RecordDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>
 
@@ -42,12 +43,11 @@ const recordOf = (facts: RefusalFacts, payees: Payees, at: Date): RefusalRecord 
 const write = async (
   tx: Tx,
   deps: RecordDeps,
-  entries: readonly RefusalFacts[],
-  wait: boolean,
+  { entries, wait, since }: { entries: readonly RefusalFacts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
   const [lockedElsewhere, recent, payees] = await Promise.all([
     lockBatch(tx, { exclusive: entries.map(ownerOf) }, wait),
-    countRefusals(tx, [...new Set(entries.map(askingOf))], daysAfter(deps.clock.now(), -1)),
+    countRefusals(tx, [...new Set(entries.map(askingOf))], since),
     readPayees(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
   ])
   const records: RefusalRecord[] = []
@@ -73,23 +73,14 @@ const write = async (
   return outcomes
 }
 
-/**
- * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
- * batch is being written form the next one. What a process had not written when it was killed is lost.
- */
-export type Refusals = {
-  /** The same, with its refusals recorded. */
-  payments: (submit: SubmitPayment) => SubmitPayment
-  batches: (submit: SubmitBatch) => SubmitBatch
-  /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
-  settled: () => Promise<void>
-}
-
 export const createRefusals = (deps: RecordDeps): Refusals => {
   const queue = createAccountQueue<RefusalFacts, undefined>({
     name: 'refused payments',
     logger: deps.logger,
-    work: (entries, wait) => inTx(deps.db, (tx) => write(tx, deps, entries, wait)),
+    work: (entries, wait) => {
+      const since = daysAfter(deps.clock.now(), -1)
+      return inTx(deps.db, (tx) => write(tx, deps, { entries, wait, since }))
+    },
     mostShared: 1,
     mostWaiting: 1,
     mostQueued: 5_000,
