@@ -4,8 +4,7 @@ import type { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
-import type { CreatePaymentBatch } from '../batch/schema.ts'
-import type { CreatePayment } from '../schema.ts'
+import type { BatchRequest, PaymentRequest } from '../request.ts'
 
 /** A refused payment, before it has an id and a time. */
 export type RefusalFacts = {
@@ -31,7 +30,10 @@ const withoutTrace = (decision: Decision | undefined): RefusalFacts['decision'] 
   return rest
 }
 
-export const factsOfPayment = (principal: Principal, input: CreatePayment, refusal: Refusal): RefusalFacts[] =>
+export const factsOfPayment = (
+  { principal, input }: Pick<PaymentRequest, 'principal' | 'input'>,
+  refusal: Refusal,
+): RefusalFacts[] =>
   isRecorded(refusal)
     ? [
         {
@@ -49,22 +51,26 @@ export const factsOfPayment = (principal: Principal, input: CreatePayment, refus
 type ItemFault = { index: number; error: string; message: string }
 
 /** Each item that was refused, or the batch as a whole where no item is to blame. */
-export const factsOfBatch = (principal: Principal, { items }: CreatePaymentBatch, refusal: Refusal): RefusalFacts[] => {
-  if (!isRecorded(refusal)) return []
+export const factsOfBatch = (
+  { principal, input: { items }, dryRun }: Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>,
+  refusal: Refusal,
+): RefusalFacts[] => {
+  if (dryRun || !isRecorded(refusal)) return []
   const faults = (refusal.details?.items ?? []) as readonly ItemFault[]
   if (faults.length === 0) {
-    const amountMinor = items.reduce((sum, item) => sum + item.amount_minor, 0n)
+    const amountMinor = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
     const { code: error, message } = refusal
     const whole = { principal, beneficiaryId: null, amountMinor, accountReference: null, decision: null }
     return [{ ...whole, error, message: messageOf(error, message) }]
   }
   return faults.flatMap(({ index, error, message }) => {
-    const item = items[index]
-    if (!item || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
+    const entry = items[index]
+    if (!entry || !('item' in entry) || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
+    const { item } = entry
     return [
       {
         principal,
-        beneficiaryId: item.beneficiary_id,
+        beneficiaryId: item.beneficiary_id ?? null,
         amountMinor: item.amount_minor,
         accountReference: item.account_reference ?? null,
         error,

@@ -109,8 +109,8 @@ export const createRefusals = (deps: RecordDeps): Refusals => {
       }
     }
   return {
-    payments: (submit) => recorded(submit, ({ principal, input }, refusal) => factsOfPayment(principal, input, refusal)),
-    batches: (submit) => recorded(submit, ({ principal, input }, refusal) => factsOfBatch(principal, input, refusal)),
+    payments: (submit) => recorded(submit, factsOfPayment),
+    batches: (submit) => recorded(submit, factsOfBatch),
     settled: async () => void (await Promise.all(writing)),
   }
 }
