@@ -550,6 +550,8 @@ CREATE TABLE "rail_attempts" (
 	"reference" text NOT NULL,
 	"generation" integer NOT NULL,
 	"send" integer NOT NULL,
+	"sender_id" uuid,
+	"fingerprint" "bytea",
 	"provider_request" text,
 	"provider_conversation" text,
 	"checks" integer DEFAULT 0 NOT NULL,

@@ -41,6 +41,7 @@ import { createJobs } from './jobs/jobs.ts'
 import type { Sweep } from './jobs/sweeps.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
+import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
@@ -95,6 +96,7 @@ export type ServiceOptions = {
   rails: Rails
   sandbox?: SandboxControl
   journal?: Journal
+  sends?: SendJournal
 }
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
@@ -133,6 +135,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
     witness: createWitness({ db, logger }, options.journal),
+    sends: options.sends,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),

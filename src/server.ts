@@ -15,6 +15,7 @@ import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
 import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
+import { openSendJournal } from './process/send-journal.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
@@ -70,6 +71,8 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
   const journal = await openJournal(config.DATA_DIR, installation, logger)
   if (journal) parts.defer(journal.close)
+  const sends = await openSendJournal(config.DATA_DIR, installation, logger)
+  if (sends) parts.defer(async () => sends.close())
   const service = await createService({
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
@@ -80,6 +83,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     rails,
     ...(sandbox && { sandbox }),
     ...(journal && { journal }),
+    ...(sends && { sends }),
   })
   parts.defer(service.stop)
   await service.start()

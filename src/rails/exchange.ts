@@ -2,8 +2,9 @@ import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './json.ts'
 
@@ -16,12 +17,19 @@ export type Exchange =
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
+/**
+ * Asked once the connection is established, right before the first byte, so that nothing slow stands between it and the request. On false
+ * nothing is sent. `withinMs`: the connection must be established within this time.
+ */
+export type Permission = { withinMs: number; take: () => Promise<boolean> }
+
 export type ExchangeRequest = {
   method: 'GET' | 'POST'
   url: string
   headers: Record<string, string>
   body?: unknown
   timeoutMs: number
+  permission?: Permission | undefined
 }
 
 /**
@@ -52,16 +60,34 @@ const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all
 
 const shared = createLookup()
 
-/**
- * Sends a request to the provider. `connected`: the name was resolved, the host reached and TLS established; before that nothing can have
- * been sent.
- */
+/** Resolves when the name was resolved, the host reached and TLS established; before that nothing can have been sent. */
+const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Socket> => {
+  const isSecure = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const to = { host, port: Number(url.port) || (isSecure ? 443 : 80), lookup }
+  return new Promise((resolve, reject) => {
+    const socket = isSecure
+      ? connectTls({ ...to, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
+      : connectPlain(to)
+    const abort = () => socket.destroy(new Error('the time was over'))
+    signal.addEventListener('abort', abort, { once: true })
+    socket.once('error', reject)
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      signal.removeEventListener('abort', abort)
+      socket.off('error', reject)
+      // The request adds its own listener; until then a reset is seen by the check before it.
+      socket.on('error', () => undefined)
+      resolve(socket)
+    })
+  })
+}
+
 const converse = (
   input: ExchangeRequest,
-  { signal, lookup, connected }: { signal: AbortSignal; lookup: LookupFunction; connected: () => void },
+  socket: Socket,
+  signal: AbortSignal,
 ): Promise<{ status: number; responseText: string }> => {
   const url = new URL(input.url)
-  const isSecure = url.protocol === 'https:'
   const body = input.body === undefined ? undefined : JSON.stringify(input.body)
   const headers = {
     accept: 'application/json',
@@ -70,8 +96,8 @@ const converse = (
     ...input.headers,
   }
   return new Promise((resolve, reject) => {
-    const request = (isSecure ? overHttps : overHttp)(url, { method: input.method, agent: false, lookup, signal, headers })
-    request.once('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', connected))
+    const send = url.protocol === 'https:' ? overHttps : overHttp
+    const request = send(url, { method: input.method, createConnection: () => socket, signal, headers })
     request.once('error', reject)
     request.once('response', (response) => {
       text(response).then((responseText) => resolve({ status: response.statusCode ?? 0, responseText }), reject)
@@ -80,28 +106,45 @@ const converse = (
   })
 }
 
-const failed = (error: unknown, connected: boolean, isLate: boolean): Exchange => {
-  if (!connected) {
-    const code = isLate ? 'not_connected_in_time' : (textField(error, 'code') ?? 'unreachable')
-    return { kind: 'not_sent', code, message: 'The provider could not be reached.' }
+const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
+
+/** The connection, once the request may leave by it. */
+const admit = async (input: ExchangeRequest, lookup: LookupFunction, signal: AbortSignal): Promise<Socket | Exchange> => {
+  const { permission } = input
+  const inTime = permission ? AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(permission.withinMs)))]) : signal
+  let socket: Socket
+  try {
+    socket = await connect(new URL(input.url), lookup, inTime)
+  } catch (error) {
+    const code = inTime.aborted ? 'not_connected_in_time' : (textField(error, 'code') ?? 'unreachable')
+    return notSent(code, 'The provider could not be reached.')
   }
-  return {
-    kind: 'lost',
-    message: isLate ? 'The provider did not answer in time.' : 'The connection was lost before the answer.',
+  try {
+    if (permission && !(await permission.take())) {
+      socket.destroy()
+      return notSent('not_permitted', 'It may not be sent.')
+    }
+  } catch (error) {
+    socket.destroy()
+    throw error
   }
+  if (socket.writable && !socket.readableEnded) return socket
+  socket.destroy()
+  return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
 }
 
 const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
   const signal = AbortSignal.timeout(input.timeoutMs)
-  let isConnected = false
-  const connected = () => {
-    isConnected = true
-  }
+  const admitted = await admit(input, lookup, signal)
+  if ('kind' in admitted) return admitted
   try {
-    const { status, responseText } = await converse(input, { signal, lookup, connected })
+    const { status, responseText } = await converse(input, admitted, signal)
     return { kind: 'answer', status, body: parseJson(responseText) }
-  } catch (error) {
-    return failed(error, isConnected, signal.aborted)
+  } catch {
+    const message = signal.aborted ? 'The provider did not answer in time.' : 'The connection was lost before the answer.'
+    return { kind: 'lost', message }
+  } finally {
+    admitted.destroy()
   }
 }
 

@@ -5,7 +5,8 @@ import type { CollectionAdapter, PayoutAdapter, RailGate, Submission } from './r
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
-  if (submission.kind !== 'not_sent') return 'answered'
+  // Without our own permission nothing was sent, but the provider had answered: the connection was established.
+  if (submission.kind !== 'not_sent' || submission.code === 'not_permitted') return 'answered'
   return submission.code === 'throttled' ? 'throttled' : 'failed'
 }
 

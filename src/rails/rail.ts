@@ -9,6 +9,12 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 /** Where the provider's deliveries for one attempt arrive; each URL carries the attempt's id and a secret of ours. */
 export type CallbackUrls = { result: string; timeout: string }
 
+/**
+ * The right to send, taken by an adapter once its connection to the provider is established, right before the first byte. On false the
+ * result is `not_sent`. `fingerprint`: a hash of the order as the provider gets it. `withinMs`: the time to get as far as that.
+ */
+export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
+
 /** One payout. `orderId` is a UUID of ours, `reference` 12 digits: both are the same however often the order is sent, and no other order's. */
 export type PayoutInstruction = {
   orderId: string
@@ -23,8 +29,7 @@ export type PayoutInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
-  /** Called once more right before the request leaves, because the token may have taken time. On false the result is `not_sent`. */
-  mayStillSend?: () => boolean
+  permission?: SendPermission
 }
 
 /** A top-up: the payer gets a prompt on the phone to pay. */
@@ -36,8 +41,7 @@ export type CollectionInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
-  /** As for a payout. */
-  mayStillSend?: () => boolean
+  permission?: SendPermission
 }
 
 /** The provider's ids, stored with the attempt for later queries. */
@@ -84,8 +88,8 @@ export type Delivery = { evidence: Evidence; provider: ProviderReference }
 /** What calls a provider to pay. It has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutAdapter = {
   /**
-   * Gets what a request needs before it can leave, the access token. Called before an attempt gets the right to send: a process that dies
-   * while it waits for a token has then sent nothing, provably. Never throws: without a token the send itself reports it.
+   * Gets what a request needs before it can leave, the access token, before an attempt is recorded: its time to be sent is short. Never
+   * throws: without a token the send itself reports it.
    */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>

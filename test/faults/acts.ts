@@ -136,26 +136,13 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
 
 type Kind = 'payment' | 'topup'
 
-/**
- * What a process had the right to send and did not send before it died. Nobody but the provider can know that, so it is not sent again: it
- * stays open, with its money held, until a person reads the provider's statement.
- */
-const neverArrived = async ({ world }: Stage, kind: Kind, id: string): Promise<boolean> => {
-  const [lost] = await world.sql<{ reference: string }>(
-    "select reference from rail_attempts where subject_id = $1 and state = 'lost'",
-    [parseId(kind, id)],
-  )
-  return lost !== undefined && (await world.provider.orders()).every(({ reference }) => reference !== lost.reference)
-}
-
-/** Work that is due, for the process that runs it. */
+/** Work that is due, for the process that runs it. A right to send that it did not use is seen in the journal of its machine. */
 const sends = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
     await stage.heir.pause()
     const id = await begin(stage)
-    const ended = hasEnded(stage.cast.api, `/v1/${kind}s/${id}`)
-    return { act: (victim) => victim.drain(), ended: async () => (await ended()) || neverArrived(stage, kind, id) }
+    return { act: (victim) => victim.drain(), ended: hasEnded(stage.cast.api, `/v1/${kind}s/${id}`) }
   },
 })
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { createService } from '../../src/app.ts'
+import { fitInstallation } from '../../src/db/installation.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/process/database.ts'
 import { findKeys } from '../../src/process/development-keys.ts'
@@ -7,6 +8,7 @@ import { readEnvironment } from '../../src/process/environment.ts'
 import { createLogger } from '../../src/process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from '../../src/process/ports.ts'
 import { openRails } from '../../src/process/rails.ts'
+import { openSendJournal } from '../../src/process/send-journal.ts'
 
 /*
  * The service in a separate process, made of the same parts as `src/server.ts`, that works only on command: so a test knows
@@ -19,6 +21,10 @@ const logger = await createLogger(config)
 const database = await openDatabase(config, logger)
 const keys = await findKeys(config)
 const { rails } = await openRails(config, clock, logger)
+const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
+const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
+const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
+const sends = await openSendJournal(config.DATA_DIR, installation, logger)
 const service = await createService({
   config: { ...config, ...keys.settings },
   databaseUrl: database.url,
@@ -26,6 +32,7 @@ const service = await createService({
   clock,
   logger,
   rails,
+  ...(sends && { sends }),
 })
 await service.start()
 await listen(service.operator, operatorListener(config))

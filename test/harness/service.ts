@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import type { Journal } from '../../src/db/witness.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
+import type { SendJournal } from '../../src/lib/send-journal.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
 import { serializers } from '../../src/process/logger.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
@@ -47,6 +48,8 @@ export type TestOptions = {
   provider?: TestService
   /** What an earlier life of the process remembered. */
   journal?: Journal
+  /** Where it writes down what it sends. */
+  sends?: SendJournal
 }
 
 const usedPorts = new Set<number>()
@@ -113,6 +116,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     clock,
     logger,
     ...(options.journal && { journal: options.journal }),
+    ...(options.sends && { sends: options.sends }),
     rails: sandboxRails(config, clock, withTimeout(sandbox, options.env?.DARAJA_TIMEOUT_MS), sandboxUrl),
   })
   await service.start()

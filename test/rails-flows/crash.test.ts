@@ -1,4 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { newId } from '../../src/lib/ids.ts'
+import type { SendJournal } from '../../src/lib/send-journal.ts'
+import { openSendJournal } from '../../src/process/send-journal.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -23,7 +30,7 @@ afterEach(async () => {
  * The process dies while the provider delays its answer: the intent is committed, the result never is. Its successor has the same database,
  * clock, provider and address.
  */
-const dieWhileSending = async (party: string, takesEffect: boolean): Promise<TestService> => {
+const dieWhileSending = async (party: string, takesEffect: boolean, sends?: SendJournal): Promise<TestService> => {
   first.sandbox.failNext({ kind: 'hang', takesEffect })
   first.deps.jobs.drain().catch(() => undefined)
   await vi.waitFor(async () => {
@@ -36,6 +43,7 @@ const dieWhileSending = async (party: string, takesEffect: boolean): Promise<Tes
     clock: first.clock,
     provider: first,
     env: { OPERATOR_PORT: new URL(first.operatorUrl).port },
+    ...(sends && { sends }),
   })
   person = { ...person, api: second.api.as({ cookie: person.cookie }) }
   return second
@@ -80,4 +88,67 @@ test('a payment whose process was killed before it was sent is not sent by its s
   expect((await paymentOf(person, id)).status).toBe('unknown')
   expect(ordersTo(successor, '254722000022')).toHaveLength(0)
   expect(await balanceOf(person)).toEqual({ available: '850000', held: '150000' })
+})
+
+describe('with a journal, a process that had the right to send and died', () => {
+  let folder: string
+  let sends: SendJournal
+  const b2b = { payment_rail: 'MPESA_B2B', destination: '400211', account_reference: 'A1' }
+
+  const openOwn = async (): Promise<SendJournal> => {
+    const opened = await openSendJournal(folder, 'a0000000-0000-4000-8000-000000000000', pino({ level: 'silent' }))
+    if (!opened) throw new Error('there is no journal')
+    return opened
+  }
+  const files = async () => (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile())
+  const change = async (change: (text: string) => string) => {
+    for (const { parentPath, name } of await files()) {
+      const file = join(parentPath, name)
+      await writeFile(file, change(await readFile(file, 'utf8')))
+    }
+  }
+  const withoutSends = (text: string) => `${text.split('\n')[0]}\n`
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sends-'))
+    sends = await openOwn()
+    await first.stop()
+    first = { ...first, ...(await startService({ database: first.database, clock: first.clock, provider: first, sends })) }
+    person = { ...person, api: first.api.as({ cookie: person.cookie }) }
+    await credit(first, person.accountId, 1_000_000n)
+  })
+  afterEach(async () => {
+    sends.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test('before it wrote the attempt down, sent nothing: its successor sends it, once', async () => {
+    const id = await pay(person, b2b)
+    const successor = await dieWhileSending('400211', false, await openOwn())
+    await change(withoutSends)
+    await pass(successor, 61)
+    await successor.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(ordersTo(successor, '400211')).toHaveLength(1)
+    expect(alerts(successor)).toEqual([])
+  })
+
+  test('after it wrote the attempt down, may have sent it: the outcome is unknown', async () => {
+    const id = await pay(person, b2b)
+    const successor = await dieWhileSending('400211', false, await openOwn())
+    await pass(successor, 61)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(ordersTo(successor, '400211')).toHaveLength(0)
+  })
+
+  test('on a machine that was started again since, or on another one, proves nothing: one interval later it is unknown', async () => {
+    const id = await pay(person, b2b)
+    const successor = await dieWhileSending('400211', false, await openOwn())
+    await change(() => `boot ${newId()}\n`)
+    await pass(successor, 61)
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    await pass(successor, 31)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(ordersTo(successor, '400211')).toHaveLength(0)
+  })
 })

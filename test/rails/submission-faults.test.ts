@@ -36,8 +36,8 @@ const senders: Sender[] = [
   { name: 'STK', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).collection.collect(rails.collection()) },
 ]
 
-test('nothing is sent if the time to send has passed while waiting for a token', async () => {
-  const late = { mayStillSend: () => false }
+test('nothing is sent without the permission that is asked for once the connection is established', async () => {
+  const late = { permission: { withinMs: 5_000, take: async () => false } }
   const { payout, collection } = rails.daraja({ timeoutMs: 5_000 })
   const before = rails.sandbox.orders().length
   const submissions = [
@@ -48,7 +48,7 @@ test('nothing is sent if the time to send has passed while waiting for a token',
       .pay(rails.payout({ ...late, rail: 'PESALINK', destination: '0123456789', bankCode: '01' })),
   ]
   expect(submissions.map((each) => [each.kind, 'code' in each && each.code])).toEqual(
-    submissions.map(() => ['not_sent', 'too_late']),
+    submissions.map(() => ['not_sent', 'not_permitted']),
   )
   expect(rails.sandbox.orders()).toHaveLength(before)
 })

@@ -142,6 +142,10 @@ export const railAttempts = pgTable(
     generation: integer().notNull(),
     /** Counts the sends of the order from 1. */
     send: integer().notNull(),
+    /** The journal that names the attempt if it was sent; null before, and where no journal can be written. */
+    senderId: uuid(),
+    /** A hash of the order as the provider got it. */
+    fingerprint: bytes(),
     providerRequest: text(),
     providerConversation: text(),
     checks: integer().notNull().default(0),

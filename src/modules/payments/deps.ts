@@ -11,6 +11,7 @@ import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import type { Refusals, SubmitBatch, SubmitPayment } from './request.ts'
@@ -27,6 +28,7 @@ export type Deps = {
   orderNames: OrderNames
   receiptKeys: ReceiptKeys
   witness: Witness
+  sends: SendJournal | undefined
   contractWallets: ContractWallets
   cursors: Cursors
   appendEvents: AppendEvents

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
+import { permissionFor } from '../fingerprint.ts'
 import { textField } from '../json.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, CollectionAdapter, CollectionInstruction, Evidence, Submission } from '../rail.ts'
@@ -32,22 +33,19 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     if (!mobile.test(instruction.phoneNumber)) {
       return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
     }
-    const answer = await post(
-      '/mpesa/stkpush/v1/processrequest',
-      {
-        ...proof(),
-        TransactionType: options.transactionType,
-        Amount: amount,
-        PartyA: instruction.phoneNumber,
-        PartyB:
-          options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
-        PhoneNumber: instruction.phoneNumber,
-        CallBackURL: instruction.callbacks.result,
-        AccountReference: freeText(instruction.reference, 12, 'TOPUP'),
-        TransactionDesc: 'Top-up',
-      },
-      instruction.mayStillSend,
-    )
+    const order = {
+      TransactionType: options.transactionType,
+      Amount: amount,
+      PartyA: instruction.phoneNumber,
+      PartyB:
+        options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
+      PhoneNumber: instruction.phoneNumber,
+      CallBackURL: instruction.callbacks.result,
+      AccountReference: freeText(instruction.reference, 12, 'TOPUP'),
+      TransactionDesc: 'Top-up',
+    }
+    const permission = permissionFor(instruction.permission, order)
+    const answer = await post('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, permission)
     return readSubmission(answer, (body) => {
       const request = textField(body, 'CheckoutRequestID')
       return request === undefined ? undefined : { request, conversation: textField(body, 'MerchantRequestID') ?? null }

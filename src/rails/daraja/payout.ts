@@ -1,3 +1,4 @@
+import { permissionFor } from '../fingerprint.ts'
 import { textField } from '../json.ts'
 import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode } from '../text.ts'
@@ -14,7 +15,10 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
     const sentId = instruction.rail === 'MPESA_B2C' ? instruction.orderId : null
-    return readSubmission(await post(prepared.path, prepared.body, instruction.mayStillSend), (body) => {
+    // The credential is encrypted anew for each request; everything else is the order.
+    const { SecurityCredential: _, ...order } = prepared.body
+    const permission = permissionFor(instruction.permission, order)
+    return readSubmission(await post(prepared.path, prepared.body, permission), (body) => {
       const request = textField(body, 'OriginatorConversationID') ?? sentId
       const conversation = textField(body, 'ConversationID') ?? null
       return request === null && conversation === null ? undefined : { request, conversation }

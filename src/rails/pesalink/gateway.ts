@@ -1,5 +1,5 @@
 import { authorizedExchange } from '../authorized.ts'
-import { type Exchange, type ExchangeRequest, exchange } from '../exchange.ts'
+import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
 import { asRecord, textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
@@ -7,7 +7,7 @@ import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options
 type Request = Pick<ExchangeRequest, 'method' | 'body'> & {
   path: string
   signature: string
-  mayStillSend?: (() => boolean) | undefined
+  permission?: Permission | undefined
 }
 export type Send = ((request: Request) => Promise<Exchange>) & { ready: () => Promise<void> }
 
@@ -33,11 +33,10 @@ export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Sen
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
-  const send = ({ method, path, body, signature, mayStillSend }: Request) =>
+  const send = ({ method, path, body, signature, permission }: Request) =>
     authorizedExchange(
       { lookup: deps.lookup, tokens, refusesToken },
-      { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs },
-      mayStillSend,
+      { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs, permission },
     )
   return Object.assign(send, { ready: async () => void (await tokens.get()) })
 }

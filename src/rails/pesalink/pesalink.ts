@@ -1,5 +1,6 @@
 import { failure } from '../../lib/failure-codes.ts'
 import type { Exchange } from '../exchange.ts'
+import { permissionFor } from '../fingerprint.ts'
 import { field, textField } from '../json.ts'
 import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
@@ -46,7 +47,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
       path: `${options.transferPath ?? defaultPaths.transferPath}/${prepared.service}`,
       body: prepared.body,
       signature: sign(prepared.signed),
-      mayStillSend: instruction.mayStillSend,
+      permission: permissionFor(instruction.permission, prepared.body),
     })
     return readSubmission(answer, instruction.reference, options.failureCodes)
   }

@@ -2,15 +2,12 @@ import { lockBatch } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { contended, type Outcome } from '../../../../queue/account-queue.ts'
-import { timeoutMsOf } from '../../../../rails/definitions.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 import { type Recorded, recordAttempts } from './record.ts'
-import { claimRightToSend } from './right-to-send.ts'
-import { sendGraceSeconds } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
-type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'>
+type ClaimDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'>
 
 /** A payment or a top-up that is due, and the account that owns it. */
 export type Due = { id: Uuid; tenant: Uuid }
@@ -19,7 +16,7 @@ export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
 const recordAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'logger' | 'orderNames' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'orderNames' | 'rails' | 'vault'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {
@@ -28,28 +25,11 @@ const recordAll = async (
   return recordAttempts(tx, deps, { kind: subject.kind, rail }, outgoing)
 }
 
-/** The right to send is taken after the attempts are committed, and only the attempts that get it are sent. */
-const keepClaimed = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'witness'>,
-  { subject, rail }: SendLane,
-  recorded: Recorded[],
-): Promise<Recorded[]> => {
-  const server = deps.witness.trusted()
-  if (recorded.length === 0 || server === undefined) return []
-  const ids = recorded.map(({ sending }) => sending.attemptId)
-  const graceSeconds = sendGraceSeconds(timeoutMsOf(rail, deps.config))
-  const claimed = await claimRightToSend(deps.db, subject.kind, ids, { at: deps.clock.now(), graceSeconds, server })
-  deps.db.remembered.note('attempt', [...claimed])
-  // Perhaps because another server answered.
-  if (claimed.size < ids.length) deps.witness.doubt()
-  return recorded.filter(({ sending }) => claimed.has(sending.attemptId))
-}
-
 export const tenantsOf = (due: readonly { tenant: Uuid }[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
 /**
- * Records an attempt for each task in one transaction, and takes the right to send. For each: the attempt to send, or null where there is
- * nothing to send now. A task that is named twice is sent once.
+ * Records an attempt for each task in one transaction. For each: the attempt to send, or null where there is nothing to send now. A task
+ * that is named twice is sent once.
  */
 export const claimDue = async (
   deps: ClaimDeps,
@@ -62,7 +42,7 @@ export const claimDue = async (
     const free = due.filter(({ tenant }) => !held.has(tenant))
     return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), held }
   })
-  const sendable = new Map((await keepClaimed(deps, lane, recorded)).map((each) => [each.outgoing.subjectId, each]))
+  const sendable = new Map(recorded.map((each) => [each.outgoing.subjectId, each]))
   return due.map(({ id, tenant }) => {
     if (held.has(tenant)) return contended
     const own = sendable.get(id) ?? null

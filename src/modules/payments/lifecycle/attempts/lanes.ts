@@ -58,7 +58,7 @@ type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; 
 
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
 const sendingLane = (
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'>,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'>,
   { name, lane, limit, send, read }: SendingLane,
 ): Lane => {
   const readFairly = createFairReader(read)
@@ -97,7 +97,7 @@ export type SendingLanes = { payments: Lane[]; topups: Lane[] }
 export const createSendingLanes = (
   deps: Pick<
     Deps,
-    'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
+    'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'sends' | 'vault' | 'witness'
   >,
   subjects: Subjects,
 ): SendingLanes => {

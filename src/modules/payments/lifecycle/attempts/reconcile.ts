@@ -13,7 +13,7 @@ import { recordAbandoned } from './submission.ts'
 
 type ReconcileDeps = Pick<
   Deps,
-  'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault'
+  'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'sends' | 'vault'
 >
 
 const batchSize = 20
@@ -66,7 +66,7 @@ const conclude = (
 
 /** The attempt after its sender failed to report back. Null when it is to be sent again. */
 const abandoned = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs'>,
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'sends'>,
   kind: AttemptSubject,
   dueAttempt: AttemptRecord,
 ): Promise<AttemptRecord | null> => {

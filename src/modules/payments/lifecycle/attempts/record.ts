@@ -3,11 +3,11 @@ import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Deps } from '../../deps.ts'
 import { callbackUrls } from './for-rail.ts'
 import { type AttemptRecord, insertAttempts, type NewAttempt } from './queries.ts'
-import { claimWithinSeconds, sendWithinSeconds } from './schedule.ts'
-import type { Outgoing, Sending } from './subject.ts'
+import { claimWithinSeconds } from './schedule.ts'
+import type { Order, Outgoing } from './subject.ts'
 
 /** An attempt that is recorded and not yet sent. */
-export type Recorded = { outgoing: Outgoing; sending: Sending }
+export type Recorded = { outgoing: Outgoing; order: Order }
 
 const newAttempt = (
   { orderNames }: Pick<Deps, 'orderNames'>,
@@ -27,7 +27,7 @@ const mostGenerations = 5
 /** Records one attempt for each, in one statement, and repeats it for those whose names belong to another payment, with the next names. */
 export const recordAttempts = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'config' | 'orderNames'>,
+  deps: Pick<Deps, 'config' | 'orderNames'>,
   lane: Lane,
   outgoing: readonly Outgoing[],
 ): Promise<Recorded[]> => {
@@ -42,7 +42,7 @@ export const recordAttempts = async (
     const left: Outgoing[] = []
     for (const each of open) {
       const attempt = attempts.get(each.subjectId)
-      if (attempt && inserted.has(attempt.id)) recorded.push({ outgoing: each, sending: sendingOf(deps, attempt, at) })
+      if (attempt && inserted.has(attempt.id)) recorded.push({ outgoing: each, order: orderOf(deps, attempt, at) })
       else left.push(each)
     }
     open = left
@@ -50,15 +50,10 @@ export const recordAttempts = async (
   return recorded
 }
 
-const sendingOf = (
-  deps: Pick<Deps, 'clock' | 'config' | 'orderNames'>,
-  { id, orderId, reference }: NewAttempt,
-  at: Date,
-): Sending => ({
+const orderOf = (deps: Pick<Deps, 'config' | 'orderNames'>, { id, orderId, reference }: NewAttempt, at: Date): Order => ({
   attemptId: id,
   orderId,
   reference,
   at,
   callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, id),
-  mayStillSend: () => deps.clock.now() <= secondsAfter(at, sendWithinSeconds),
 })

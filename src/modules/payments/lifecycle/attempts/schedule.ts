@@ -10,7 +10,7 @@ export const secondsToNextQuery = (queriesMade: number): number => queryDelaysSe
 /** The longest time between recording an attempt and taking the right to send it. A later sender finds the attempt marked as not sent. */
 export const claimWithinSeconds = 15
 
-/** With the right to send, the call to the rail begins within this time or not at all. */
+/** From recording an attempt to the first byte of its request: the token, the connection and the right to send. */
 export const sendWithinSeconds = 10
 
 /**

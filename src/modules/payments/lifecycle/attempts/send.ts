@@ -10,6 +10,7 @@ import type { ProviderReference } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import type { SendLane } from './claim.ts'
 import type { Recorded } from './record.ts'
+import { createPermissions } from './right-to-send.ts'
 import { secondsToNextQuery } from './schedule.ts'
 import { notSent } from './subject.ts'
 import { recordSubmission } from './submission.ts'
@@ -52,7 +53,10 @@ export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
  * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
  * statement is under way are written together in the next.
  */
-export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>): Sender => {
+export const createSender = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'sends' | 'witness'>,
+): Sender => {
+  const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({
     query: async (taken) => {
       const at = deps.clock.now()
@@ -71,10 +75,10 @@ export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock
     maxKeys: mostInStatement,
   })
 
-  const send: Sender = async (lane, { outgoing, sending }) => {
-    const { attemptId } = sending
-    // The right to send was taken a moment ago; if the process slept since then, it does not send.
-    const submission = sending.mayStillSend() ? await outgoing.send(sending) : notSent('too_late')
+  const send: Sender = async (lane, { outgoing, order }) => {
+    const { attemptId } = order
+    const permission = permissionFor(lane, order)
+    const submission = permission.withinMs > 0 ? await outgoing.send({ ...order, permission }) : notSent('too_late')
     deps.logger.info(
       {
         subject: lane.subject.kind,
@@ -94,7 +98,7 @@ export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock
     continueTrace(
       recorded.outgoing.traceparent,
       `job ${lane.subject.kind}s.${lane.rail}`,
-      { subject: recorded.outgoing.subjectId, attempt: recorded.sending.attemptId },
+      { subject: recorded.outgoing.subjectId, attempt: recorded.order.attemptId },
       () => send(lane, recorded),
     )
 }

@@ -2,19 +2,14 @@ import type { Tx } from '../../../../db/client.ts'
 import type { Actor } from '../../../../events/audit.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { Minor } from '../../../../lib/money.ts'
-import type { CallbackUrls, Evidence, Submission } from '../../../../rails/rail.ts'
+import type { CallbackUrls, Evidence, SendPermission, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */
-export type Sending = {
-  attemptId: Uuid
-  orderId: Uuid
-  reference: string
-  at: Date
-  callbacks: CallbackUrls
-  mayStillSend: () => boolean
-}
+export type Order = { attemptId: Uuid; orderId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
+
+export type Sending = Order & { permission: SendPermission }
 
 /** The sends of an order before this one. */
 export type Earlier = { sends: number; generation: number }

@@ -2,6 +2,7 @@ import type { Tx } from '../../../../db/client.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { failure } from '../../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import type { JournalFinding } from '../../../../lib/send-journal.ts'
 import type { Evidence, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
@@ -10,6 +11,7 @@ import { secondsToNextQuery, secondsToNextTry } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
 type SubmissionDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+type AbandonedDeps = SubmissionDeps & Pick<Deps, 'sends'>
 
 /** What follows when the rail was not reached by the last try either. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
@@ -29,7 +31,7 @@ const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttem
   if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
   // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
-  if (attempt.state === 'sending' && wait !== undefined) {
+  if ((attempt.state === 'recorded' || attempt.state === 'sending') && wait !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     await subjects.sendAgainAt(attempt.subjectId, secondsAfter(tx.at, wait))
     return
@@ -66,23 +68,36 @@ export const recordSubmission = async (
   }
 }
 
+/** Its sender's machine is asked first: for one more interval. */
+const queriesBeforeLost = 1
+
+/** What the sender of this attempt left: whether it is proven that nothing was sent, or may come to be proven. */
+const findingOf = ({ sends }: Pick<Deps, 'sends'>, attempt: AttemptRecord): JournalFinding => {
+  const { id, senderId, checks } = attempt
+  if (senderId === null) return 'may_be_sent'
+  const finding = sends?.read(senderId, id) ?? 'elsewhere'
+  return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
+}
+
 /**
- * An attempt whose process did not report back. Without the right to send, nothing was sent and nothing will be: it is sent again. With it,
- * the attempt may have been sent: its outcome is unknown, the rail is queried, and it is never sent again.
+ * An attempt whose process did not report back, after the time to send it. Without the right to send, nothing was sent and nothing will be;
+ * nor with it, where the journal of its sender does not name the attempt: it is sent again. Otherwise it may have been sent: its outcome is
+ * unknown, and the rail is queried.
  */
 export const recordAbandoned = async (
   tx: Tx,
-  deps: SubmissionDeps,
+  deps: AbandonedDeps,
   kind: AttemptSubject,
   abandoned: { id: Uuid; subjectId: Uuid },
 ): Promise<AttemptRecord['state']> => {
   const open = await openAttempt(tx, deps, kind, abandoned)
   const { attempt, subjects } = open
-  if (attempt.state === 'recorded' && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
+  const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
+  if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
     await subjects.sendAgainAt(attempt.subjectId, tx.at)
     return 'not_sent'
   }
-  if (attempt.state === 'sending' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
+  if (finding === 'may_be_sent' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
     await applyEvidence(tx, deps, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
     return 'lost'
   }
