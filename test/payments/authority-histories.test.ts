@@ -138,9 +138,7 @@ const acts = {
 
 type Step = { act: keyof typeof acts; process: number; approver: number }
 /** What stands in one list is done at once, at two processes, so its order is open. */
-const weighted = Object.keys(acts).flatMap((act) =>
-  Array(/^(approve|request|send|sign)/.test(act) ? 4 : 1).fill(act),
-)
+const weighted = Object.keys(acts).flatMap((act) => Array(/^(approve|request|send|sign)/.test(act) ? 4 : 1).fill(act))
 const step = fc.record({ act: fc.constantFrom(...(weighted as Step['act'][])), process: fc.nat(1), approver: fc.nat(1) })
 const history = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 12 })
 
