@@ -605,6 +605,7 @@ CREATE TABLE "spending_policies" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
 	"name" text NOT NULL,
+	"binds_grant_id" uuid,
 	"payment_types" text[] NOT NULL,
 	"beneficiary_ids" uuid[] NOT NULL,
 	"per_payment_limit_minor" bigint,
@@ -645,11 +646,12 @@ CREATE TABLE "spending_totals" (
 	"workspace_id" uuid NOT NULL,
 	"day" date NOT NULL,
 	"payee_id" uuid NOT NULL,
+	"grant_id" uuid NOT NULL,
 	"rail" text NOT NULL,
 	"payment_type" text NOT NULL,
 	"used_minor" bigint NOT NULL,
 	"payments" bigint NOT NULL,
-	CONSTRAINT "spending_totals_workspace_id_payee_id_day_rail_payment_type_pk" PRIMARY KEY("workspace_id","payee_id","day","rail","payment_type"),
+	CONSTRAINT "spending_totals_workspace_id_payee_id_day_rail_payment_type_grant_id_pk" PRIMARY KEY("workspace_id","payee_id","day","rail","payment_type","grant_id"),
 	CONSTRAINT "spending_totals_used_check" CHECK ("spending_totals"."used_minor" >= 0 and "spending_totals"."payments" >= 0)
 );
 --> statement-breakpoint

@@ -66,11 +66,11 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
-/** What one answer may be long, whatever its rows contain: a page ends before it, with the cursor of its last row. */
+/** How long the rows of one answer may be, whatever they contain: a page ends before it, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
 /** How many of these rows fit; one always does. */
-const fitting = (items: readonly unknown[]): number => {
+export const fitting = (items: readonly unknown[]): number => {
   let characters = 0
   const tooMany = items.findIndex((item) => {
     // Beyond ASCII a character takes up to three bytes.

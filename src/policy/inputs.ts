@@ -1,7 +1,7 @@
 import { decodeUuid } from '../lib/uuid-text.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames, wireName } from './fields.ts'
 import { applicablePolicies } from './policy-findings.ts'
-import type { Evaluation, PolicyRules } from './types.ts'
+import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
 // What a decision was made of, as JSON, so that it can be made again. Amounts and times are tagged, because JSON has neither: `{"minor": "250"}`,
 // `{"time": "2026-01-31T21:00:00.000Z"}`. A policy is named with its version: its text is kept once for each version.
@@ -28,9 +28,23 @@ const unpack = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, one]) => [key, unpack(one)]))
 }
 
+/** Of a payee's beneficiaries, those that a list names: there may be thousands of one payee, and the others decide nothing. */
+const namedPayee = ({ payment, grants, mandate }: Evaluation, policies: readonly PolicyRules[]): PaymentFacts => {
+  const named = new Set(
+    [...policies, ...grants, ...(mandate ? [mandate] : [])].flatMap(({ beneficiaryIds }) => beneficiaryIds ?? []),
+  )
+  const kept = (ids: readonly string[]) => ids.filter((id) => id === payment.beneficiaryId || named.has(id))
+  return {
+    ...payment,
+    payeeBeneficiaryIds: kept(payment.payeeBeneficiaryIds),
+    paybillBeneficiaryIds: kept(payment.paybillBeneficiaryIds),
+  }
+}
+
 export const packInputs = (evaluation: Evaluation): PackedInputs => {
-  const policies = applicablePolicies(evaluation).map(({ id, version, usage }) => ({ id, version, usage }))
-  return pack({ ...evaluation, policies }) as PackedInputs
+  const applicable = applicablePolicies(evaluation)
+  const policies = applicable.map(({ id, version, usage }) => ({ id, version, usage }))
+  return pack({ ...evaluation, payment: namedPayee(evaluation, applicable), policies }) as PackedInputs
 }
 
 const uuidOf = (id: unknown): string => {
@@ -47,6 +61,11 @@ const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   return field.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value
 }
 
+const boundTo = (binds: unknown): string | null => {
+  if (binds === 'all') return null
+  return uuidOf(typeof binds === 'object' && binds !== null && 'grant_id' in binds ? binds.grant_id : undefined)
+}
+
 const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
   const fields: Partial<PolicyFields> = Object.fromEntries(policyFieldNames.map((field) => [field, valueFrom(document, field)]))
   return {
@@ -54,6 +73,7 @@ const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
     id: uuidOf(document.id),
     name: String(document.name),
     version: Number(document.version),
+    bindsGrantId: boundTo(document.binds),
   }
 }
 

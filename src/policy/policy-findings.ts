@@ -3,7 +3,7 @@ import { duplicateFindings } from './duplicates.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
 import type { Finding } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
-import { byText, namesPayee, namesType } from './scope.ts'
+import { bindsPayer, byText, namesPayee, namesType } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
 import { unapprovedUnderPolicy } from './unapproved.ts'
 
@@ -56,7 +56,7 @@ const selects = <Field extends PolicyField>(field: Field, policy: PolicyRules, p
 const selecting = policyFieldNames.filter((field) => 'selects' in effects[field])
 
 const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
-  selecting.every((field) => selects(field, policy, payment))
+  bindsPayer(policy, payment) && selecting.every((field) => selects(field, policy, payment))
 
 /** The policies that apply to the payment, oldest first (ids are UUIDv7), in whichever order they are passed. */
 export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>

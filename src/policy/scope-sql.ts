@@ -1,12 +1,17 @@
 /**
- * Whether a policy applies to a payment, in SQL: the rule of `policy/scope.ts`, for all rows of a table. `policy` has `payment_types` and
- * `beneficiary_ids`; `payment` has `payment_type`, `rail` and `payee_id`. A test compares the two.
+ * Whether a policy applies to a payment, in SQL: the rule of `policy/scope.ts`, for all rows of a table. `policy` has `payment_types`,
+ * `beneficiary_ids` and `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`. A test compares the two.
  */
 export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
      select from beneficiaries named join payees paid on paid.id = ${payment}.payee_id
-     where named.payee_id in (paid.id, paid.paybill_id) and named.id = any(${policy}.beneficiary_ids)))`
+     where named.payee_id in (paid.id, paid.paybill_id) and named.id = any(${policy}.beneficiary_ids)))
+   and (${policy}.binds_grant_id is null or ${policy}.binds_grant_id = any(
+     (select g.ancestor_ids || g.id from grants g where g.id = ${payment}.grant_id)::uuid[]))`
+
+/** In `spending_totals`, in the place of a grant: paid by a person. */
+export const noGrant = '00000000-0000-0000-0000-000000000000'
 
 /** The id that stands for all payees of a workspace together in `spending_totals`: no payee has it. */
 export const everyPayee = '00000000-0000-0000-0000-000000000000'

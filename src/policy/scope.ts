@@ -15,5 +15,11 @@ export const namesPayee = (list: readonly string[], payment: PaymentFacts): bool
 export const allowsPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeIsFixed && payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
+/** Whether a policy binds who pays: everyone, or only a grant and those below it. */
+export const bindsPayer = (
+  { bindsGrantId }: { bindsGrantId: string | null },
+  { grantLineage }: { grantLineage: readonly string[] },
+): boolean => bindsGrantId === null || grantLineage.includes(bindsGrantId)
+
 /** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

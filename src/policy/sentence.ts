@@ -5,11 +5,13 @@ export type Names = {
   money: (minor: string) => string
   nameOf: (beneficiaryId: string) => string
   typeName: (type: string) => string
+  /** The key or agent whose payments alone the policy binds; null: everyone's. */
+  boundTo: string | null
 }
 
 type Say = (terms: PolicyWire, names: Names) => string | null
 
-/** Where a field stands in the sentence: "Every payment [of type …] [to …] is limited to [limit], [limit], and [clause]." */
+/** Where a field stands in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
 type Part = { slot: Slot; say: Say } | { saidWith: PolicyField }
 
@@ -98,7 +100,8 @@ export const policySentence = (terms: PolicyWire, names: Names): string => {
     Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))
   const [type] = said('type')
   const [payee] = said('payee')
-  const scope = `Every payment${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
+  const by = names.boundTo === null ? '' : ` by “${names.boundTo}” and the keys below it`
+  const scope = `Every payment${by}${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
   if ([terms.per_payment_limit_minor, terms.daily_limit_minor, terms.monthly_limit_minor].includes('0'))
     return `${scope} is refused: a limit of zero lets nothing through.`
   const limits = said('limit')

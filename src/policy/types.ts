@@ -52,8 +52,17 @@ export type Limits = {
   approvalThresholdMinor: Minor | null
 }
 
-/** A policy of the workspace. Its lists select the payments that it applies to; empty = everything. */
-export type PolicyRules = PolicyFields & { id: string; name: string; version: number; usage: Usage }
+/**
+ * A policy of the workspace. Its lists select the payments that it applies to; empty = everything. `bindsGrantId`: it applies only to
+ * payments by this grant and those below it.
+ */
+export type PolicyRules = PolicyFields & {
+  id: string
+  name: string
+  version: number
+  bindsGrantId: string | null
+  usage: Usage
+}
 
 /**
  * The newest counting payment of the same amount and reference to the same payee. `isUnknown`: it is not known whether its money

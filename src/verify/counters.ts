@@ -1,6 +1,6 @@
 import { sqlCheck } from '../db/check.ts'
 import { countedPaymentsSql } from '../db/transitions.ts'
-import { everyPayee, totalApplies } from '../policy/scope-sql.ts'
+import { everyPayee, noGrant, totalApplies } from '../policy/scope-sql.ts'
 
 const counting = `p.status in ${countedPaymentsSql}`
 
@@ -38,12 +38,13 @@ export const counterChecks = [
     'I9',
     "an owner's totals of a day are the sum and the number of the payments that count in it",
     `with counted as (
-       select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id, rail, payment_type,
+       select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id,
+         coalesce(grant_id, '${noGrant}') as grant_id, rail, payment_type,
          sum(amount_minor) as used, count(*) as payments
        from payments p where ${counting}
-       group by workspace_id, counted_day, rail, payment_type, grouping sets ((payee_id), ()))
+       group by workspace_id, counted_day, 4, rail, payment_type, grouping sets ((payee_id), ()))
      select coalesce(t.workspace_id, c.workspace_id) || ' ' || coalesce(t.day, c.day) as subject
-     from spending_totals t full join counted c using (workspace_id, day, payee_id, rail, payment_type)
+     from spending_totals t full join counted c using (workspace_id, day, payee_id, grant_id, rail, payment_type)
      where (coalesce(t.used_minor, 0), coalesce(t.payments, 0)) <> (coalesce(c.used, 0), coalesce(c.payments, 0))`,
   ),
   sqlCheck(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -228,7 +229,13 @@ describe('answers do not grow with the policies of a workspace', () => {
     const denied = await key.api.post('/v1/payments', { ...body, amount_minor: '2000000' })
     expect(denied.body.details.decision.trace).toHaveLength(50)
     expect(denied.body.details.decision.trace[0].decisive).toBe(true)
-    expect(bytes(denied)).toBeLessThan(longest)
+    const { remedy } = denied.body.details.decision
+    expect([remedy.changes.length, remedy.changes_count]).toEqual([50, 100])
+    expect(bytes(denied)).toBeLessThan(longest / 4)
+    const items = Array.from({ length: 1000 }, () => ({ beneficiary_id: beneficiary, amount_minor: '2000000' }))
+    const refused = await key.api.post('/v1/payment-batches', { items })
+    expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('1000 of 1000 items')])
+    expect(bytes(refused)).toBeLessThan(longest)
 
     for (let count = 0; count < 30; count += 1) expect((await key.api.post('/v1/payments', body)).status).toBe(201)
     const pages: [string, number][] = []
@@ -256,5 +263,21 @@ describe('answers do not grow with the policies of a workspace', () => {
     expect([ids.length, new Set(ids).size]).toEqual([31, 31])
     expect((await owner.api.get('/v1/notifications?limit=100')).text).not.toContain('"trace"')
     expect((await owner.api.get(`/v1/payments/${ids[0]}`)).body.decision.trace).toHaveLength(50)
+  })
+
+  test('a payee that was created many times is stored with a payment only as often as a rule names it', async () => {
+    const owner = await signIn(service.api)
+    await credit(service, owner.accountId, 25_000_000n)
+    const ids: string[] = []
+    for (let count = 0; count < 12; count += 1) ids.push(await newBeneficiary(owner.api, { destination: '0744000300' }))
+    await create({ name: 'The third', beneficiary_ids: [ids[2]], daily_limit_minor: '20000' }, owner.api)
+    const pay = () => owner.api.post('/v1/payments', { beneficiary_id: ids[9], amount_minor: '15000' })
+    const { id } = (await pay()).body
+    expect((await pay()).body.error).toBe('policy_denied')
+    await service.settle()
+    await service.deps.jobs.sweep()
+    const { text } = await owner.api.get(`/v1/payments/${id}/receipt`)
+    const uuids = ids.map((one) => parseId('beneficiary', one))
+    expect(uuids.filter((uuid) => uuid && text.includes(uuid))).toEqual([uuids[2], uuids[9]])
   })
 })

@@ -51,6 +51,7 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   id: 'p1',
   name: 'Team lunch',
   version: 1,
+  bindsGrantId: null,
   ...noLimits,
   paymentTypes: [],
   beneficiaryIds: [],

@@ -10,7 +10,12 @@ import {
 } from '../../src/policy/fields.ts'
 import { policySentence } from '../../src/policy/sentence.ts'
 
-const names = { money: (minor: string) => `KES ${minor}`, nameOf: (id: string) => `<${id}>`, typeName: (type: string) => type }
+const names = {
+  money: (minor: string) => `KES ${minor}`,
+  nameOf: (id: string) => `<${id}>`,
+  typeName: (type: string) => type,
+  boundTo: null,
+}
 
 /** A value of each field that does something by itself. */
 const set: PolicyFields = {
@@ -71,3 +76,9 @@ test.each<[Partial<PolicyWire>, string]>([
   ],
   [{ daily_limit_minor: '0', on_duplicate: 'warn' }, 'Every payment is refused: a limit of zero lets nothing through.'],
 ])('%j: %s', (over, sentence) => expect(say(over)).toBe(sentence))
+
+test('whose payments alone a policy binds is in its sentence', () => {
+  expect(policySentence({ ...terms(), daily_limit_minor: '5' }, { ...names, boundTo: 'Till bot' })).toBe(
+    'Every payment by “Till bot” and the keys below it is limited to KES 5 a day.',
+  )
+})

@@ -56,6 +56,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     (await create(api, { beneficiary_id: beneficiary, amount_minor: '20000', narrative: 'Milk' })).id,
   'allowed for a key within its limits': async (_service, person, beneficiary) => {
     const key = await createKey(person, { spending_controls: { daily_limit_minor: '500000', beneficiary_ids: [beneficiary] } })
+    await key.api.post('/v1/spending-policies', { name: 'Its own', monthly_limit_minor: '600000' })
     return (await create(key.api, { beneficiary_id: beneficiary, amount_minor: '30000', metadata: { order: '17' } })).id
   },
   'approved with a session': async (_service, { api }, beneficiary) => {

@@ -14,6 +14,8 @@ export const spendingPolicies = pgTable(
       .notNull()
       .references(() => workspaces.id),
     name: text().notNull(),
+    /** Applies only to payments by this grant and those below it; null: to all. */
+    bindsGrantId: uuid(),
     paymentTypes: text().array().notNull(),
     beneficiaryIds: uuid().array().notNull(),
     perPaymentLimitMinor: money(),
@@ -95,7 +97,8 @@ export const usageCounters = pgTable(
 )
 
 /**
- * The sum of an owner's payments of one local day, by everything that a policy can select by: for each payee, and for all together. A new
+ * The sum of an owner's payments of one local day, by everything that a policy can select by: for each payee, and for all together, by the
+ * grant that they were made with (zeros: by a person). A new
  * or changed policy is seeded from these few rows: the payments themselves, and their payees, may be millions. Guarded by the owning ledger
  * account's lock.
  */
@@ -105,13 +108,14 @@ export const spendingTotals = pgTable(
     workspaceId: uuid().notNull(),
     day: date({ mode: 'string' }).notNull(),
     payeeId: uuid().notNull(),
+    grantId: uuid().notNull(),
     rail: text().notNull(),
     paymentType: text().notNull(),
     usedMinor: money().notNull(),
     payments: bigint({ mode: 'bigint' }).notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.workspaceId, t.payeeId, t.day, t.rail, t.paymentType] }),
+    primaryKey({ columns: [t.workspaceId, t.payeeId, t.day, t.rail, t.paymentType, t.grantId] }),
     check('spending_totals_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
   ],
 )

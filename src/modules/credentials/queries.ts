@@ -29,7 +29,8 @@ const limits = prepare('credentials.limits', { workspaceId: 'uuid', grantIds: 'u
                case when required_approval_count > 0 then coalesce(approval_threshold_minor, 0) else approval_threshold_minor end
              from spending_policies
              where workspace_id = ${at.workspaceId} and archived_at is null
-               and cardinality(payment_types) = 0 and cardinality(beneficiary_ids) = 0) as l
+               and cardinality(payment_types) = 0 and cardinality(beneficiary_ids) = 0
+               and (binds_grant_id is null or binds_grant_id = any(${at.grantIds}))) as l
            left join usage_counters d on d.subject_id = l.id and d.period = 'day' and d.period_start = ${at.day}
            left join usage_counters m on m.subject_id = l.id and m.period = 'month' and m.period_start = ${at.month}`,
     ),

@@ -18,6 +18,7 @@ const customTypes = {
 export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   id: formatId('policy', record.id),
   name: record.name,
+  binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
   payment_types: record.paymentTypes,
   beneficiary_ids: record.beneficiaryIds.map((id) => formatId('beneficiary', id)),
   per_payment_limit_minor: minor(record.perPaymentLimitMinor),
@@ -70,18 +71,19 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   ...(entry.decisive !== undefined && { decisive: entry.decisive }),
 })
 
+/** As many rules as a person reads: a payment's answer does not grow with the policies of its workspace. */
+const maxRules = 50
+
 const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
   max_amount_minor: minor(remedy.maxAmountMinor),
-  changes: remedy.changes.map((change) => ({
+  changes_count: remedy.changes.length,
+  changes: remedy.changes.slice(0, maxRules).map((change) => ({
     source: presentSource(change.source),
     rule: change.rule,
     ...(change.toMinor !== undefined && { to_minor: formatMinor(change.toMinor) }),
   })),
   passes_at: remedy.passesAt ? isoTime(remedy.passesAt) : null,
 })
-
-/** As many rules as a person reads; a payment's answer does not grow with the policies of its workspace. */
-const maxTrace = 50
 
 const room = ({ limitMinor, usedMinor, requestedMinor }: TraceEntry): bigint | null =>
   limitMinor === undefined ? null : limitMinor - (usedMinor ?? 0n) - (requestedMinor ?? 0n)
@@ -96,8 +98,8 @@ const byWeight = (a: TraceEntry, b: TraceEntry): number => {
 
 /** In the order of their evaluation. */
 const weightiest = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
-  if (trace.length <= maxTrace) return trace
-  const kept = new Set(trace.toSorted(byWeight).slice(0, maxTrace))
+  if (trace.length <= maxRules) return trace
+  const kept = new Set(trace.toSorted(byWeight).slice(0, maxRules))
   return trace.filter((entry) => kept.has(entry))
 }
 

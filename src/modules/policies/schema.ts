@@ -51,6 +51,10 @@ export const Policy = z
   .object({
     id: IdOut('policy'),
     name: z.string(),
+    binds: z.union([z.literal('all'), z.object({ grant_id: IdOut('grant') })]).meta({
+      description:
+        'Whose payments it applies to: of all, or of one key or agent and those below it. A key or agent that has policy.create and not policy.manage binds only itself.',
+    }),
     ...policyOutput,
     warnings: z
       .array(z.object({ code: z.enum(['custom_payment_types']), message: z.string() }))
@@ -123,9 +127,12 @@ export const Decision = z
         max_amount_minor: MinorOut.nullable().meta({
           description: 'The largest amount that would be allowed now with nothing else changed.',
         }),
-        changes: z.array(
-          z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }),
-        ),
+        changes_count: z.number().int().meta({ description: 'How many rules must change for the payment to pass.' }),
+        changes: z
+          .array(
+            z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }),
+          )
+          .meta({ description: 'These rules, at most the first 50; all that are counted must change.' }),
         passes_at: TimeOut.nullable().meta({ description: 'When the same payment passes without a change; null for never.' }),
       })
       .optional()

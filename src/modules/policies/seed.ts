@@ -9,7 +9,7 @@ const seed = statement(
   'policies.seed_counters',
   `with counted as (
      select t.day, sum(t.used_minor) as used, sum(t.payments) as payments
-     from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids) as s
+     from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
      where t.workspace_id = $3 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
        and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}
      group by t.day)
@@ -26,6 +26,6 @@ const seed = statement(
  */
 export const seedPolicy = async (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): Promise<void> => {
   const { month } = periodsAt(zone.at, zone.timeZone)
-  const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds]
+  const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds, policy.bindsGrantId]
   await Promise.all([tx.query(forget, [policy.id]), tx.query(seed, values)])
 }

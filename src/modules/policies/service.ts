@@ -47,6 +47,10 @@ const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at
   await seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
+/** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
+export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
+  grant && !permissions.has('policy.manage') ? grant.id : null
+
 /** Every payment of the workspace is decided by all of them, and its answer names those that decided. */
 const maxActive = 100
 
@@ -81,6 +85,7 @@ export const createPolicy = async (
       id: newId(),
       workspaceId: workspace.id,
       name: input.name,
+      bindsGrantId: boundGrant(principal),
       ...terms,
       createdBy: maker.accountId,
       createdByGrantId: maker.grantId,

@@ -32,6 +32,7 @@ type Row = {
   payment_type: string
   rail: string
   initiator_account_id: Uuid
+  lineage: Uuid[]
   payee_id: Uuid
   family_id: Uuid
   account_reference: string | null
@@ -41,7 +42,8 @@ type Row = {
 }
 
 const pastPayments = `
-  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.payee_id, p.account_reference, p.created_at,
+  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id,
+    coalesce((select g.ancestor_ids || g.id from grants g where g.id = p.grant_id), '{}') as lineage, p.payee_id, p.account_reference, p.created_at,
     (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as family_id,
     p.status in ${countedPaymentsSql} as counts,
     exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
@@ -56,8 +58,8 @@ const approvers = `
 type UnapprovedByPayee = Map<string, Unapproved[]>
 const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Row): void => {
   const key = `${day} ${row.family_id}`
-  const { payment_type: paymentType, rail, amount_minor: amountMinor } = row
-  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage: [], amountMinor }])
+  const { payment_type: paymentType, rail, amount_minor: amountMinor, lineage: grantLineage } = row
+  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage, amountMinor }])
 }
 
 /** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed. */
@@ -127,7 +129,7 @@ export const replayPolicy = async (
         payee: confirmed(row.initiator_account_id, row.created_at),
         workspaceId,
         initiatorAccountId: row.initiator_account_id,
-        grantLineage: [],
+        grantLineage: row.lineage,
         at: row.created_at,
       },
       policies: [{ ...policy, usage: read(counters, periods) }],

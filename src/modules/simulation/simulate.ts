@@ -14,6 +14,7 @@ import { findEarlier } from '../payments/evaluation/earlier.ts'
 import { evaluationOf } from '../payments/evaluation/evaluation.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
+import { boundGrant } from '../policies/service.ts'
 import type { Deps } from './deps.ts'
 import { preconditionEntries } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
@@ -25,25 +26,27 @@ export type Simulation = { decision: Decision | null; replay: Replay | null }
 const usageNow = statement(
   'simulation.usage',
   `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::text as day, coalesce(sum(t.used_minor), 0)::text as month
-   from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids) as s
+   from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
    where t.workspace_id = $1 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
      and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${totalApplies('s', 't')}`,
 )
 
 const proposedRules = async (
   tx: Tx,
-  workspaceId: string,
+  principal: Principal,
   terms: PolicyTerms,
   name: string,
   periods: Periods,
 ): Promise<PolicyRules> => {
-  const values = [workspaceId, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds]
+  const bindsGrantId = boundGrant(principal)
+  const values = [principal.workspace.id, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const [row] = await tx.query<{ day: string; month: string }>(usageNow, values)
   return {
     ...terms,
     id: proposedPolicyId,
     name,
     version: 0,
+    bindsGrantId,
     usage: { dayMinor: BigInt(row?.day ?? 0), monthMinor: BigInt(row?.month ?? 0) },
   }
 }
@@ -128,9 +131,7 @@ export const simulate = async (
     const periods = periodsAt(at, timeZone)
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
-    const proposed = terms
-      ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods)
-      : null
+    const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
     const decision = await decideNow(tx, deps, principal, { input, proposed, periods, at })
     const replay =
       proposed && input.replay_days !== undefined

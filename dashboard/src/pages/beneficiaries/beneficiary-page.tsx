@@ -4,6 +4,7 @@ import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { bankName } from '../../lib/banks.ts'
+import { makerText } from '../../lib/maker.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -45,9 +46,6 @@ const referenceText = (beneficiary: Beneficiary): string => {
   if (required) return 'Named with each payment'
   return railFacts[rail].accounts ? 'None: a till' : 'Optional'
 }
-
-const makerText = ({ grant_id, label }: Schemas['Maker']): string =>
-  grant_id === null ? 'A person' : `${label ?? 'A key or an agent'} (key or agent)`
 
 /** A person looks at who is paid, once. */
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {

@@ -45,7 +45,9 @@ export const PoliciesPage = () => {
                     </span>
                     <span className="item-main">
                       <span className="item-title">{policy.name}</span>
-                      <span className="item-note">{policySentence(policy, { currency, nameOf: beneficiaries.nameOf })}</span>
+                      <span className="item-note">
+                        {policySentence(policy, policy, { currency, nameOf: beneficiaries.nameOf })}
+                      </span>
                     </span>
                     <span className="item-side faint">
                       <Icon name="forward" size={16} />

@@ -61,7 +61,7 @@ export const PolicyDetail = ({ policy }: { policy: Policy }) => {
   return (
     <Card>
       <div className="stack">
-        <p className="sentence">{policySentence(policy, { currency, nameOf })}</p>
+        <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
         <Facts stacked facts={Object.values(factsOf(policy, currency, nameOf))} />
       </div>
     </Card>

@@ -19,6 +19,7 @@ import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { MadeBy } from './made-by.tsx'
 import { type AmountField, usePolicyForm } from './policy-form-state.ts'
 import { Replay } from './replay.tsx'
 
@@ -224,11 +225,12 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           <Card title="Summary">
             <p className="sentence" aria-live="polite">
               {terms
-                ? policySentence(terms, { currency, nameOf: beneficiaries.nameOf })
+                ? policySentence(terms, policy, { currency, nameOf: beneficiaries.nameOf })
                 : 'Correct the amounts to see the summary.'}
             </p>
           </Card>
-          <Replay terms={terms} />
+          {policy && <MadeBy policy={policy} />}
+          {(!policy || policy.binds === 'all') && <Replay terms={terms} />}
         </div>
       </Form>
       {policy && archiving && (

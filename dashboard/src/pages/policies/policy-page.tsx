@@ -4,6 +4,7 @@ import { Allowed } from '../../shell/allowed.tsx'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { MadeBy } from './made-by.tsx'
 import { PolicyDetail } from './policy-detail.tsx'
 import { PolicyForm } from './policy-form.tsx'
 
@@ -39,7 +40,14 @@ export const PolicyPage = ({ id }: { id: string }) => {
       )}
       {/* A newer version begins the form anew: what was typed was about the older one. */}
       {policy.data &&
-        (editable ? <PolicyForm key={policy.data.version} policy={policy.data} /> : <PolicyDetail policy={policy.data} />)}
+        (editable ? (
+          <PolicyForm key={policy.data.version} policy={policy.data} />
+        ) : (
+          <>
+            <PolicyDetail policy={policy.data} />
+            <MadeBy policy={policy.data} />
+          </>
+        ))}
     </div>
   )
 }

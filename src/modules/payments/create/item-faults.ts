@@ -1,5 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
+import { fitting } from '../../../http/pagination.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
@@ -66,10 +67,12 @@ export const refusalForItems = (
   const own = faults.filter((fault) => classOf(fault) === status)
   const code =
     status === 403 && !own.some(({ refusal }) => refusal.code === 'policy_denied') ? own[0]?.refusal.code : codes[status]
-  const inOrder = faults.toSorted((one, other) => one.index - other.index)
+  const items = faults.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
+  const named = items.slice(0, fitting(items))
   const affected = new Set(faults.map(({ index }) => index)).size
+  const which = named.length === items.length ? 'each' : 'the first of them'
   return new Refusal(code ?? codes[status], {
-    message: `${affected} of ${input.items.length} items cannot be paid, so nothing was created. details.items names each.`,
-    details: { ...funds, items: inOrder.flatMap((fault) => presentFault(fault, rows)) },
+    message: `${affected} of ${input.items.length} items cannot be paid, so nothing was created. details.items names ${which}.`,
+    details: { ...funds, items: named },
   })
 }

@@ -2,7 +2,7 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { everyPayee, policyApplies } from '../../../policy/scope-sql.ts'
+import { everyPayee, noGrant, policyApplies } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -21,9 +21,9 @@ const add = statement(
 )
 const addTotals = statement(
   'counters.add_totals',
-  `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
-   select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
-   on conflict (workspace_id, day, payee_id, rail, payment_type) do update
+  `insert into spending_totals as t (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+   select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 
@@ -41,8 +41,8 @@ const chargesOf = `
     on (s.subject = 'mandate') = (k.period = 'total')
   where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
 const totalsOf = `
-  select p.workspace_id, p.counted_day as day, payee, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
-  from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5`
+  select p.workspace_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
+  from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6`
 
 const release = statement(
   'counters.release',
@@ -53,7 +53,8 @@ const releaseTotals = statement(
   'counters.release_totals',
   `update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
    from (${totalsOf}) as own
-   where (t.workspace_id, t.day, t.payee_id, t.rail, t.payment_type) = (own.workspace_id, own.day, own.payee, own.rail, own.payment_type)`,
+   where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type)
+     = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type)`,
 )
 const charge = statement(
   'counters.charge',
@@ -64,9 +65,9 @@ const charge = statement(
 )
 const chargeTotals = statement(
   'counters.charge_totals',
-  `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
-   select workspace_id, day, payee, rail, payment_type, minor, payments from (${totalsOf}) as own
-   on conflict (workspace_id, day, payee_id, rail, payment_type) do update
+  `insert into spending_totals as t (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+   select workspace_id, day, payee, grant_id, rail, payment_type, minor, payments from (${totalsOf}) as own
+   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
@@ -102,7 +103,7 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   const totals = summed(
     counted.flatMap(({ payment: p }) =>
       [p.payeeId, everyPayee].map((payee) => ({
-        key: [p.workspaceId, p.countedDay, payee, p.rail, p.paymentType] as const,
+        key: [p.workspaceId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType] as const,
         amountMinor: p.amountMinor,
       })),
     ),
@@ -112,8 +113,8 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
     charges.length > 0 && tx.query(add, [...[0, 1, 2, 3].map((at) => column(charges, at)), ...sums(charges)]),
     totals.length > 0 &&
       tx.query(addTotals, [
-        ...[0, 1, 2, 3].map((at) => column(totals, at)),
-        textList(totals.map(({ key }) => key[4])),
+        ...[0, 1, 2, 3, 4].map((at) => column(totals, at)),
+        textList(totals.map(({ key }) => key[5])),
         ...sums(totals),
       ]),
   ])

@@ -152,6 +152,7 @@ const policyFields: Fields<PolicyState> = {
   workspaceId: ['workspace_id', asIs],
   name: [quoted('name'), JSON.parse],
   version: ['version', Number],
+  bindsGrantId: ['binds_grant_id', textOf],
   ...limitFields,
   paymentTypes: [quoted('payment_types'), JSON.parse],
   beneficiaryIds: ['beneficiary_ids', listOf],

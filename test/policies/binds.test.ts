@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+
+let service: TestService
+let person: Person
+let agent: Key
+let below: Key
+let other: Key
+let payee: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 100_000_000n)
+  const own = { spending_controls: { new_payees: 'allow' } }
+  agent = await createKey(person, { name: 'Till bot', ...own })
+  below = await createKey(agent, own)
+  other = await createKey(person, own)
+  payee = await newBeneficiary(person.api)
+})
+afterAll(() => service.close())
+
+const path = '/v1/spending-policies'
+const pay = async ({ api }: Pick<Person, 'api'>, amount = '10000') => {
+  const answer = await api.post('/v1/payments', { beneficiary_id: payee, amount_minor: amount })
+  return { status: answer.status, error: answer.body.error, id: answer.body.id }
+}
+
+test('a policy of a key that may only create them binds its own payments and those of the keys below it, and counts no others', async () => {
+  await pay(person, '50000')
+  await pay(other, '50000')
+  await pay(below, '20000')
+  const made = await agent.api.post(path, { name: 'My day', daily_limit_minor: '50000' })
+  expect(made.body.binds).toEqual({ grant_id: agent.grantId })
+  expect((await person.api.get(`${path}/${made.body.id}`)).body.usage.today_minor).toBe('20000')
+  const own = await pay(agent, '20000')
+  expect(own.status).toBe(201)
+  for (const key of [agent, below]) expect(await pay(key, '20000')).toMatchObject({ status: 403, error: 'policy_denied' })
+  for (const payer of [person, other]) expect(await pay(payer, '70000')).toMatchObject({ status: 201 })
+  const headroom = async ({ api }: Pick<Person, 'api'>) => (await api.get('/v1/credentials/current')).body.headroom.today_minor
+  expect([await headroom(agent), await headroom(below), await headroom(other)]).toEqual(['10000', '10000', null])
+  const { body } = await person.api.get(`/v1/payments/${own.id}`)
+  expect(body.decision.policy_versions).toEqual([{ id: made.body.id, version: 1 }])
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+})
+
+test('a payment that ends unpaid is given back to the policies that bound it', async () => {
+  const { id } = (await below.api.post(path, { name: 'Below', daily_limit_minor: '40000', required_approval_count: 1 })).body
+  const used = async () => (await person.api.get(`${path}/${id}`)).body.usage.today_minor
+  expect(await used()).toBe('20000')
+  const { body } = await below.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })
+  expect([body.status, await used()]).toEqual(['pending_approval', '30000'])
+  await person.api.post(`/v1/payments/${body.id}/cancel`)
+  expect(await used()).toBe('20000')
+  expect(await findBreaches(service)).toEqual([])
+})
+
+test('what a key proposes is simulated and replayed for its own payments', async () => {
+  const key = await createKey(person, { spending_controls: { new_payees: 'allow' } })
+  await pay(key, '30000')
+  const simulate = async (api: Person['api'], amount: string) =>
+    (
+      await api.post(`${path}/simulate`, {
+        policy: { daily_limit_minor: '40000' },
+        replay_days: 1,
+        beneficiary_id: payee,
+        amount_minor: amount,
+      })
+    ).body
+  expect(await simulate(key.api, '10000')).toMatchObject({ outcome: 'allow', replay: { payments_considered: 1, allowed: 1 } })
+  expect(await simulate(key.api, '10100')).toMatchObject({ outcome: 'deny' })
+  expect((await simulate(person.api, '100')).replay.payments_considered).toBeGreaterThan(5)
+})
+
+test('a policy of a person, or of a key that manages policies, binds everyone', async () => {
+  const manager = await createKey(person, { permissions: ['policy.manage', 'payment.create'] })
+  for (const { api } of [person, manager]) {
+    const made = await api.post(path, { name: 'Everyone', per_payment_limit_minor: '90000' })
+    expect(made.body.binds).toBe('all')
+    expect(await pay(other, '90100')).toMatchObject({ status: 403 })
+    await person.api.delete(`${path}/${made.body.id}`)
+  }
+})
