@@ -62,14 +62,22 @@ CREATE TABLE "approval_decisions" (
 	"signer" text,
 	"signature" text,
 	"message" text,
-	"decided_at" timestamp (3) with time zone NOT NULL
+	"passkey_id" uuid,
+	"passkey_proof" jsonb,
+	"decided_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "approval_decisions_via_check" CHECK ("approval_decisions"."via" in ('credential', 'signature', 'mandate', 'passkey')),
+	CONSTRAINT "approval_decisions_proof_check" CHECK (("approval_decisions"."via" = 'credential') = ("approval_decisions"."signature" is null)
+        and ("approval_decisions"."via" = 'credential') = ("approval_decisions"."message" is null)
+        and ("approval_decisions"."via" in ('signature', 'mandate')) = ("approval_decisions"."signer" is not null)
+        and ("approval_decisions"."via" = 'passkey') = ("approval_decisions"."passkey_id" is not null)
+        and ("approval_decisions"."via" = 'passkey') = ("approval_decisions"."passkey_proof" is not null))
 );
 --> statement-breakpoint
 CREATE TABLE "approval_voids" (
 	"decision_id" uuid PRIMARY KEY NOT NULL,
 	"reason" text NOT NULL,
 	"voided_at" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'mandate'))
+	CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'passkey', 'mandate'))
 );
 --> statement-breakpoint
 CREATE TABLE "approvals" (
@@ -80,6 +88,7 @@ CREATE TABLE "approvals" (
 	"status" text NOT NULL,
 	"required_approvals" integer NOT NULL,
 	"separation_of_duties" boolean NOT NULL,
+	"approval_proof" text NOT NULL,
 	"initiating_grant_id" uuid,
 	"policy_versions" jsonb NOT NULL,
 	"beneficiary_name" text NOT NULL,
@@ -88,6 +97,7 @@ CREATE TABLE "approvals" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"expires_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "approvals_proof_check" CHECK ("approvals"."approval_proof" in ('any', 'signature')),
 	CONSTRAINT "approvals_required_check" CHECK ("approvals"."required_approvals" > 0)
 );
 --> statement-breakpoint
@@ -435,6 +445,22 @@ CREATE TABLE "oauth_grants" (
 	"ends_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "passkeys" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"credential_id" text NOT NULL,
+	"cose_key" "bytea" NOT NULL,
+	"public_key" jsonb NOT NULL,
+	"sign_count" bigint NOT NULL,
+	"backup_eligible" boolean NOT NULL,
+	"backed_up" boolean NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	CONSTRAINT "passkeys_sign_count_check" CHECK ("passkeys"."sign_count" >= 0),
+	CONSTRAINT "passkeys_backup_check" CHECK ("passkeys"."backup_eligible" or not "passkeys"."backed_up")
+);
+--> statement-breakpoint
 CREATE TABLE "payment_batches" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
@@ -615,6 +641,7 @@ CREATE TABLE "spending_policies" (
 	"required_approval_count" integer NOT NULL,
 	"count_implied" boolean NOT NULL,
 	"separation_of_duties" boolean NOT NULL,
+	"approval_proof" text NOT NULL,
 	"duplicate_window_seconds" integer,
 	"on_duplicate" text,
 	"new_payees" text,
@@ -891,6 +918,7 @@ ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_session_
 ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_client_id_oauth_clients_id_fk" FOREIGN KEY ("client_id") REFERENCES "public"."oauth_clients"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "passkeys" ADD CONSTRAINT "passkeys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payment_batches" ADD CONSTRAINT "payment_batches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -925,6 +953,7 @@ CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "ad
 CREATE UNIQUE INDEX "adjustments_payment_pending_key" ON "adjustments" USING btree ("payment_id","kind") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "approval_decisions_assertion" ON "approval_decisions" USING btree ("passkey_id","signature") WHERE "approval_decisions"."passkey_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint
@@ -984,6 +1013,8 @@ CREATE UNIQUE INDEX "oauth_clients_url_key" ON "oauth_clients" USING btree ("url
 CREATE INDEX "oauth_clients_idle" ON "oauth_clients" USING btree ("last_used_at","created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "oauth_grants_handle_key" ON "oauth_grants" USING btree ("handle");--> statement-breakpoint
 CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "passkeys_credential_key" ON "passkeys" USING btree ("credential_id");--> statement-breakpoint
+CREATE INDEX "passkeys_account" ON "passkeys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "payment_batches_workspace" ON "payment_batches" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payment_batches_idempotency_key" ON "payment_batches" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payment_batches"."idempotency_key" is not null;--> statement-breakpoint
 CREATE INDEX "payment_refusals_workspace" ON "payment_refusals" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -142,6 +142,7 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.create_adjustment': 'Never for the administrator’s own account.',
   'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
   'admin.reject_adjustment': 'Any administrator, also the one who created it.',
+  'passkeys.add': 'Not a session that began with a sign-in method which an agent or a key linked.',
   'approvals.decide':
     'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
   'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',

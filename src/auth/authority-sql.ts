@@ -5,6 +5,18 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
+/** Whether a passkey is registered by an account now. */
+export const passkeyIsOf = (account: string, passkey: string): string =>
+  `exists (select from passkeys k where k.id = ${passkey} and k.account_id = ${account})`
+
+/** Whether an account has a passkey or a wallet to sign with. Single values: see `statusOf`. */
+export const canSign = (account: string): string =>
+  `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
+     (select true from identities i where i.account_id = ${account} and i.provider = 'wallet' limit 1), false)`
+
+/** A decision `d` that its giver signed: with a passkey, a wallet, or in advance with a mandate. */
+export const isSigned = (d: string): string => `${d}.via <> 'credential'`
+
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
   `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
      where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`
@@ -48,11 +60,12 @@ export const originsOf = (name: string, seeds: string): string =>
 
 /**
  * What a decision `d` on the approval of payment `p` has lost since it was given, as one of `voidReasons`; null while it holds. Every kind
- * of decision names here what it rests on: a signature and a mandate on their wallet, and a passkey will on its row.
+ * of decision names here what it rests on: a signature and a mandate on their wallet, one by passkey on the passkey.
  */
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
+     when ${d}.via = 'passkey' and not ${passkeyIsOf(`${d}.account_id`, `${d}.passkey_id`)} then 'passkey'
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 

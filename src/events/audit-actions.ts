@@ -24,6 +24,8 @@ export const privateAuditActions = [
   'identity.link_refused',
   'identity.link_start',
   'identity.unlink',
+  'passkey.add',
+  'passkey.remove',
   'session.create',
   'session.revoke',
   'sign_in.refused',

@@ -15,6 +15,7 @@ export const conflictReasons = {
   limit_reached: 'There are as many of these as there may be; `message` says how many and what to do.',
   late_success: 'The payment has no late success, or it is already booked.',
   nonce: 'The nonce is for other terms or another wallet.',
+  passkey: 'The passkey is registered already.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
   payment: 'It is decided by resolving its payment; `details.payment_id` names it.',
   possible_duplicate:

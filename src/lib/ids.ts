@@ -7,6 +7,7 @@ export type { Uuid } from './uuid.ts'
 export const idPrefixes = {
   account: 'acc',
   identity: 'idn',
+  passkey: 'pky',
   session: 'ses',
   api_key: 'key',
   grant: 'gra',

@@ -14,6 +14,7 @@ import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts
 import { registerAccounts } from './identity/accounts/routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
+import { registerPasskeys } from './identity/passkeys/routes.ts'
 import { registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import type { Deps as MandatesDeps } from './mandates/deps.ts'
@@ -72,6 +73,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerGrants(app, deps)
   registerApiKeys(app, deps)
   registerIdentities(app, deps)
+  registerPasskeys(app, deps)
   registerSessions(app, deps)
   registerSignIn(app, deps)
   registerOAuth(app, deps)

@@ -1,3 +1,4 @@
+import type { ApprovalProof } from '../lib/approval-proofs.ts'
 import { mandateSource } from './mandate-findings.ts'
 import type { Evaluation, TraceEntry } from './types.ts'
 
@@ -11,6 +12,7 @@ type Quorum = {
   required: number
   byMandate: number
   separationOfDuties: boolean
+  proof: ApprovalProof
   signerMayApprove: boolean
 }
 
@@ -19,7 +21,7 @@ type Quorum = {
  */
 export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quorum: Quorum): TraceEntry[] => {
   if (quorum.required === 0) return []
-  const able = new Set(approvers.eligibleAccountIds)
+  const able = new Set(quorum.proof === 'signature' ? approvers.signingAccountIds : approvers.eligibleAccountIds)
   // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.byMandate > 0) able.delete(mandate.signerAccountId)
@@ -37,6 +39,7 @@ export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quoru
     outcome: needed > able.size ? 'deny' : 'allow',
     requiredApprovals: needed,
     eligibleApprovers: able.size,
+    ...(quorum.proof === 'signature' && { approvalProof: quorum.proof }),
   })
   return entries
 }

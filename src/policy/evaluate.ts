@@ -1,3 +1,4 @@
+import { strictestProof } from '../lib/approval-proofs.ts'
 import { quorumEntries, signerMayApprove } from './approvals.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
@@ -40,6 +41,7 @@ export const evaluate = (input: Evaluation): Decision => {
   // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const separationOfDuties = required > 0 && dutiesSeparated
+  const proof = required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : 'any'
   const mayApprove = signerMayApprove(input, dutiesSeparated)
   const fits =
     mandate !== null &&
@@ -49,13 +51,14 @@ export const evaluate = (input: Evaluation): Decision => {
 
   const trace = [
     ...findings.map((finding) => traceEntry(finding, amount, byMandate)),
-    ...quorumEntries(input, { required, byMandate, separationOfDuties, signerMayApprove: mayApprove }),
+    ...quorumEntries(input, { required, byMandate, separationOfDuties, proof, signerMayApprove: mayApprove }),
   ]
   const outcome = strictest(trace)
   const decided = {
     outcome,
     requiredApprovals: required,
     separationOfDuties,
+    approvalProof: proof,
     approvalsByMandate: byMandate,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
@@ -84,12 +87,17 @@ export const chargesFor = (input: Evaluation): Charge[] => {
   return charges.sort((a, b) => byText(a.subject, b.subject) || byText(a.subjectId, b.subjectId) || byText(a.period, b.period))
 }
 
-export type GivenApprovals = { approverAccountIds: readonly string[]; initiatorAccountId: string }
+/** `signedAccountIds`: those of the approvers whose approval is signed by a passkey or a wallet. */
+export type GivenApprovals = {
+  approverAccountIds: readonly string[]
+  signedAccountIds: readonly string[]
+  initiatorAccountId: string
+}
 
 /** Whether the approvals so far are enough for a new decision, as before a payment is sent. One approver counts once. */
 export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
-  const approvers = new Set(approvals.approverAccountIds)
+  const approvers = new Set(decision.approvalProof === 'signature' ? approvals.signedAccountIds : approvals.approverAccountIds)
   if (decision.mandateApproverAccountId !== undefined) approvers.add(decision.mandateApproverAccountId)
   if (decision.separationOfDuties) approvers.delete(approvals.initiatorAccountId)
   return approvers.size >= decision.requiredApprovals

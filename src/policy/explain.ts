@@ -25,6 +25,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     able: entry.eligibleApprovers ?? 0,
     day: 'today',
     month: 'this month',
+    signed: entry.approvalProof === 'signature',
     passed: entry.outcome === 'allow',
   })
 }
@@ -35,5 +36,7 @@ export const explain = (decision: Decision, currency: string): string => {
   const decisive = decision.trace.filter((entry) => entry.outcome === decision.outcome)
   const asksMost = decisive.find((entry) => entry.requiredApprovals === decision.requiredApprovals)
   const entry = decision.outcome === 'deny' ? decisive[0] : (asksMost ?? decisive[0])
-  return entry ? sentence(entry, currency) : 'A spending rule stops this payment.'
+  const reason = entry ? sentence(entry, currency) : 'A spending rule stops this payment.'
+  const signed = decision.outcome === 'require_approval' && decision.approvalProof === 'signature'
+  return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }

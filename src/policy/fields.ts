@@ -1,3 +1,4 @@
+import type { ApprovalProof } from '../lib/approval-proofs.ts'
 import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
 import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
@@ -16,6 +17,7 @@ export type PolicyFields = {
   approvalThresholdMinor: Minor | null
   requiredApprovalCount: number
   separationOfDuties: boolean
+  approvalProof: ApprovalProof
   duplicateWindowSeconds: number | null
   onDuplicate: DuplicateAnswer | null
   newPayees: NewPayeeAnswer | null
@@ -64,6 +66,11 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
       'How many people must approve. Without `approval_threshold_minor` every payment needs them. Left out: 1 with a threshold, otherwise 0.',
   },
   separationOfDuties: { absent: false, meaning: 'The initiator of a payment may not approve it.' },
+  approvalProof: {
+    absent: 'any',
+    meaning:
+      'Which approvals count: `any`, or `signature`, only those that a passkey or a wallet signed. It holds for every approval that such a payment needs.',
+  },
   duplicateWindowSeconds: {
     absent: null,
     meaning:

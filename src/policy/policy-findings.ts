@@ -40,6 +40,7 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
         : [],
   },
   separationOfDuties: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees'] },
+  approvalProof: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees'] },
   duplicateWindowSeconds: { adjusts: ['onDuplicate'] },
   onDuplicate: { finds: duplicateFindings },
   newPayees: {

@@ -14,6 +14,8 @@ export type RuleWords = {
   needed: number
   /** People who may give them. */
   able: number
+  /** Only approvals by passkey or wallet count (`eligible_approvers`). */
+  signed: boolean
   passed: boolean
 }
 type Sentence = (words: RuleWords) => string
@@ -186,9 +188,16 @@ const engineRules = {
   },
   eligible_approvers: {
     meaning: 'There are as many people who may approve as are needed.',
-    stops: ({ needed, able }) => `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,
-    checked: ({ needed, able, passed }) =>
-      passed ? `${capital(people(able))} can approve.` : `${approvals(needed)} required, but ${people(able)} can approve.`,
+    stops: ({ needed, able, signed }) =>
+      signed
+        ? `The payment needs ${approvals(needed)} by passkey or wallet, and ${only(able)} who may approve has one. An approver adds a passkey on the Account page.`
+        : `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,
+    checked: ({ needed, able, signed, passed }) => {
+      const how = signed ? ' by passkey or wallet' : ''
+      return passed
+        ? `${capital(people(able))} can approve${how}.`
+        : `${approvals(needed)}${how} required, but ${people(able)} can approve${how}.`
+    },
   },
 } satisfies Record<string, Row>
 

@@ -18,8 +18,19 @@ type Part = { slot: Slot; say: Say } | { saidWith: PolicyField }
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
-const approvals = (count: number, { separation_of_duties: separate }: PolicyWire): string =>
-  `${count === 1 ? '1 approval' : `${count} approvals`}${separate ? ` from ${count === 1 ? 'someone' : 'people'} other than the requester` : ''}`
+/** Which approvals count, for this many of them. */
+const who = (count: number, { separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
+  const others = ` from ${count === 1 ? 'someone' : 'people'} other than the requester`
+  return `${proof === 'signature' ? ' by passkey or wallet' : ''}${separate ? others : ''}`
+}
+
+const approvals = (count: number, terms: PolicyWire): string =>
+  `${count === 1 ? '1 approval' : `${count} approvals`}${who(count, terms)}`
+
+const approvedBy = ({ separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
+  const means = proof === 'signature' ? ' by passkey or wallet' : ''
+  return separate ? ` by someone other than the requester${means && ', with a passkey or a wallet'}` : means
+}
 
 const units = [
   [86_400, 'day'],
@@ -85,10 +96,11 @@ const parts: { readonly [Field in PolicyField]: Part } = {
     // With an approval of the policy's own it is said there.
     slot: 'clause',
     say: (terms) =>
-      terms.separation_of_duties && !asksForApproval(terms)
-        ? 'is approved, where another rule asks for that, by someone other than the requester'
+      who(1, terms) !== '' && !asksForApproval(terms)
+        ? `is approved, where another rule asks for that,${approvedBy(terms)}`
         : null,
   },
+  approvalProof: { saidWith: 'separationOfDuties' },
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },
   onDuplicate: { slot: 'clause', say: duplicateClause },
   newPayees: { slot: 'clause', say: newPayeeClause },

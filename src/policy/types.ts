@@ -1,3 +1,4 @@
+import type { ApprovalProof } from '../lib/approval-proofs.ts'
 import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
 import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
@@ -108,8 +109,11 @@ export type MandateRules = {
   paymentsMade: number
 }
 
-/** Accounts that may decide an approval of this workspace (active, with approval.decide). */
-export type Approvers = { eligibleAccountIds: readonly string[] }
+/**
+ * Accounts that may decide an approval of this workspace (active, with approval.decide). `signingAccountIds`: those of them that have a passkey
+ * or a wallet to sign with; read only where a policy asks for signatures.
+ */
+export type Approvers = { eligibleAccountIds: readonly string[]; signingAccountIds: readonly string[] }
 
 export type Evaluation = {
   payment: PaymentFacts
@@ -148,6 +152,8 @@ export type TraceEntry = {
   requiredApprovals?: number
   /** Accounts that may give them (eligible_approvers). */
   eligibleApprovers?: number
+  /** Only signed approvals count, and only accounts that can sign may give them (eligible_approvers). */
+  approvalProof?: 'signature'
   /** The rule decided the outcome: it is as strict as the decision. */
   decisive?: boolean
 }
@@ -169,6 +175,8 @@ export type Decision = {
   outcome: Outcome
   requiredApprovals: number
   separationOfDuties: boolean
+  /** `signature`: only approvals that a passkey or a wallet signed count. */
+  approvalProof: ApprovalProof
   /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
   /** The account that this approval counts for: its own decision does not count a second time. */

@@ -20,6 +20,7 @@ const ofResource: Readonly<Record<EventResource, Family>> = {
   api_key: { name: 'ApiKeyEvent', data: 'ApiKey', description: 'An API key was created, rotated or revoked.' },
   grant: { name: 'GrantEvent', data: 'Grant', description: 'A grant was created, changed or revoked.' },
   identity: { name: 'IdentityEvent', data: 'Identity', description: 'A sign-in method was linked or unlinked.' },
+  passkey: { name: 'PasskeyEvent', data: 'Passkey', description: 'A passkey was added to the account, or removed.' },
   session: { name: 'SessionEvent', data: 'Session', description: 'A browser signed in, or was signed out.' },
   member: { name: 'MemberEvent', data: 'Member', description: 'A membership began, changed or ended.' },
   workspace: { name: 'WorkspaceEvent', data: 'Workspace', description: 'The workspace was frozen, unfrozen or changed.' },

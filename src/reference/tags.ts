@@ -60,7 +60,7 @@ export const tags: readonly Tag[] = [
   },
   {
     name: 'Sign-in',
-    features: ['sign_in', 'identities', 'sessions'],
+    features: ['sign_in', 'identities', 'passkeys', 'sessions'],
     description: 'Google, GitHub and wallets: signing in, linking another sign-in method, and ending sessions.',
   },
   {

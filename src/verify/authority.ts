@@ -1,12 +1,12 @@
-import { currentDecisions, lostBy, mayStillRequest, walletIsLinked } from '../auth/authority-sql.ts'
+import { currentDecisions, isSigned, lostBy, mayStillRequest, walletIsLinked } from '../auth/authority-sql.ts'
 import { beginningOf, sqlCheck } from '../db/check.ts'
 
-/** The approvals that counted when attempt `t` of payment `p` was recorded. */
+/** The approvals on `a` that counted when attempt `t` of payment `p` was recorded. */
 const approversWhenSent = `(
   select count(*) from (
-    select distinct on (d.account_id) d.id, d.decision from approval_decisions d
+    select distinct on (d.account_id) d.id, d.decision, d.via from approval_decisions d
     where d.approval_id = p.approval_id and d.decided_at <= t.created_at order by d.account_id, d.decided_at desc, d.id desc) as latest
-  where latest.decision = 'approve'
+  where latest.decision = 'approve' and (a.approval_proof = 'any' or ${isSigned('latest')})
     and not exists (select from approval_voids v where v.decision_id = latest.id and v.voided_at < t.created_at))`
 
 /** What a payment rests on, as it was when its sending was recorded, and as it is for what is not yet sent. */

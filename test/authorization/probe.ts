@@ -9,6 +9,7 @@ const unknown: readonly [RegExp, string][] = [
   [/\/grants\/:id/, 'gra'],
   [/\/api-keys\/:id/, 'key'],
   [/\/identities\/:id/, 'idn'],
+  [/\/passkeys\/:id/, 'pky'],
   [/\/sessions\/:id/, 'ses'],
   [/\/authorizations\/:id/, 'oaz'],
   [/\/members\/:id/, 'mem'],

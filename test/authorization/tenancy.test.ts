@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseTable, type Row } from '../../scripts/authorization-table.ts'
+import { addPasskey } from '../harness/authenticator.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
@@ -49,6 +50,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const topup = await made(api.post('/v1/topups/initiate', { amount_minor: '100000', phone_number: '254722000001' }))
   const invitation = await made(api.post('/v1/workspaces/current/invitations', { role: 'viewer' }))
   const identity = (await api.get('/v1/accounts/me/identities')).body.data[0].id
+  const passkey = (await addPasskey(owner.api, service.deps.config.publicUrl)).passkey.id
   const session = (await api.get('/v1/accounts/me/sessions')).body.data[0].id
   const client = await registerClient(service.api)
   const authorization = await requestConsent(owner, client, newPkce())
@@ -62,6 +64,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'POST /v1/accounts/me/api-keys/:id/rotate': { id: key.id, body: {} },
     'DELETE /v1/accounts/me/api-keys/:id': { id: key.id },
     'DELETE /v1/accounts/me/identities/:id': { id: identity },
+    'DELETE /v1/accounts/me/passkeys/:id': { id: passkey },
     'DELETE /v1/accounts/me/sessions/:id': { id: session },
     'GET /v1/oauth/authorizations/:id': { id: authorization },
     'POST /v1/oauth/authorizations/:id/decision': { id: authorization, body: { decision: 'approve' } },

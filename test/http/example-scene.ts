@@ -5,6 +5,7 @@ import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
 import type { Example } from '../../src/reference/types.ts'
 import { statementCsv } from '../../src/sandbox/emulated.ts'
+import { newAuthenticator } from '../harness/authenticator.ts'
 import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { newPkce, obtainCode, postForm } from '../harness/oauth.ts'
@@ -93,6 +94,13 @@ export const playExamples = async (
   const linked = await play('identities.link', api, { body: link })
   await play('identities.list', api)
   await play('identities.unlink', api, { path: { id: linked.id } })
+  const asked = await play('passkeys.prepare', api)
+  const authenticator = newAuthenticator(service.deps.config.publicUrl)
+  const passkey = await play('passkeys.add', api, {
+    body: { name: 'My phone', credential: authenticator.create(asked.challenge) },
+  })
+  await play('passkeys.list', api)
+  await play('passkeys.remove', api, { path: { id: passkey.id } })
   const elsewhere = await signIn(open, wallet)
   const sessions = await play('sessions.list', api)
   await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })

@@ -31,8 +31,8 @@ export const createScene = (current: () => TestService, administrator: PrivateKe
     return { owner, workspace, beneficiary }
   }
 
-  const join = async ({ owner, workspace }: Team, role = 'approver'): Promise<Person> => {
-    const person = await signIn(anyone())
+  const join = async ({ owner, workspace }: Team, role = 'approver', newcomer?: Person): Promise<Person> => {
+    const person = newcomer ?? (await signIn(anyone()))
     const invitation = answered(await owner.api.post('/v1/workspaces/current/invitations', { role }), 201)
     answered(await person.api.post('/v1/workspaces/invitations/accept', { token: invitation.token }))
     answered(await person.api.put('/v1/workspaces/current', { workspace_id: workspace }))

@@ -38,6 +38,7 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     beneficiaryIds: mostly([], payees),
     requiredApprovalCount: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, 3),
     separationOfDuties: fc.boolean(),
+    approvalProof: mostly('any' as const, fc.constant('signature' as const)),
     duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
     onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
     newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
@@ -96,7 +97,9 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
     policies: fc.subarray(['p0', 'p1', 'p2', 'p3']).chain((ids) => fc.tuple(...ids.map(policyRules))),
     grants: fc.tuple(...grantLineage.map(grantRules)),
     mandate: fc.oneof(fc.constant(null), fc.constant(null), mandateRules),
-    approvers: fc.record({ eligibleAccountIds: mostly(['ada', 'ben', 'cat'], fc.array(person, { maxLength: 4 })) }),
+    approvers: mostly(['ada', 'ben', 'cat'], fc.array(person, { maxLength: 4 })).chain((eligibleAccountIds) =>
+      fc.record({ eligibleAccountIds: fc.constant(eligibleAccountIds), signingAccountIds: fc.subarray(eligibleAccountIds) }),
+    ),
     periods: fc.constant(periods),
     earlier: seldom(
       fc.record({

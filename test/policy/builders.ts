@@ -57,6 +57,7 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   beneficiaryIds: [],
   requiredApprovalCount: (over.approvalThresholdMinor ?? null) === null ? 0 : 1,
   separationOfDuties: false,
+  approvalProof: 'any',
   duplicateWindowSeconds: null,
   onDuplicate: null,
   newPayees: null,
@@ -99,6 +100,7 @@ export const mandate = (over: Partial<MandateRules> = {}): MandateRules => ({
 type EvaluationParts = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capabilities'>> & {
   payment?: Partial<PaymentFacts>
   approvers?: readonly string[]
+  signers?: readonly string[]
   payments?: 'active' | 'disabled'
   unapproved?: Evaluation['unapproved']
 }
@@ -109,7 +111,7 @@ export const evaluationOf = (over: EvaluationParts = {}): Evaluation => ({
   policies: over.policies ?? [],
   grants: over.grants ?? [],
   mandate: over.mandate ?? null,
-  approvers: { eligibleAccountIds: over.approvers ?? ['ada', 'ben', 'cat'] },
+  approvers: { eligibleAccountIds: over.approvers ?? ['ada', 'ben', 'cat'], signingAccountIds: over.signers ?? [] },
   periods: over.periods ?? periods,
   capabilities: { payments: over.payments !== 'disabled' },
   earlier: over.earlier ?? null,

@@ -289,6 +289,21 @@ export const cases: Record<string, Case[]> = {
       decisive: ['eligible_approvers'],
     },
     {
+      name: 'where signatures are asked for only those who can sign count',
+      input: evaluationOf({ signers: ['ben'], policies: [asksFrom(1000, 2), policy({ id: 'p8', approvalProof: 'signature' })] }),
+      outcome: 'deny',
+      decisive: ['eligible_approvers'],
+    },
+    {
+      name: 'and as many of them as are needed are enough',
+      input: evaluationOf({
+        signers: ['ben', 'cat'],
+        policies: [asksFrom(1000, 2), policy({ id: 'p8', approvalProof: 'signature' })],
+      }),
+      outcome: 'require_approval',
+      decisive: ['approval_threshold'],
+    },
+    {
       name: 'no eligible approver does not matter to a payment without approvals',
       input: evaluationOf({ approvers: [] }),
       outcome: 'allow',

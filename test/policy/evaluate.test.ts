@@ -100,8 +100,14 @@ describe('charges', () => {
 describe('approvals given, compared with a new decision', () => {
   const two = policy({ requiredApprovalCount: 2 })
   const separated = policy({ id: 'p2', separationOfDuties: true })
-  const covered = (over: Parameters<typeof evaluationOf>[0], ...approverAccountIds: string[]) =>
-    stillCovered(evaluate(evaluationOf(over)), { approverAccountIds, initiatorAccountId: 'ada' })
+  const signed = policy({ id: 'p3', approvalProof: 'signature' })
+  const coveredBy = (over: Parameters<typeof evaluationOf>[0], approverAccountIds: string[], signedAccountIds: string[]) =>
+    stillCovered(evaluate(evaluationOf({ signers: ['ada', 'ben', 'cat'], ...over })), {
+      approverAccountIds,
+      signedAccountIds,
+      initiatorAccountId: 'ada',
+    })
+  const covered = (over: Parameters<typeof evaluationOf>[0], ...approvers: string[]) => coveredBy(over, approvers, approvers)
 
   test.each([
     ['a payment that needs none is covered by none', covered({}), true],
@@ -112,6 +118,9 @@ describe('approvals given, compared with a new decision', () => {
     ['but not under separation of duties', covered({ policies: [two, separated] }, 'ada', 'ben'), false],
     ["the mandate's approval counts", covered({ policies: [two], mandate: mandate() }, 'ben'), true],
     ["and the signer's own decision no second time", covered({ policies: [two], mandate: mandate() }, 'ada'), false],
+    ['without a demand for signatures an unsigned approval covers', coveredBy({ policies: [two] }, ['ben', 'cat'], []), true],
+    ['with one only the signed ones', coveredBy({ policies: [two, signed] }, ['ben', 'cat'], ['ben']), false],
+    ['as many of them as needed', coveredBy({ policies: [two, signed] }, ['ada', 'ben', 'cat'], ['ben', 'cat']), true],
     ['nothing covers a denial', covered({ payments: 'disabled' }, 'ada', 'ben', 'cat'), false],
   ])('%s', (_, actual, expected) => {
     expect(actual).toBe(expected)

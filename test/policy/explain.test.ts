@@ -11,6 +11,7 @@ const refusedBy = (over: Partial<TraceEntry>): Decision => ({
   outcome: 'deny',
   requiredApprovals: 0,
   separationOfDuties: false,
+  approvalProof: 'any',
   approvalsByMandate: 0,
   policyVersions: [],
   warnings: [],
@@ -38,6 +39,17 @@ test.each([
   ],
   ['Every payment needs 2 approvals under policy "Team lunch".', lunch({ requiredApprovalCount: 2 })],
   ['The payment needs 7 approvals, and only 3 people can give one.', lunch({ requiredApprovalCount: 7 })],
+  [
+    'Every payment needs 1 approval under policy "Team lunch". Only an approval by passkey or wallet counts.',
+    {
+      ...lunch({ requiredApprovalCount: 1, approvalProof: 'signature' }),
+      approvers: { eligibleAccountIds: ['ada'], signingAccountIds: ['ada'] },
+    },
+  ],
+  [
+    'The payment needs 1 approval by passkey or wallet, and no one who may approve has one. An approver adds a passkey on the Account page.',
+    lunch({ requiredApprovalCount: 1, approvalProof: 'signature' }),
+  ],
   [
     'The payment needs 1 approval, and no one can give one.',
     evaluationOf({ approvers: [], policies: [policy({ requiredApprovalCount: 1 })] }),

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { approvalProofs } from '../../src/lib/approval-proofs.ts'
 import { chargesFor, evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { type Decision, type Evaluation, type Outcome, outcomes } from '../../src/policy/types.ts'
@@ -14,6 +15,7 @@ const withPolicies = (input: Evaluation, policies: Evaluation['policies']): Eval
 const isAtLeastAsStrict = (stricter: Decision, milder: Decision) => {
   expect(strictness(stricter.outcome)).toBeGreaterThanOrEqual(strictness(milder.outcome))
   expect(stricter.requiredApprovals).toBeGreaterThanOrEqual(milder.requiredApprovals)
+  expect(approvalProofs.indexOf(stricter.approvalProof)).toBeGreaterThanOrEqual(approvalProofs.indexOf(milder.approvalProof))
   expect(Number(stricter.separationOfDuties)).toBeGreaterThanOrEqual(Number(milder.separationOfDuties))
 }
 
@@ -124,6 +126,7 @@ test('the generator reaches every outcome, mandates that count, and remedies of 
   for (const outcome of outcomes) often((decision) => decision.outcome === outcome)
   often((decision) => decision.approvalsByMandate)
   often((decision) => decision.separationOfDuties)
+  often((decision) => decision.approvalProof === 'signature')
   often((decision) => decision.remedy?.passesAt)
   often((decision) => decision.remedy?.maxAmountMinor)
   often((decision) => decision.trace.some(({ rule, outcome }) => rule === 'eligible_approvers' && outcome === 'deny'))

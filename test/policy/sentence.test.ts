@@ -27,6 +27,7 @@ const set: PolicyFields = {
   approvalThresholdMinor: 50n,
   requiredApprovalCount: 2,
   separationOfDuties: true,
+  approvalProof: 'signature',
   duplicateWindowSeconds: 3600,
   onDuplicate: 'deny',
   newPayees: 'require_approval',

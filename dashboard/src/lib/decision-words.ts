@@ -36,6 +36,7 @@ export const traceWords = (entry: TraceEntry, currency: string, at: number): str
     needed: entry.required_approvals ?? 0,
     able: entry.eligible_approvers ?? 0,
     ...periodWords(at),
+    signed: entry.approval_proof === 'signature',
     passed: entry.outcome === 'allow',
   })
 }

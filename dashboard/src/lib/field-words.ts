@@ -8,6 +8,7 @@ const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   approval_threshold_minor: 'the approval threshold',
   required_approval_count: 'the number of approvals',
   separation_of_duties: 'who may approve',
+  approval_proof: 'which approvals count',
   beneficiary_ids: 'the beneficiaries',
   payment_types: 'the payment types',
   duplicate_window_seconds: 'how recent',

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { approvalProofs } from '../../lib/approval-proofs.ts'
+import type { PasskeyProof } from '../../lib/passkey-proof.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, oneOf } from './columns.ts'
 import { paymentBatches } from './payment-batches.ts'
@@ -25,6 +27,8 @@ export const approvals = pgTable(
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
+    /** `signature`: only approvals that a passkey or a wallet signed count. */
+    approvalProof: text({ enum: approvalProofs }).notNull(),
     /** The grant that the request came from: its own, or the one that linked the sign-in method of its session. It may not decide it. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
@@ -41,11 +45,12 @@ export const approvals = pgTable(
     uniqueIndex('approvals_payment_key').on(t.paymentId),
     index('approvals_workspace').on(t.workspaceId, t.status, t.id),
     index('approvals_expiry').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
+    check('approvals_proof_check', oneOf(t.approvalProof, approvalProofs)),
     check('approvals_required_check', sql`${t.requiredApprovals} > 0`),
   ],
 )
 
-export const decisionWays = ['credential', 'signature', 'mandate'] as const
+export const decisionWays = ['credential', 'signature', 'mandate', 'passkey'] as const
 
 /** A row for each time that an account decides: the latest one of an account counts, unless it was voided. */
 export const approvalDecisions = pgTable(
@@ -64,16 +69,30 @@ export const approvalDecisions = pgTable(
     signer: text(),
     signature: text(),
     message: text(),
+    /** No reference: the passkey may be removed, and the decision with its proof stays. */
+    passkeyId: uuid(),
+    passkeyProof: jsonb().$type<PasskeyProof>(),
     decidedAt: instant().notNull(),
   },
   (t) => [
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
+    // An assertion counts once: it cannot be sent again after its decision was voided.
+    uniqueIndex('approval_decisions_assertion').on(t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
+    check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
+    check(
+      'approval_decisions_proof_check',
+      sql`(${t.via} = 'credential') = (${t.signature} is null)
+        and (${t.via} = 'credential') = (${t.message} is null)
+        and (${t.via} in ('signature', 'mandate')) = (${t.signer} is not null)
+        and (${t.via} = 'passkey') = (${t.passkeyId} is not null)
+        and (${t.via} = 'passkey') = (${t.passkeyProof} is not null)`,
+    ),
   ],
 )
 
-/** What a decision lost: the right of its account to decide, the wallet that signed it, or the mandate that gave it. */
-export const voidReasons = ['approver', 'wallet', 'mandate'] as const
+/** What a decision lost: the right of its account to decide, the wallet or the passkey that signed it, or the mandate that gave it. */
+export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate'] as const
 
 /** A decision that counts no more, because what it rested on has ended. A decision is voided once, and stays voided. */
 export const approvalVoids = pgTable(

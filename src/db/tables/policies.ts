@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { approvalProofs } from '../../lib/approval-proofs.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { accounts } from './accounts.ts'
@@ -26,6 +27,7 @@ export const spendingPolicies = pgTable(
     /** The count was derived from the threshold: the policy does not name one. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
+    approvalProof: text({ enum: approvalProofs }).notNull(),
     /** How far back the service looks for a payment of the same amount to the same payee; null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),

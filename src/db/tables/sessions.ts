@@ -60,18 +60,18 @@ export const dashboardTokens = pgTable(
   ],
 )
 
-export const noncePurposes = ['wallet_sign_in', 'mandate'] as const
+export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey'] as const
 
 /**
- * Numbers used once, given out before a wallet signs. A sign-in's nonce proves itself and has a row only when it was used; a mandate's has one
- * from the start.
+ * Numbers used once, given out before a wallet signs or a passkey is made. A sign-in's nonce proves itself and has a row only when it was used; the
+ * others have one from the start.
  */
 export const nonces = pgTable(
   'nonces',
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** What it is bound to besides its purpose: for a mandate, the digest of its terms. */
+    /** What it is bound to besides its purpose: for a mandate, the digest of its terms; for a passkey, the account. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

@@ -4,7 +4,7 @@ import { intentMandates } from '../../db/tables/mandates.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { consumeMandateNonce, lockMandateNonce } from '../identity/sign-in/nonces.ts'
+import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Deps } from './deps.ts'
 import { presentMandate } from './present.ts'
 import type { MandateProof } from './proof.ts'
@@ -34,7 +34,7 @@ const decide = async (
   { digest, message, signed, recovered }: MandateProof,
 ): Promise<CreatedMandate | AcceptedTerms> => {
   const { address, terms, nonce } = input
-  const issued = await lockMandateNonce(tx, nonce)
+  const issued = await lockNonce(tx, 'mandate', nonce)
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
   if (existing) return repeat(existing, input, { digest, message, signed, recovered })
@@ -60,7 +60,7 @@ const insert = async (
   at: Date,
 ): Promise<MandateRecord> => {
   const { terms, nonce, signature, address: signer } = input
-  await consumeMandateNonce(tx, nonce, at)
+  await consumeNonce(tx, nonce, at)
   const signed = { nonce, termsDigest, signature, signer }
   const [row] = await tx.orm
     .insert(intentMandates)

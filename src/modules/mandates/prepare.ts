@@ -1,5 +1,5 @@
 import { invalidFields } from '../../lib/errors.ts'
-import { type IssuedNonce, issueMandateNonce } from '../identity/sign-in/nonces.ts'
+import { type IssuedNonce, issueNonce } from '../identity/sign-in/nonces.ts'
 import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
 import type { Deps } from './deps.ts'
 import { mandateMessage } from './message.ts'
@@ -17,7 +17,8 @@ export const prepareMandate = async (
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   const digest = termsDigest(terms)
-  const issued = await issueMandateNonce(deps.db, at, {
+  const issued = await issueNonce(deps.db, at, {
+    purpose: 'mandate',
     ttlSeconds: nonceTtlSeconds,
     boundTo: nonceBinding(address, digest),
   })

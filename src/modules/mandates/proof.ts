@@ -1,6 +1,6 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
-import { findMandateNonce } from '../identity/sign-in/nonces.ts'
+import { findNonce } from '../identity/sign-in/nonces.ts'
 import type { Deps } from './deps.ts'
 import { mandateMessage, revocationMessage } from './message.ts'
 import { findMandateByNonce, type MandateRow } from './queries.ts'
@@ -19,7 +19,7 @@ const messageOf = async (
 ): Promise<string | null> => {
   const existing = await findMandateByNonce(deps.db, nonce)
   if (existing) return existing.message
-  const issued = await findMandateNonce(deps.db, nonce)
+  const issued = await findNonce(deps.db, 'mandate', nonce)
   if (issued?.boundTo !== nonceBinding(address, digest)) return null
   return mandateMessage(deps.config, { address, terms, digest, nonce, signBy: issued.expiresAt })
 }

@@ -27,6 +27,7 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   approval_threshold_minor: minor(record.approvalThresholdMinor),
   required_approval_count: record.requiredApprovalCount,
   separation_of_duties: record.separationOfDuties,
+  approval_proof: record.approvalProof,
   duplicate_window_seconds: record.duplicateWindowSeconds,
   on_duplicate: record.onDuplicate,
   new_payees: record.newPayees,
@@ -68,6 +69,7 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   ...(entry.resetsAt !== undefined && { resets_at: isoTime(entry.resetsAt) }),
   ...(entry.requiredApprovals !== undefined && { required_approvals: entry.requiredApprovals }),
   ...(entry.eligibleApprovers !== undefined && { eligible_approvers: entry.eligibleApprovers }),
+  ...(entry.approvalProof !== undefined && { approval_proof: entry.approvalProof }),
   ...(entry.decisive !== undefined && { decisive: entry.decisive }),
 })
 
@@ -119,6 +121,7 @@ export const presentDecision = (decision: Decided, currency: string): Decision =
   explanation: explain(decision, currency),
   required_approvals: decision.requiredApprovals,
   separation_of_duties: decision.separationOfDuties,
+  approval_proof: decision.approvalProof,
   approvals_by_mandate: decision.approvalsByMandate,
   policy_versions: decision.policyVersions
     .filter(({ id }) => id !== proposedPolicyId)

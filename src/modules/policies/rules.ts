@@ -46,6 +46,7 @@ export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTe
     requiredApprovalCount: countImplied ? implied : merged('requiredApprovalCount', count, current),
     countImplied,
     separationOfDuties: merged('separationOfDuties', input.separation_of_duties, current),
+    approvalProof: merged('approvalProof', input.approval_proof, current),
     duplicateWindowSeconds: merged('duplicateWindowSeconds', input.duplicate_window_seconds, current),
     onDuplicate: merged('onDuplicate', input.on_duplicate, current),
     newPayees: merged('newPayees', input.new_payees, current),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
+import { approvalProofs } from '../../lib/approval-proofs.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
@@ -19,6 +20,7 @@ export const policyInput = {
   approval_threshold_minor: MinorIn.nullish().meta(about('approvalThresholdMinor')),
   required_approval_count: z.number().int().min(0).max(10).nullish().meta(about('requiredApprovalCount')),
   separation_of_duties: z.boolean().nullish().meta(about('separationOfDuties')),
+  approval_proof: z.enum(approvalProofs).nullish().meta(about('approvalProof')),
   duplicate_window_seconds: z.number().int().min(0).max(604_800).nullish().meta(about('duplicateWindowSeconds')),
   on_duplicate: z.enum(duplicateAnswers).nullish().meta(about('onDuplicate')),
   new_payees: z.enum(newPayeeAnswers).nullish().meta(about('newPayees')),
@@ -33,6 +35,7 @@ const policyOutput = {
   approval_threshold_minor: MinorOut.nullable(),
   required_approval_count: z.number().int(),
   separation_of_duties: z.boolean(),
+  approval_proof: z.enum(approvalProofs),
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
   new_payees: z.enum(newPayeeAnswers).nullable(),
@@ -90,6 +93,7 @@ export const TraceEntry = z.object({
   resets_at: TimeOut.optional(),
   required_approvals: z.number().int().optional(),
   eligible_approvers: z.number().int().optional(),
+  approval_proof: z.literal('signature').optional().meta({ description: 'Only approvals by passkey or wallet count.' }),
   decisive: z.boolean().optional().meta({ description: 'This rule decided the outcome.' }),
 })
 
@@ -114,6 +118,9 @@ export const Decision = z
     }),
     required_approvals: z.number().int(),
     separation_of_duties: z.boolean(),
+    approval_proof: z.enum(approvalProofs).meta({
+      description: 'Which approvals count: any, or only those that a passkey or a wallet signed.',
+    }),
     approvals_by_mandate: z.number().int(),
     policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
     warnings: z.array(Warning).meta({ description: 'What the decision does not refuse, and the caller should know.' }),

@@ -1,3 +1,4 @@
+import { canSign } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
@@ -51,7 +52,7 @@ const pastPayments = `
   from payments p where p.workspace_id = $1 and p.created_at >= $2 order by p.created_at, p.id limit $4`
 
 const approvers = `
-  select m.account_id from members m join accounts a on a.id = m.account_id
+  select m.account_id, ${canSign('m.account_id')} as can_sign from members m join accounts a on a.id = m.account_id
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
 
 /** By day and payee: what was paid without an approval. */
@@ -102,7 +103,9 @@ export const replayPolicy = async (
     policy.beneficiaryIds,
     mostPayments + 1,
   ])
-  const eligible = (await tx.query<{ account_id: Uuid }>(approvers, [workspaceId, decidingRoles])).map((row) => row.account_id)
+  const mayDecide = await tx.query<{ account_id: Uuid; can_sign: boolean }>(approvers, [workspaceId, decidingRoles])
+  const eligibleAccountIds = mayDecide.map((row) => row.account_id)
+  const signingAccountIds = mayDecide.filter((row) => row.can_sign).map((row) => row.account_id)
   const counters: Counters = new Map()
   const latest: Latest = new Map()
   const unapproved: UnapprovedByPayee = new Map()
@@ -135,7 +138,7 @@ export const replayPolicy = async (
       policies: [{ ...policy, usage: read(counters, periods) }],
       grants: [],
       mandate: null,
-      approvers: { eligibleAccountIds: eligible },
+      approvers: { eligibleAccountIds, signingAccountIds },
       periods,
       capabilities: { payments: true },
       earlier: latest.get(lookOf(row)) ?? null,

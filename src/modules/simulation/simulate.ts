@@ -66,7 +66,14 @@ const decideNow = async (
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
   const [loaded, [earlier]] = await Promise.all([
-    loadContext(db, { workspaceId, lineage, beneficiaryId, accountReference: named, periods }),
+    loadContext(db, {
+      workspaceId,
+      lineage,
+      beneficiaryId,
+      accountReference: named,
+      periods,
+      withSigners: proposed?.approvalProof === 'signature',
+    }),
     findEarlier(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
   ])
   if (!loaded) throw notFound('beneficiary_id')

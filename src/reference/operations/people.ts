@@ -113,6 +113,20 @@ export const peopleOperations: OperationTexts = {
     summary: 'Unlink a sign-in method',
     text: 'Ends the sessions that it started. The last one stays (409 `last_identity`).',
   },
+  'passkeys.list': { summary: 'List passkeys', text: 'What the account can approve with. Passkeys do not sign in.' },
+  'passkeys.prepare': {
+    summary: 'Begin a passkey',
+    text: 'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
+  },
+  'passkeys.add': {
+    summary: 'Add a passkey',
+    text: 'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+    body: 'CreatePasskey',
+  },
+  'passkeys.remove': {
+    summary: 'Remove a passkey',
+    text: 'What it approved and was not sent yet counts no more (event `approval.decision_voided`).',
+  },
   'sessions.list': { summary: 'List sessions', text: 'The browsers in which the account is signed in.' },
   'sessions.revoke': { summary: 'End a session', text: 'Signs out one browser, with its next request.' },
 }

@@ -48,6 +48,7 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
       policy.required_approval_count > 0 && countWords(policy.required_approval_count, 'person', 'people'),
     ],
     separation_of_duties: ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
+    approval_proof: ['Approvals', policy.approval_proof === 'signature' && 'Only by passkey or wallet'],
     on_duplicate: ['A repeated payment', (answer || window !== null) && answerWords[answer ?? 'warn']],
     new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && newPayeeWords[policy.new_payees]],
     duplicate_window_seconds: ['Counts as repeated within', window !== null && countWords(window, 'second')],

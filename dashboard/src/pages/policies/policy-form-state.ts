@@ -16,6 +16,7 @@ export type PolicyDraft = {
   threshold: string
   approvals: number
   separation: boolean
+  signed: boolean
   on_duplicate: '' | DuplicateAnswer
   new_payees: '' | NewPayeeAnswer
   /** In seconds; empty: the service's own. */
@@ -35,6 +36,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   threshold: editableMajor(policy?.approval_threshold_minor),
   approvals: policy?.required_approval_count ?? 0,
   separation: policy?.separation_of_duties ?? false,
+  signed: policy?.approval_proof === 'signature',
   // A window alone warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
   new_payees: policy?.new_payees ?? '',
@@ -56,6 +58,7 @@ const termsOf = (draft: PolicyDraft) => {
     approval_threshold_minor: threshold,
     required_approval_count: threshold !== null && draft.approvals === 0 ? 1 : draft.approvals,
     separation_of_duties: draft.separation,
+    approval_proof: draft.signed ? 'signature' : 'any',
     on_duplicate: draft.on_duplicate || null,
     new_payees: draft.new_payees || null,
     duplicate_window_seconds: draft.on_duplicate === '' || draft.duplicate_window === '' ? null : Number(draft.duplicate_window),

@@ -189,6 +189,12 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                 checked={draft.separation}
                 onChange={(separation) => set({ separation })}
               />
+              <CheckField
+                label="Only approvals by passkey or wallet count"
+                hint="Approvers add a passkey (Face ID, fingerprint or a security key) on their Account page."
+                checked={draft.signed}
+                onChange={(signed) => set({ signed })}
+              />
             </fieldset>
             <SelectField
               label="If a key or an agent made the beneficiary"

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { plainList, timeList } from '../../../db/lists.ts'
 import { prune } from '../../../db/prune.ts'
-import { nonces } from '../../../db/tables/sessions.ts'
+import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 
 /** A sign-in's nonce as it came back, and when. */
@@ -10,15 +10,18 @@ export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }
 
 export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
+/** What a nonce that has a row from the start is for. */
+export type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
+
 /** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
-export const issueMandateNonce = async (
+export const issueNonce = async (
   db: Db,
   now: Date,
-  { ttlSeconds, boundTo }: { ttlSeconds: number; boundTo: string },
+  { purpose, ttlSeconds, boundTo }: { purpose: NoncePurpose; ttlSeconds: number; boundTo: string },
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, ttlSeconds)
-  await db.orm.insert(nonces).values({ nonce, purpose: 'mandate', boundTo, createdAt: now, expiresAt })
+  await db.orm.insert(nonces).values({ nonce, purpose, boundTo, createdAt: now, expiresAt })
   return { nonce, issuedAt: now, expiresAt }
 }
 
@@ -50,21 +53,23 @@ const removal = statement(
 /** An expired nonce is refused whether its row is there or not. */
 export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
-type NonceRow = { boundTo: string | null; expiresAt: Date }
+type NonceRow = { boundTo: string | null; expiresAt: Date; isUsed: boolean }
 
-const find = async (db: Db, nonce: string, lock: '' | 'for update'): Promise<NonceRow | undefined> => {
-  const [row] = await db.query<{ bound_to: string | null; expires_at: Date }>(
-    `select bound_to, expires_at from nonces where nonce = $1 and purpose = 'mandate' ${lock}`,
-    [nonce],
+const find = async (db: Db, purpose: NoncePurpose, nonce: string, lock: '' | 'for update'): Promise<NonceRow | undefined> => {
+  const [row] = await db.query<{ bound_to: string | null; expires_at: Date; is_used: boolean }>(
+    `select bound_to, expires_at, consumed_at is not null as is_used from nonces where nonce = $1 and purpose = $2 ${lock}`,
+    [nonce, purpose],
   )
-  return row && { boundTo: row.bound_to, expiresAt: row.expires_at }
+  return row && { boundTo: row.bound_to, expiresAt: row.expires_at, isUsed: row.is_used }
 }
 
-export const findMandateNonce = (db: Db, nonce: string): Promise<NonceRow | undefined> => find(db, nonce, '')
+export const findNonce = (db: Db, purpose: NoncePurpose, nonce: string): Promise<NonceRow | undefined> =>
+  find(db, purpose, nonce, '')
 
 /** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
-export const lockMandateNonce = (tx: Tx, nonce: string): Promise<NonceRow | undefined> => find(tx, nonce, 'for update')
+export const lockNonce = (tx: Tx, purpose: NoncePurpose, nonce: string): Promise<NonceRow | undefined> =>
+  find(tx, purpose, nonce, 'for update')
 
-export const consumeMandateNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
+export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }

@@ -1,5 +1,6 @@
 import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
+import { canSign } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, first } from '../../../db/client.ts'
@@ -14,7 +15,7 @@ import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
-import { type ApprovalRecord, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
 /**
  * Information that helps to decide and is not part of the approval itself: earlier payments to this payee, what the limits leave, who else
@@ -49,7 +50,7 @@ const payeeHistory = prepare('approvals.payee_history', { approvalId: 'uuid' }, 
 
 const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at) =>
   orm
-    .select({ accountId: members.accountId })
+    .select({ accountId: members.accountId, canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}` })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
     .where(
@@ -79,13 +80,18 @@ export const readContext = async (
   return (record) => {
     // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
     const excluded = new Set([
-      ...currentDecisions(record).map(({ accountId }) => accountId),
+      ...currentDecisions(record)
+        .filter((decision) => counts(record, decision))
+        .map(({ accountId }) => accountId),
       ...(record.approval.separationOfDuties ? [record.payment.initiatorAccountId] : []),
     ])
     return {
       ...history,
       availableAfterMinor: availableMinor,
-      eligibleApprovers: mayDecide.map(({ accountId }) => accountId).filter((id) => !excluded.has(id)),
+      eligibleApprovers: mayDecide
+        .filter((decider) => record.approval.approvalProof === 'any' || decider.canSign)
+        .map(({ accountId }) => accountId)
+        .filter((id) => !excluded.has(id)),
     }
   }
 }

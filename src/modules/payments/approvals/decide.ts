@@ -6,9 +6,11 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { isoTime } from '../../../http/wire.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
+import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
@@ -16,9 +18,9 @@ import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
 import { endApproval, endWhole, refreshed } from './end.ts'
-import { type ApprovalRecord, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
-import type { ProvenSigner } from './signer.ts'
+import { type ProvenSigner, proofColumns } from './signer.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
@@ -26,9 +28,9 @@ type Decision = {
   choice: Decide['decision']
   accountId: Uuid
   actor: Actor
-  via: 'credential' | 'signature'
   reason: string | null
-  proof: ProvenSigner | null
+  /** What signed it: a wallet or a passkey; null where the credential alone gives it. */
+  proof: ProvenSigner | PasskeySignature | null
 }
 
 /** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
@@ -40,17 +42,49 @@ export const expireApproval = async (
   await endWhole(tx, deps, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 }
 
-/** An approver may take an approval back until the approval ends, and whose decision was voided may decide again. */
-const alreadyDecided = (record: LockedApproval, { accountId, choice }: Decision): LockedApproval | undefined => {
+/** Who decided last, and when: for the one who comes too late. */
+const decidedBy = (record: LockedApproval) => {
+  const last = currentDecisions(record)
+    .toSorted((one, other) => one.decidedAt.getTime() - other.decidedAt.getTime())
+    .at(-1)
+  return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
+}
+
+/** An approver may take an approval back until the approval ends, and whose decision was voided, or counts only if it is signed, may decide again. */
+const alreadyDecided = (record: LockedApproval, { accountId, choice, proof }: Decision): LockedApproval | undefined => {
   const { approval } = record
+  const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
-  if (own && own.decision === choice) return record
-  if (own && approval.status !== 'pending')
-    throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision })
-  if (approval.status === 'pending') return undefined
+  if (own && own.decision === choice) return isPending && proof && !counts(record, own) ? undefined : record
+  if (own && !isPending)
+    throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision, ...decidedBy(record) })
+  if (isPending) return undefined
   throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
+    ...decidedBy(record),
   })
+}
+
+/** An assertion of a passkey counts once: whoever saw one cannot use it after its decision was voided. */
+const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: Decision): Promise<void> => {
+  if (!proof || !('passkeyId' in proof)) return
+  const { passkeyId, signature } = proof
+  const isReplayed = record.decisions.some((earlier) => earlier.passkeyId === passkeyId && earlier.signature === signature)
+  if (!isReplayed && (await recordPasskeyUse(tx, proof))) return
+  await refuseProof(tx, record, actor, notOfPasskey('it was used before, or its passkey was removed'))
+}
+
+const notOfPasskey = (problem: string): Refusal =>
+  new Refusal('invalid_signature', {
+    message: `The passkey's signature was not accepted: ${problem}.`,
+    details: { field: 'passkey' },
+  })
+
+/** Refuses a signature that may not decide; the refusal is audited. */
+const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
+  const subject = { type: 'approval', id: approval.id }
+  await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: payment.workspaceId, subject })
+  throw new CommitThenThrow(refusal)
 }
 
 const readProposed = statement(
@@ -113,19 +147,17 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
     await expireApproval(tx, deps, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
-  const { accountId, actor, choice, proof, reason, via } = decision
+  const { accountId, actor, choice, proof, reason } = decision
   if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
+  await requireUnused(tx, record, decision)
   const row = {
     id: newId(),
     approvalId: record.approval.id,
     accountId,
     decision: choice,
-    via,
     reason,
-    signer: proof?.signer ?? null,
-    signature: proof?.signature ?? null,
-    message: proof?.message ?? null,
+    ...proofColumns(proof),
     decidedAt: at,
   }
   await tx.orm.insert(approvalDecisions).values(row)
@@ -133,7 +165,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
     action: `approval.${choice}`,
     workspaceId: record.payment.workspaceId,
     subject: { type: 'approval', id: record.approval.id },
-    after: { via, account: accountId },
+    after: { via: row.via, account: accountId },
   })
   return finish(tx, deps, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
@@ -161,12 +193,18 @@ const sharesOrigin = async (
   return row?.shares ?? true
 }
 
+/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. */
+export type CredentialDecision = {
+  input: Pick<Decide, 'decision' | 'reason'>
+  proof: PasskeySignature | { problem: string } | null
+}
+
 export const decideByCredential = async (
   tx: Tx,
   deps: DecideDeps,
   principal: Principal,
   id: Uuid,
-  input: Decide,
+  { input, proof }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
   const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
   if (!unlocked) throw notFound()
@@ -176,13 +214,13 @@ export const decideByCredential = async (
   const { frozen, closed } = principal.workspace
   if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && (frozen || closed)) throw new Refusal('workspace_frozen')
+  if (proof && 'problem' in proof) return refuseProof(tx, record, principal, notOfPasskey(proof.problem))
   return decide(tx, deps, record, {
     choice: input.decision,
     accountId: principal.accountId,
     actor: principal,
-    via: 'credential',
     reason: input.reason ?? null,
-    proof: null,
+    proof,
   })
 }
 
@@ -215,12 +253,7 @@ export const decideBySignature = async (
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
   const record = await lockWhole(tx, unlocked)
   const signing = proven && (await signingOf(tx, record, proven))
-  if (!signing) {
-    const actor = { accountId: null, origin, way: 'signature' }
-    const subject = { type: 'approval', id: unlocked.approval.id }
-    await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
-    throw new CommitThenThrow(wrongSignature(proven?.signer))
-  }
+  if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')
   if (input.decision === 'approve' && signing.accountFrozen) throw new Refusal('account_frozen')
   if (input.decision === 'approve' && signing.workspaceFrozen) throw new Refusal('workspace_frozen')
@@ -230,7 +263,6 @@ export const decideBySignature = async (
     choice: input.decision,
     accountId,
     actor,
-    via: 'signature',
     reason: input.reason ?? null,
     proof: proven,
   })

@@ -4,7 +4,7 @@ import { formatMinor, minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { ApprovalContext } from './context.ts'
-import { type ApprovalRecord, currentDecisions, type DecisionRow } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, type DecisionRow } from './queries.ts'
 import type { Approval, PaymentSummary } from './schema.ts'
 
 const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
@@ -59,15 +59,15 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
   account_id: formatId('account', decision.accountId),
   decision: decision.decision,
   // A mandate is a signature given in advance.
-  via: decision.via === 'credential' ? 'credential' : 'signature',
+  via: decision.via === 'mandate' ? 'signature' : decision.via,
   reason: decision.reason,
   signer: decision.signer,
   decided_at: isoTime(decision.decidedAt),
   voided_at: isoTimeOrNull(endOf(decision, record)),
 })
 
-export const approvalsGiven = (record: Pick<ApprovalRecord, 'decisions'>): number =>
-  currentDecisions(record).filter((decision) => decision.decision === 'approve').length
+export const approvalsGiven = (record: Pick<ApprovalRecord, 'approval' | 'decisions'>): number =>
+  currentDecisions(record).filter((decision) => decision.decision === 'approve' && counts(record, decision)).length
 
 const presentContext = (context: ApprovalContext): NonNullable<Approval['context']> => ({
   payee: {
@@ -89,6 +89,7 @@ export const presentApproval = (record: ApprovalRecord, context?: ApprovalContex
     required_approvals: approval.requiredApprovals,
     approvals_given: approvalsGiven(record),
     separation_of_duties: approval.separationOfDuties,
+    approval_proof: approval.approvalProof,
     decisions: record.decisions.map((decision) => presentGiven(decision, record)),
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     expires_at: isoTime(approval.expiresAt),

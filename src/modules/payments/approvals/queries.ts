@@ -90,6 +90,10 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
+/** Whether a decision counts: a rejection always, an approval only if it is signed where signatures are asked for. */
+export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
+  decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
+
 /** Few approvals are about a batch. */
 const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
   const batches = await findBatchRows(

@@ -33,11 +33,12 @@ const digestText = (nonce: string, { destination, payment }: Pick<ApprovalReques
   [nonce, destination, ...(hasAccounts(payment.rail) && payment.accountReference ? [payment.accountReference] : [])].join(':')
 
 /** What an approval asks for. */
-export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'policyVersions'>
+export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
 
-export const asked = ({ requiredApprovals, separationOfDuties, policyVersions }: Decision): Asked => ({
+export const asked = ({ requiredApprovals, separationOfDuties, approvalProof, policyVersions }: Decision): Asked => ({
   requiredApprovals,
   separationOfDuties,
+  approvalProof,
   policyVersions: [...policyVersions],
 })
 

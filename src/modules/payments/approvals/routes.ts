@@ -11,7 +11,7 @@ import { decideByCredential, decideBySignature } from './decide.ts'
 import { presentApproval } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
-import { proveSigner } from './signer.ts'
+import { proveCaller, proveSigner } from './signer.ts'
 
 const path = '/v1/approvals'
 const one = `${path}/:id`
@@ -78,7 +78,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,
-        refuses: ['invalid_request', 'not_found', ...decisionRefusals],
+        refuses: ['invalid_request', 'invalid_signature', 'not_found', ...decisionRefusals],
       },
       schema: {
         params: byId('approval'),
@@ -88,10 +88,14 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         },
       },
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideByCredential(tx, deps, request.principal, request.params.id, request.body)),
-      ),
+    async (request, reply) => {
+      const { id } = request.params
+      const { passkey: _, ...input } = request.body
+      const proof = await proveCaller(deps, request.principal, id, request.body)
+      return respondOnce(deps, request, reply, async (tx) =>
+        answer(await decideByCredential(tx, deps, request.principal, id, { input, proof })),
+      )
+    },
   )
   app.get(
     `${one}/message`,

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices, approvalStatuses } from '../../../db/tables/approvals.ts'
 import { paymentBatchStatuses } from '../../../db/tables/payment-batches.ts'
 import { paymentStatuses } from '../../../db/tables/payments.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { approvalProofs } from '../../../lib/approval-proofs.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Decision } from '../../policies/schema.ts'
 
@@ -55,7 +57,9 @@ const ApprovalContext = z
       typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
     }),
     available_after_minor: MinorOut.meta({ description: 'The available balance of the paying account after this payment.' }),
-    eligible_approvers: z.array(IdOut('account')).meta({ description: 'Members who can still decide this approval.' }),
+    eligible_approvers: z.array(IdOut('account')).meta({
+      description: 'Members who can still decide this approval; where it asks for signatures, those with a passkey or a wallet.',
+    }),
   })
   .meta({ id: 'ApprovalContext' })
 
@@ -68,17 +72,20 @@ export const Approval = z
     required_approvals: z.number().int(),
     approvals_given: z.number().int(),
     separation_of_duties: z.boolean(),
+    approval_proof: z.enum(approvalProofs).meta({
+      description: '`signature`: only approvals that a passkey or a wallet signed count in `approvals_given`.',
+    }),
     decisions: z.array(
       z.object({
         account_id: IdOut('account'),
         decision: z.enum(approvalChoices),
-        via: z.enum(['credential', 'signature']),
+        via: z.enum(['credential', 'signature', 'passkey']),
         reason: z.string().nullable(),
         signer: z.string().nullable(),
         decided_at: TimeOut,
         voided_at: TimeOut.nullable().meta({
           description:
-            'When it stopped counting: its account may no longer decide, its wallet was unlinked, its mandate was revoked, or its account decided otherwise.',
+            'When it stopped counting: its account may no longer decide, its wallet was unlinked, its passkey was removed, its mandate was revoked, or its account decided otherwise.',
         }),
       }),
     ),
@@ -95,7 +102,16 @@ export type Approval = z.output<typeof Approval>
 const Choice = z.enum(approvalChoices)
 const Reason = Text(500).nullish()
 
-export const Decide = z.strictObject({ decision: Choice, reason: Reason }).meta({ id: 'DecideApproval' })
+export const Decide = z
+  .strictObject({
+    decision: Choice,
+    reason: Reason,
+    passkey: Assertion.optional().meta({
+      description:
+        'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of the canonical text, `signing.approve` or `signing.reject`.',
+    }),
+  })
+  .meta({ id: 'DecideApproval' })
 export type Decide = z.output<typeof Decide>
 
 export const DecideBySignature = z

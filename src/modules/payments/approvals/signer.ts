@@ -1,14 +1,21 @@
+import type { Principal } from '../../../auth/principal.ts'
 import type { Address } from '../../../auth/wallet.ts'
+import type { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { walletProof } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
 import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
+import { type PasskeySignature, provePasskey } from '../../identity/passkeys/service.ts'
 import type { Deps } from '../deps.ts'
-import type { ApprovalRecord } from './queries.ts'
-import type { DecideBySignature } from './schema.ts'
+import { type ApprovalRecord, findApprovalIn } from './queries.ts'
+import type { Decide, DecideBySignature } from './schema.ts'
 
 /** A linked wallet that signed an approval's canonical message, its account, and the message. Whether it may decide is checked later, under locks. */
 export type ProvenSigner = { signer: Address; accountId: Uuid; signature: string; message: string }
+
+const messageFor = ({ approveMessage, rejectMessage }: ApprovalRecord['approval'], decision: Decide['decision']): string =>
+  decision === 'approve' ? approveMessage : rejectMessage
 
 /** Called before the transaction: no transaction waits for the network, and the stored message never changes. */
 export const proveSigner = async (
@@ -16,8 +23,35 @@ export const proveSigner = async (
   { approval }: Pick<ApprovalRecord, 'approval'>,
   { decision, signature, address: named }: Pick<DecideBySignature, 'decision' | 'signature' | 'address'>,
 ): Promise<ProvenSigner | undefined> => {
-  const message = decision === 'approve' ? approval.approveMessage : approval.rejectMessage
+  const message = messageFor(approval, decision)
   const signer = await proveWallet(deps, { message, signature, named })
   const identity = signer && (await findIdentity(deps.db, walletProof(signer, null)))
   return identity && { signer, accountId: identity.accountId, signature, message }
+}
+
+/** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */
+export const proveCaller = async (
+  deps: Pick<Deps, 'config' | 'db'>,
+  { accountId, workspace }: Principal,
+  approvalId: Uuid,
+  { decision, passkey }: Decide,
+): Promise<PasskeySignature | { problem: string } | null> => {
+  if (!passkey) return null
+  const record = await findApprovalIn(deps.db, workspace.id, approvalId)
+  if (!record) throw notFound()
+  return provePasskey(deps, accountId, { assertion: passkey, message: messageFor(record.approval, decision) })
+}
+
+type ProofColumns = Pick<
+  typeof approvalDecisions.$inferSelect,
+  'via' | 'signer' | 'signature' | 'message' | 'passkeyId' | 'passkeyProof'
+>
+
+/** How a decision was given, as its row keeps it. */
+export const proofColumns = (signed: ProvenSigner | PasskeySignature | null): ProofColumns => {
+  const none = { signer: null, passkeyId: null, passkeyProof: null }
+  if (signed === null) return { via: 'credential', signature: null, message: null, ...none }
+  const { signature, message } = signed
+  if ('signer' in signed) return { via: 'signature', signature, message, ...none, signer: signed.signer }
+  return { via: 'passkey', signature, message, ...none, passkeyId: signed.passkeyId, passkeyProof: signed.proof }
 }

@@ -5,6 +5,7 @@ import { plainList } from '../../../db/lists.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import { strictestProof } from '../../../lib/approval-proofs.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
@@ -79,7 +80,7 @@ const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly A
     return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
   })
 
-/** One approval for the whole when any item needs one: the highest count, any separation of duties, all policies. */
+/** One approval for the whole when any item needs one: the highest count, any separation of duties, any demand for signatures, all policies. */
 const needsOf = (accepted: readonly Accepted[]) => {
   const held = accepted.filter(({ decision }) => decision.outcome === 'require_approval').map(({ decision }) => asked(decision))
   if (held.length === 0) return null
@@ -87,6 +88,7 @@ const needsOf = (accepted: readonly Accepted[]) => {
   return {
     requiredApprovals: Math.max(...held.map(({ requiredApprovals }) => requiredApprovals)),
     separationOfDuties: held.some(({ separationOfDuties }) => separationOfDuties),
+    approvalProof: strictestProof(held.map(({ approvalProof }) => approvalProof)),
     policyVersions: [...versions.values()],
   }
 }

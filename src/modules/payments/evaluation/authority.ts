@@ -1,4 +1,4 @@
-import { currentDecisions, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
+import { currentDecisions, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -13,9 +13,12 @@ export type Authority = {
   /** Whether who asked for it may still ask for it. */
   requested: boolean
   stop: RequesterStop | null
-  /** How many approvals were asked for, and the accounts whose approval holds now. */
+  /** How many approvals were asked for, and the accounts whose approval holds now; `signers`: those of them who signed it. */
   required: number
   approvers: Uuid[]
+  signers: Uuid[]
+  /** Only signed approvals were asked for. */
+  signed: boolean
 }
 
 const read = statement(
@@ -26,10 +29,13 @@ const read = statement(
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
        when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
      end as stop,
-     coalesce(a.required_approvals, 0) as required,
-     array(select d.account_id from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as approvers
+     coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as signed,
+     coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers
    from payments p cross join lateral (select * from accounts r where r.id = p.initiator_account_id) as r
      left join grants g on g.id = p.grant_id left join approvals a on a.id = p.approval_id
+     cross join lateral (
+       select array_agg(d.account_id) as approvers, array_agg(d.account_id) filter (where ${isSigned('d')}) as signers
+       from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`,
 )
 

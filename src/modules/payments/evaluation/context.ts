@@ -16,6 +16,8 @@ export type PaymentContext = {
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
   policies: PolicyRules[]
   approverAccountIds: readonly Uuid[]
+  /** Read only where a policy asks for signatures. */
+  signingAccountIds: readonly Uuid[]
   /** What was paid to the payee on this day without an approval. */
   unapproved: readonly Unapproved[]
 }
@@ -27,6 +29,7 @@ export type ContextQuery = {
   /** As the payment names it. */
   accountReference: string | null
   periods: Periods
+  withSigners?: boolean
 }
 
 /** A payment that names an account at a paybill pays the payee that this account is, where there is one: its limits and freezes hold. */
@@ -66,6 +69,7 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     grants: grants.sort((a, b) => a.depth - b.depth).map((grant) => ({ ...grant, usage: usageOf(state, grant.id, periods) })),
     policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(state, policy.id, periods) })),
     approverAccountIds: workspace.approverAccountIds,
+    signingAccountIds: workspace.signingAccountIds,
     unapproved: state.unapproved.filter(({ familyId, day }) => familyId === beneficiary.familyId && day === periods.day),
   }
 }
@@ -78,6 +82,7 @@ export const loadContext = async (db: Db, query: ContextQuery): Promise<PaymentC
     beneficiaryIds: [query.beneficiaryId],
     accountReferences: [query.accountReference],
     periods: [query.periods],
+    withSigners: query.withSigners ?? false,
   })
   return contextOf(state, query)
 }

@@ -45,7 +45,7 @@ export const evaluationOf = (
   policies: context.policies,
   grants: context.grants,
   mandate,
-  approvers: { eligibleAccountIds: context.approverAccountIds },
+  approvers: { eligibleAccountIds: context.approverAccountIds, signingAccountIds: context.signingAccountIds },
   periods,
   capabilities: { payments: context.owner.paymentsEnabled },
   earlier: request.earlier,

@@ -1,3 +1,4 @@
+import { canSign } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
@@ -17,6 +18,7 @@ import {
   textOf,
 } from '../../../db/records.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
+import type { ApprovalProof } from '../../../lib/approval-proofs.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
@@ -33,6 +35,8 @@ export type WorkspaceState = {
   closed: boolean
   zone: { timeZone: string; nextTimeZone: string | null; nextFrom: Date | null }
   approverAccountIds: Uuid[]
+  /** Those of them that can sign; empty where no policy that may apply asks for signatures. */
+  signingAccountIds: Uuid[]
 }
 export type BeneficiaryState = {
   id: Uuid
@@ -92,6 +96,11 @@ const limitFields: Fields<Limits> = {
   approvalThresholdMinor: ['approval_threshold_minor', amountOf],
 }
 
+/** Members of workspace `w` that may decide its approvals. */
+const approversOf = (further: string): string =>
+  `array(select m.account_id from members m join accounts a on a.id = m.account_id
+     where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active' ${further})`
+
 const workspaceFields = [
   'w.id',
   'w.owning_account_id',
@@ -100,8 +109,9 @@ const workspaceFields = [
   'w.time_zone',
   'w.next_time_zone',
   'w.next_time_zone_from',
-  `array(select m.account_id from members m join accounts a on a.id = m.account_id
-     where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active')`,
+  approversOf(''),
+  `case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
+     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end`,
 ]
 const ownerFields = [
   'a.id',
@@ -158,6 +168,7 @@ const policyFields: Fields<PolicyState> = {
   beneficiaryIds: ['beneficiary_ids', listOf],
   requiredApprovalCount: ['required_approval_count', Number],
   separationOfDuties: ['separation_of_duties', isTrue],
+  approvalProof: ['approval_proof', (text) => text as ApprovalProof],
   duplicateWindowSeconds: ['duplicate_window_seconds', numberOf],
   onDuplicate: ['on_duplicate', textOf],
   newPayees: ['new_payees', textOf],
@@ -198,6 +209,7 @@ const readWorkspaces = recordsReader(
     closed: isTrue(next()),
     zone: { timeZone: next(), nextTimeZone: textOf(next()), nextFrom: instantOf(next()) },
     approverAccountIds: listOf(next()),
+    signingAccountIds: listOf(next()),
   }),
 )
 const readOwners = recordsReader(
@@ -255,6 +267,8 @@ export type StateQuery = {
   /** Those that payments to them name. */
   accountReferences: readonly (string | null)[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
+  /** For a policy that is only proposed and asks for signatures. */
+  withSigners?: boolean
 }
 
 /** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip: under the locks, or for a simulation. */
@@ -269,6 +283,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
     plainList([...periodStarts]),
     plainList(decidingRoles),
     textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
+    query.withSigners ?? false,
   ])
   if (!row) throw new Error('a statement that always answers did not')
   return {

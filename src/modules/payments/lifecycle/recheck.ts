@@ -103,10 +103,10 @@ const decideOne = async (
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
-  const { lineage, approvers, required } = authority
+  const { lineage, approvers, signers, required } = authority
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
   // As many as were asked for, whatever is asked for now: an approval that was taken away is missed.
-  if (approvers.length < required)
+  if ((authority.signed ? signers : approvers).length < required)
     return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
   const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
@@ -125,7 +125,7 @@ const decideOne = async (
   const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
   const evaluation = evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null)
   const decision = evaluate(evaluation)
-  if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) {
+  if (stillCovered(decision, { approverAccountIds: approvers, signedAccountIds: signers, initiatorAccountId })) {
     if (payment.countedDay !== day) use(state, payment, evaluation)
     return undefined
   }

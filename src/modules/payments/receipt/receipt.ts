@@ -48,6 +48,7 @@ const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof 
     status: approval.status,
     required_approvals: approval.requiredApprovals,
     separation_of_duties: approval.separationOfDuties,
+    approval_proof: approval.approvalProof,
     messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
     decisions: decisions.map(({ decision, voidedAt }) => ({
       account_id: formatId('account', decision.accountId),
@@ -57,6 +58,7 @@ const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof 
       signer: decision.signer,
       signature: decision.signature,
       message: decision.message,
+      passkey: decision.passkeyProof,
       decided_at: isoTime(decision.decidedAt),
       voided_at: voidedAt && isoTime(voidedAt),
     })),

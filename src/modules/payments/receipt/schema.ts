@@ -2,11 +2,27 @@ import { z } from 'zod'
 import { approvalChoices, approvalStatuses, decisionWays } from '../../../db/tables/approvals.ts'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { transferKinds } from '../../../ledger/reports.ts'
+import { approvalProofs } from '../../../lib/approval-proofs.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { LogHead, RowProof } from '../../proof/schema.ts'
 import { Payment } from '../schema.ts'
 
 const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.string() })
+
+/** Binary parts in base64url. */
+const PasskeyProof = z.object({
+  credential_id: z.string(),
+  authenticator_data: z.string(),
+  client_data: z.string(),
+  public_key: z.object({
+    kty: z.string(),
+    crv: z.string().optional(),
+    x: z.string().optional(),
+    y: z.string().optional(),
+    n: z.string().optional(),
+    e: z.string().optional(),
+  }),
+})
 
 export const Receipt = z
   .object({
@@ -34,6 +50,7 @@ export const Receipt = z
         status: z.enum(approvalStatuses),
         required_approvals: z.number().int(),
         separation_of_duties: z.boolean(),
+        approval_proof: z.enum(approvalProofs),
         messages: z.object({ approve: z.string(), reject: z.string() }),
         decisions: z.array(
           z.object({
@@ -44,6 +61,10 @@ export const Receipt = z
             signer: z.string().nullable(),
             signature: z.string().nullable(),
             message: z.string().nullable(),
+            passkey: PasskeyProof.nullable().meta({
+              description:
+                'For `via: passkey`: what was signed besides the text, whose SHA-256 is its challenge, and by which key.',
+            }),
             decided_at: TimeOut,
             voided_at: TimeOut.nullable(),
           }),

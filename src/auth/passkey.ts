@@ -1,0 +1,176 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import { z } from 'zod'
+import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
+import { sha256 } from './secrets.ts'
+
+// Most processes never meet a passkey: the library, with its parsers of certificates, is loaded when the first one comes.
+const webauthn = () => import('@simplewebauthn/server')
+const helpers = () => import('@simplewebauthn/server/helpers')
+
+/** Who a passkey is made for: the website's host, and the one origin that may use it. */
+const siteOf = ({ publicUrl }: { publicUrl: string }) => ({
+  expectedRPID: new URL(publicUrl).hostname,
+  expectedOrigin: publicUrl,
+})
+
+/** ES256 and RS256 (COSE): every authenticator has one of them, and every browser's and Node's WebCrypto verifies them. */
+const algorithms = [-7, -257]
+
+const Base64Url = z
+  .string()
+  .min(1)
+  .max(20_000)
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
+
+// Browsers add fields to both with time, so what is not known here is left aside instead of refused.
+const credential = { id: Base64Url, rawId: Base64Url, type: z.literal('public-key') }
+
+/** What `navigator.credentials.create()` returned, as its `toJSON()` writes it. */
+export const NewCredential = z
+  .looseObject({ ...credential, response: z.looseObject({ clientDataJSON: Base64Url, attestationObject: Base64Url }) })
+  .meta({
+    id: 'PasskeyRegistration',
+    description: 'The `PublicKeyCredential` that the browser created, as its `toJSON()` writes it.',
+  })
+export type NewCredential = z.output<typeof NewCredential>
+
+/** What `navigator.credentials.get()` returned, as its `toJSON()` writes it. */
+export const Assertion = z
+  .looseObject({
+    ...credential,
+    response: z.looseObject({ clientDataJSON: Base64Url, authenticatorData: Base64Url, signature: Base64Url }),
+  })
+  .meta({
+    id: 'PasskeyAssertion',
+    description: 'The `PublicKeyCredential` that the passkey signed with, as its `toJSON()` writes it.',
+  })
+export type Assertion = z.output<typeof Assertion>
+
+type Owner = { userId: Buffer; userName: string; displayName: string }
+
+/** What the browser needs to make a passkey. */
+export const creationOptions = async (
+  site: { publicUrl: string },
+  { userId, userName, displayName }: Owner,
+  { challenge, known }: { challenge: Buffer; known: readonly string[] },
+): Promise<PublicKeyCredentialCreationOptionsJSON> => {
+  const { expectedRPID: rpID } = siteOf(site)
+  const { generateRegistrationOptions } = await webauthn()
+  return generateRegistrationOptions({
+    rpName: rpID,
+    rpID,
+    userID: new Uint8Array(userId),
+    userName,
+    userDisplayName: displayName,
+    challenge: new Uint8Array(challenge),
+    attestationType: 'none',
+    excludeCredentials: known.map((id) => ({ id })),
+    // Kept on the authenticator: an approval page then needs to know nothing to ask for it.
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: algorithms,
+  })
+}
+
+/** The public key of a passkey, from COSE (RFC 9053) to JWK (RFC 7517). Undefined for a key of another kind. */
+const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
+  const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
+  const key = decodeCredentialPublicKey(new Uint8Array(cose))
+  const text = (bytes: Uint8Array | undefined) => (bytes ? isoBase64URL.fromBuffer(new Uint8Array(bytes)) : '')
+  if (names.isCOSEPublicKeyEC2(key) && key.get(names.COSEKEYS.crv) === names.COSECRV.P256)
+    return { kty: 'EC', crv: 'P-256', x: text(key.get(names.COSEKEYS.x)), y: text(key.get(names.COSEKEYS.y)) }
+  if (names.isCOSEPublicKeyRSA(key)) return { kty: 'RSA', n: text(key.get(names.COSEKEYS.n)), e: text(key.get(names.COSEKEYS.e)) }
+  return undefined
+}
+
+export type MadePasskey = {
+  credentialId: string
+  coseKey: Buffer
+  publicKey: PasskeyKey
+  signCount: number
+  backupEligible: boolean
+  backedUp: boolean
+}
+
+/** The challenge that a response answers; empty where it cannot be read. */
+export const challengeOf = ({ response }: NewCredential): Buffer => {
+  try {
+    const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString())
+    return Buffer.from(typeof challenge === 'string' ? challenge : '', 'base64url')
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+/** A passkey that was made on this site with its user verified; else why it is not accepted. Whether the challenge is ours is the caller's to check. */
+export const readNewPasskey = async (
+  site: { publicUrl: string },
+  response: NewCredential,
+): Promise<MadePasskey | { problem: string }> => {
+  try {
+    const { verifyRegistrationResponse } = await webauthn()
+    const { verified, registrationInfo: made } = await verifyRegistrationResponse({
+      ...siteOf(site),
+      response: response as unknown as RegistrationResponseJSON,
+      expectedChallenge: challengeOf(response).toString('base64url'),
+      requireUserVerification: true,
+      supportedAlgorithmIDs: algorithms,
+    })
+    const publicKey = verified ? await jwkOf(made.credential.publicKey) : undefined
+    if (!verified || !publicKey) return { problem: 'its public key is not one that this service verifies' }
+    return {
+      credentialId: made.credential.id,
+      coseKey: Buffer.from(made.credential.publicKey),
+      publicKey,
+      signCount: made.credential.counter,
+      backupEligible: made.credentialDeviceType === 'multiDevice',
+      backedUp: made.credentialBackedUp,
+    }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'it cannot be read' }
+  }
+}
+
+/** What a passkey signs for a text: the assertion's challenge is its SHA-256, so nothing but this text was signed. */
+export const challengeFor = (message: string): string => sha256(message).toString('base64url')
+
+export type ReadAssertion = { signature: string; proof: PasskeyProof; signCount: number; backedUp: boolean }
+
+/**
+ * An assertion over `message` by this passkey, made on this site with its user verified; else why it is not one. Whether the count has grown is
+ * checked where it is stored, under the passkey's lock.
+ */
+export const readAssertion = async (
+  site: { publicUrl: string },
+  passkey: { credentialId: string; coseKey: Buffer; publicKey: PasskeyKey },
+  { assertion, message }: { assertion: Assertion; message: string },
+): Promise<ReadAssertion | { problem: string }> => {
+  try {
+    const { verifyAuthenticationResponse } = await webauthn()
+    const { verified, authenticationInfo: read } = await verifyAuthenticationResponse({
+      ...siteOf(site),
+      response: assertion as unknown as AuthenticationResponseJSON,
+      expectedChallenge: challengeFor(message),
+      requireUserVerification: true,
+      credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.coseKey), counter: 0 },
+    })
+    if (!verified) return { problem: 'the signature is not of this passkey' }
+    const { authenticatorData, clientDataJSON, signature } = assertion.response
+    return {
+      signature,
+      proof: {
+        credential_id: passkey.credentialId,
+        authenticator_data: authenticatorData,
+        client_data: clientDataJSON,
+        public_key: passkey.publicKey,
+      },
+      signCount: read.newCounter,
+      backedUp: read.credentialBackedUp,
+    }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'it cannot be read' }
+  }
+}

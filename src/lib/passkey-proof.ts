@@ -1,0 +1,10 @@
+/** The public key of a passkey (RFC 7517). */
+export type PasskeyKey = { kty: string; crv?: string; x?: string; y?: string; n?: string; e?: string }
+
+/** What a passkey signed (WebAuthn), and the key that verifies it. Binary parts in base64url. */
+export type PasskeyProof = {
+  credential_id: string
+  authenticator_data: string
+  client_data: string
+  public_key: PasskeyKey
+}

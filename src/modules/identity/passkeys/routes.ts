@@ -1,0 +1,75 @@
+import type { App } from '../../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { byId } from '../../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { presentPasskey } from './present.ts'
+import { pagePasskeys } from './queries.ts'
+import { CreatePasskey, Passkey, PasskeyOptions } from './schema.ts'
+import { addPasskey, examinePasskey, removePasskey, startPasskey } from './service.ts'
+
+const path = '/v1/accounts/me/passkeys'
+
+export const registerPasskeys = (app: App, deps: Deps): void => {
+  app.get(
+    path,
+    {
+      config: { operation: 'passkeys.list', access: 'undelegated', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Passkey) } },
+    },
+    async (request, reply) => {
+      const { accountId } = request.principal
+      return reply.send(
+        await readPage(deps, request, {
+          of: accountId,
+          read: (page) => pagePasskeys(deps.db, accountId, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentPasskey),
+        }),
+      )
+    },
+  )
+  app.post(
+    `${path}/options`,
+    {
+      config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true, refuses: ['invalid_request'] },
+      schema: { response: { 200: PasskeyOptions } },
+    },
+    async (request, reply) => reply.header('cache-control', 'no-store').send(await startPasskey(deps, request.principal)),
+  )
+  app.post(
+    path,
+    {
+      config: {
+        operation: 'passkeys.add',
+        access: 'undelegated',
+        idempotent: true,
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'conflict', 'forbidden', 'account_frozen'],
+      },
+      schema: { body: CreatePasskey, response: { 201: Passkey } },
+    },
+    async (request, reply) => {
+      const proposed = await examinePasskey(deps, request.body)
+      return respondOnce(deps, request, reply, async (tx) =>
+        created(presentPasskey(await addPasskey(tx, deps, request.principal, proposed))),
+      )
+    },
+  )
+  app.delete(
+    `${path}/:id`,
+    {
+      // A frozen account may still lose a phone.
+      config: { operation: 'passkeys.remove', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
+      schema: { params: byId('passkey'), response: { 200: Passkey } },
+    },
+    async (request, reply) =>
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(presentPasskey(await removePasskey(tx, deps, request.principal, request.params.id))),
+        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
+      ),
+  )
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { NewCredential } from '../../../auth/passkey.ts'
+import { IdOut, Name, TimeOut } from '../../../http/wire.ts'
+
+export const Passkey = z
+  .object({
+    id: IdOut('passkey'),
+    name: z.string(),
+    credential_id: z.string().meta({
+      description:
+        "The authenticator's own id of it, in base64url: what `allowCredentials` takes when a browser is asked to sign.",
+    }),
+    created_at: TimeOut,
+    last_used_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'Passkey' })
+export type Passkey = z.output<typeof Passkey>
+
+export const CreatePasskey = z
+  .strictObject({ name: Name.meta({ description: 'Such as "My phone".' }), credential: NewCredential })
+  .meta({ id: 'CreatePasskey' })
+export type CreatePasskey = z.output<typeof CreatePasskey>
+
+/** The W3C's `PublicKeyCredentialCreationOptionsJSON`. */
+export const PasskeyOptions = z
+  .object({
+    rp: z.object({ id: z.string(), name: z.string() }),
+    user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+    challenge: z.string().meta({ description: 'In base64url; it can be used once, for ten minutes.' }),
+    pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.number().int() })),
+    timeout: z.number().int(),
+    excludeCredentials: z.array(z.object({ id: z.string(), type: z.literal('public-key') })),
+    authenticatorSelection: z.object({
+      residentKey: z.literal('required'),
+      requireResidentKey: z.literal(true),
+      userVerification: z.literal('required'),
+    }),
+    attestation: z.literal('none'),
+  })
+  .meta({
+    id: 'PasskeyOptions',
+    description: 'What `PublicKeyCredential.parseCreationOptionsFromJSON()` takes, for `navigator.credentials.create()`.',
+  })
+export type PasskeyOptions = z.output<typeof PasskeyOptions>

@@ -1,0 +1,167 @@
+import { and, eq, lt, or, sql } from 'drizzle-orm'
+import { grantBehind } from '../../../auth/begun-by.ts'
+import {
+  type Assertion,
+  challengeOf,
+  creationOptions,
+  type MadePasskey,
+  type NewCredential,
+  type ReadAssertion,
+  readAssertion,
+  readNewPasskey,
+} from '../../../auth/passkey.ts'
+import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { passkeys } from '../../../db/tables/passkeys.ts'
+import { audit } from '../../../events/audit.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import { getAccount } from '../accounts/queries.ts'
+import type { Deps } from '../deps.ts'
+import { lockAccount } from '../identities/lock.ts'
+import { consumeNonce, issueNonce, lockNonce } from '../sign-in/nonces.ts'
+import { presentPasskey } from './present.ts'
+import { findPasskeyByCredential, listPasskeys, type PasskeyRecord } from './queries.ts'
+import type { PasskeyOptions } from './schema.ts'
+
+const challengeTtlSeconds = 600
+const maxPasskeys = 20
+
+const notAccepted = (message: string): Refusal => new Refusal('invalid_signature', { message, details: { field: 'credential' } })
+
+/**
+ * What the browser needs to make a passkey for the caller. The challenge is kept until it is used: bound to this account, so that nobody else's
+ * passkey answers it.
+ */
+export const startPasskey = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  { accountId }: Principal,
+): Promise<PasskeyOptions> => {
+  const [account, known, { nonce }] = await Promise.all([
+    getAccount(deps.db, accountId),
+    listPasskeys(deps.db, accountId),
+    issueNonce(deps.db, deps.clock.now(), { purpose: 'passkey', ttlSeconds: challengeTtlSeconds, boundTo: accountId }),
+  ])
+  const userName = account.email ?? account.displayName ?? 'Payments'
+  const owner = {
+    userId: Buffer.from(accountId.replaceAll('-', ''), 'hex'),
+    userName,
+    displayName: account.displayName ?? userName,
+  }
+  const challenge = Buffer.from(nonce, 'hex')
+  const { rp, user, ...options } = await creationOptions(deps.config, owner, {
+    challenge,
+    known: known.map(({ credentialId }) => credentialId),
+  })
+  return {
+    rp: { id: rp.id ?? '', name: rp.name },
+    user,
+    challenge: options.challenge,
+    pubKeyCredParams: options.pubKeyCredParams,
+    timeout: challengeTtlSeconds * 1000,
+    excludeCredentials: (options.excludeCredentials ?? []).map(({ id }) => ({ id, type: 'public-key' })),
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    attestation: 'none',
+  }
+}
+
+export type ProposedPasskey = { name: string; nonce: string; made: MadePasskey }
+
+/** Called before the transaction: the library is loaded, and what the authenticator returned is verified. */
+export const examinePasskey = async (
+  deps: Pick<Deps, 'config'>,
+  { name, credential }: { name: string; credential: NewCredential },
+): Promise<ProposedPasskey> => {
+  const made = await readNewPasskey(deps.config, credential)
+  if ('problem' in made) throw notAccepted(`The passkey was not accepted: ${made.problem}.`)
+  return { name, nonce: challengeOf(credential).toString('hex'), made }
+}
+
+/** Registers a passkey for the caller. The account is locked: of two at once, one is the twentieth. */
+export const addPasskey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  { name, nonce, made }: ProposedPasskey,
+): Promise<PasskeyRecord> => {
+  const { at } = tx
+  const { accountId } = principal
+  // Else an agent would give itself the signature that a policy asks of people.
+  if (await grantBehind(tx, principal.credential, principal.grant?.id ?? null))
+    throw new Refusal('forbidden', {
+      message: 'A session that began with a sign-in method of an agent or a key cannot add a passkey.',
+    })
+  requireActiveAccount(principal)
+  const issued = await lockNonce(tx, 'passkey', nonce)
+  if (issued?.boundTo !== accountId || issued.isUsed || issued.expiresAt <= at)
+    throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
+  await lockAccount(tx, accountId)
+  const own = await listPasskeys(tx, accountId)
+  if (own.length >= maxPasskeys)
+    throw conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached')
+  if (await findPasskeyByCredential(tx, made.credentialId)) throw conflict('This passkey is registered already.', 'passkey')
+  await consumeNonce(tx, nonce, at)
+  const record = { id: newId(), accountId, name, ...made, createdAt: at, lastUsedAt: null }
+  await tx.orm.insert(passkeys).values(record)
+  const data = presentPasskey(record)
+  await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
+  await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after: { name } })
+  return record
+}
+
+/** Removes a passkey. What it approved and was not sent yet counts no more. */
+export const removePasskey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<PasskeyRecord> => {
+  const { at } = tx
+  const { accountId } = principal
+  const [removed] = await tx.orm
+    .delete(passkeys)
+    .where(and(eq(passkeys.id, id), eq(passkeys.accountId, accountId)))
+    .returning()
+  if (!removed) throw notFound()
+  const data = presentPasskey(removed)
+  await deps.appendEvents(tx, at, [{ type: 'passkey.removed', accountId, workspaceId: null, data }])
+  await audit(tx, principal, at, {
+    action: 'passkey.remove',
+    subject: { type: 'passkey', id },
+    before: { name: removed.name },
+  })
+  await deps.onAuthorityLost(tx, principal, accountId)
+  return removed
+}
+
+/** A text that a passkey of the account signed. */
+export type PasskeySignature = ReadAssertion & { passkeyId: Uuid; message: string }
+
+/**
+ * The signature of a registered passkey of this account over `message`; else why it is not one. Called before the transaction; `recordPasskeyUse` is
+ * called inside it.
+ */
+export const provePasskey = async (
+  deps: Pick<Deps, 'config' | 'db'>,
+  accountId: Uuid,
+  { assertion, message }: { assertion: Assertion; message: string },
+): Promise<PasskeySignature | { problem: string }> => {
+  const passkey = await findPasskeyByCredential(deps.db, assertion.id)
+  if (passkey?.accountId !== accountId) return { problem: 'it is not a passkey of this account' }
+  const read = await readAssertion(deps.config, passkey, { assertion, message })
+  return 'problem' in read ? read : { ...read, passkeyId: passkey.id, message }
+}
+
+/**
+ * Records the use of a passkey, under its lock. False where it was removed meanwhile, or where its count has not grown: then the assertion was
+ * used before, or a copy of the passkey exists.
+ */
+export const recordPasskeyUse = async (tx: Tx, { passkeyId, signCount, backedUp }: PasskeySignature): Promise<boolean> => {
+  const grows = or(lt(passkeys.signCount, signCount), and(eq(passkeys.signCount, 0), sql`${signCount} = 0`))
+  const used = await tx.orm
+    .update(passkeys)
+    .set({ signCount, backedUp, lastUsedAt: tx.at })
+    .where(and(eq(passkeys.id, passkeyId), grows))
+    .returning({ id: passkeys.id })
+  return used.length === 1
+}

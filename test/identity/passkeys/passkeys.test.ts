@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
+import type { Client } from '../../harness/client.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+import { findBreaches } from '../../harness/verify.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+  person = await signIn(service.api)
+})
+afterAll(async () => {
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+  await service.close()
+})
+
+const path = '/v1/accounts/me/passkeys'
+const site = () => service.deps.config.publicUrl
+const challenge = async (api: Client): Promise<string> => (await api.post(`${path}/options`, undefined)).body.challenge
+const add = (api: Client, credential: unknown, name = 'My phone') => api.post(path, { name, credential })
+
+test('a browser is asked for a passkey that stays on the authenticator and verifies its user, on this site alone', async () => {
+  const { passkey } = await addPasskey(person.api, site())
+  const { status, body } = await person.api.post(`${path}/options`, undefined)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    rp: { id: new URL(site()).hostname },
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    attestation: 'none',
+    excludeCredentials: [{ id: passkey.credential_id, type: 'public-key' }],
+  })
+})
+
+test('several passkeys, elliptic and RSA, are listed with their names, and a removed one is gone', async () => {
+  const owner = await signIn(service.api)
+  const first = await addPasskey(owner.api, site())
+  const second = await addPasskey(owner.api, site(), { kind: 'RSA', count: 0 })
+  const listed = (await owner.api.get(path)).body.data
+  expect(listed).toEqual([second.passkey, first.passkey])
+  expect(listed[0]).toEqual({
+    id: expect.stringMatching(/^pky_/),
+    name: 'My phone',
+    credential_id: second.authenticator.id,
+    created_at: expect.any(String),
+    last_used_at: null,
+  })
+  expect((await owner.api.delete(first.path)).body).toEqual(first.passkey)
+  expect((await owner.api.delete(first.path)).status).toBe(404)
+  expect((await owner.api.get(path)).body.data).toEqual([second.passkey])
+  const events = (await owner.api.get('/v1/notifications')).body.data.filter(({ type }: { type: string }) =>
+    /^passkey/.test(type),
+  )
+  expect(events.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+    'passkey.added',
+    'passkey.added',
+    'passkey.removed',
+  ])
+})
+
+test('an authenticator that did not verify its user, another origin, another site and a key of another kind are refused', async () => {
+  for (const options of [{ userVerified: false }, { origin: 'https://evil.example' }, { rpId: 'evil.example' }]) {
+    const credential = newAuthenticator(site()).create(await challenge(person.api), options)
+    const answer = await add(person.api, credential)
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
+  }
+  expect((await add(person.api, { id: 'x' })).status).toBe(400)
+})
+
+test('a challenge is for one account, once, for ten minutes', async () => {
+  const other = await signIn(service.api)
+  const foreign = await add(person.api, newAuthenticator(site()).create(await challenge(other.api)))
+  const given = await challenge(person.api)
+  expect((await add(person.api, newAuthenticator(site()).create(given))).status).toBe(201)
+  const again = await add(person.api, newAuthenticator(site()).create(given))
+  const late = newAuthenticator(site()).create(await challenge(person.api))
+  service.clock.advance(601_000)
+  const invented = newAuthenticator(site()).create(Buffer.alloc(16, 7).toString('base64url'))
+  for (const answer of [foreign, again, await add(person.api, late), await add(person.api, invented)])
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
+})
+
+test('one passkey belongs to one account, once', async () => {
+  const authenticator = newAuthenticator(site())
+  expect((await add(person.api, authenticator.create(await challenge(person.api)))).status).toBe(201)
+  const other = await signIn(service.api)
+  for (const api of [person.api, other.api]) {
+    const answer = await add(api, authenticator.create(await challenge(api)))
+    expect([answer.status, answer.body.details.reason]).toEqual([409, 'passkey'])
+  }
+})
+
+test('of many at once twenty are registered, and the next one is refused', async () => {
+  const owner = await signIn(service.api)
+  const tries = await Promise.all(
+    Array.from({ length: 21 }, async () => add(owner.api, newAuthenticator(site()).create(await challenge(owner.api)))),
+  )
+  expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array(20).fill(201), 409])
+})
+
+test('a passkey does not sign in, and an agent can neither read, add nor remove one', async () => {
+  const { path: own } = await addPasskey(person.api, site())
+  const { api: key } = await createKey(person, { permissions: ['account.read', 'account.manage'] })
+  const answers = [await key.get(path), await key.post(`${path}/options`, undefined), await key.delete(own)]
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403])
+  // A session that began with a wallet of the key is the key's as well.
+  const wallet = newWallet()
+  const message = await walletMessage(service.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  expect((await key.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
+  const planted = await signIn(service.api, wallet)
+  const answer = await add(planted.api, newAuthenticator(site()).create(await challenge(planted.api)))
+  expect([answer.status, answer.body.error]).toEqual([403, 'forbidden'])
+})
