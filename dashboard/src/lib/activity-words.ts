@@ -10,6 +10,7 @@ type PrivateAction = Extract<
   | `admin.${string}`
   | `dashboard_token.${string}`
   | `identity.${string}`
+  | `passkey.${string}`
   | `session.${string}`
   | `sign_in.${string}`
 >

@@ -29,6 +29,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   api_key: ['api-keys', 'api-key', 'grants', 'grant'],
   grant: ['grants', 'grant', 'api-keys', 'api-key'],
   identity: ['account'],
+  passkey: ['passkeys'],
   session: ['sessions'],
   member: ['members', 'invitations', 'workspaces', 'workspace', 'inbox'],
   workspace: ['workspace', 'workspaces', 'inbox'],
