@@ -12,7 +12,16 @@ export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'> & {
   ofWorkspace?: boolean
 }
 
-const accountActions = ['account.', 'identity.', 'passkey.', 'session.', 'sign_in.', 'dashboard_token.', 'workspace.switch', 'admin.']
+const accountActions = [
+  'account.',
+  'identity.',
+  'passkey.',
+  'session.',
+  'sign_in.',
+  'dashboard_token.',
+  'workspace.switch',
+  'admin.',
+]
 const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
 const byAction = (action: string) =>
