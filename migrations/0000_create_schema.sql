@@ -953,7 +953,7 @@ CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "ad
 CREATE UNIQUE INDEX "adjustments_payment_pending_key" ON "adjustments" USING btree ("payment_id","kind") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "approval_decisions_assertion" ON "approval_decisions" USING btree ("passkey_id","signature") WHERE "approval_decisions"."passkey_id" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "approval_decisions_assertion" ON "approval_decisions" USING btree ("account_id","passkey_id","signature") WHERE "approval_decisions"."passkey_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint

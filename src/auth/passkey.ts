@@ -1,8 +1,4 @@
-import type {
-  AuthenticationResponseJSON,
-  PublicKeyCredentialCreationOptionsJSON,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/server'
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
@@ -26,12 +22,12 @@ const Base64Url = z
   .max(20_000)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
-// Browsers add fields to both with time, so what is not known here is left aside instead of refused.
+// Browsers add fields to both with time, so what is not read here is left aside instead of refused.
 const credential = { id: Base64Url, rawId: Base64Url, type: z.literal('public-key') }
 
 /** What `navigator.credentials.create()` returned, as its `toJSON()` writes it. */
 export const NewCredential = z
-  .looseObject({ ...credential, response: z.looseObject({ clientDataJSON: Base64Url, attestationObject: Base64Url }) })
+  .object({ ...credential, response: z.object({ clientDataJSON: Base64Url, attestationObject: Base64Url }) })
   .meta({
     id: 'PasskeyRegistration',
     description: 'The `PublicKeyCredential` that the browser created, as its `toJSON()` writes it.',
@@ -40,9 +36,9 @@ export type NewCredential = z.output<typeof NewCredential>
 
 /** What `navigator.credentials.get()` returned, as its `toJSON()` writes it. */
 export const Assertion = z
-  .looseObject({
+  .object({
     ...credential,
-    response: z.looseObject({ clientDataJSON: Base64Url, authenticatorData: Base64Url, signature: Base64Url }),
+    response: z.object({ clientDataJSON: Base64Url, authenticatorData: Base64Url, signature: Base64Url }),
   })
   .meta({
     id: 'PasskeyAssertion',
@@ -114,7 +110,7 @@ export const readNewPasskey = async (
     const { verifyRegistrationResponse } = await webauthn()
     const { verified, registrationInfo: made } = await verifyRegistrationResponse({
       ...siteOf(site),
-      response: response as unknown as RegistrationResponseJSON,
+      response: { ...response, clientExtensionResults: {} },
       expectedChallenge: challengeOf(response).toString('base64url'),
       requireUserVerification: true,
       supportedAlgorithmIDs: algorithms,
@@ -152,7 +148,7 @@ export const readAssertion = async (
     const { verifyAuthenticationResponse } = await webauthn()
     const { verified, authenticationInfo: read } = await verifyAuthenticationResponse({
       ...siteOf(site),
-      response: assertion as unknown as AuthenticationResponseJSON,
+      response: { ...assertion, clientExtensionResults: {} },
       expectedChallenge: challengeFor(message),
       requireUserVerification: true,
       credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.coseKey), counter: 0 },

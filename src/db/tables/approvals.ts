@@ -78,7 +78,7 @@ export const approvalDecisions = pgTable(
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
     // An assertion counts once: it cannot be sent again after its decision was voided.
-    uniqueIndex('approval_decisions_assertion').on(t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
+    uniqueIndex('approval_decisions_assertion').on(t.accountId, t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
     check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
     check(
       'approval_decisions_proof_check',
