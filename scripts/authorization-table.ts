@@ -13,12 +13,13 @@ export type Row = { method: string; path: string; needs: string } & Record<Colum
 
 const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
+const managersInPerson = 'Owners and administrators of the workspace, in person.'
+
 /** Public routes read no credential; optional ones read one if it is sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
 
 const roleMay = (route: RouteEntry, role: Role): boolean => {
   if (route.rule === 'admin') return false
-  if (route.role !== null && route.role !== role) return false
   const held = effectivePermissions(role, null)
   return route.permissions.length === 0 || route.permissions.some((permission) => held.has(permission))
 }
@@ -134,8 +135,10 @@ const reasons: Readonly<Record<string, string>> = {
   'notifications.list': ownWorkspace,
   'beneficiaries.update': 'A delegated caller can freeze a beneficiary and not unfreeze it.',
   'grants.update': `${descendantsOnly} Every caller with the permission can freeze.`,
-  'workspace_grants.list': 'Owners only, in person.',
-  'workspace_grants.revoke': 'Owners only, in person.',
+  'workspace_grants.list': managersInPerson,
+  'workspace_grants.freeze': managersInPerson,
+  'workspace_grants.freeze_all': managersInPerson,
+  'workspace_grants.revoke': managersInPerson,
   'api_keys.create': `${membership} ${descendantsOnly}`,
   'api_keys.update': descendantsOnly,
   'api_keys.rotate': descendantsOnly,

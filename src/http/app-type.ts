@@ -42,8 +42,6 @@ declare module 'fastify' {
      * when it is registered, so that this is the whole list afterwards.
      */
     refuses?: readonly ErrorCode[]
-    /** In addition to the permission: only for members with this role, in person. */
-    role?: 'owner'
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
     /** A write that is allowed while the workspace is frozen, because it only stops something or gives back. */

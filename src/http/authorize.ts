@@ -24,12 +24,6 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   throw new Refusal('forbidden', { message: `This needs the permission ${first}.`, details: { required_permission: first } })
 }
 
-const checkRole = (request: FastifyRequest, principal: Principal): void => {
-  const { role } = request.routeOptions.config
-  if (role !== undefined && principal.role !== role)
-    throw new Refusal('forbidden', { message: `This is for members of the role ${role}.` })
-}
-
 /** Whether the caller may do something new: a freeze stops it. The answer to a repeated key is not new. */
 export const checkStanding = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
@@ -61,7 +55,6 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   if (access === 'undelegated' && principal.grant)
     throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
   checkPermission(principal, requiredPermissions(request))
-  checkRole(request, principal)
 }
 
 export const authorize = (request: FastifyRequest, principal: Principal): void => {

@@ -15,15 +15,14 @@ export type RouteEntry = {
   idempotent: boolean
   permissions: readonly Permission[]
   rule: Access | null
-  role: 'owner' | null
   whileFrozen: boolean
   /** What its service refuses besides what follows from the route's declaration. */
   refuses: readonly ErrorCode[]
 }
 
-const accessOf = ({ permission, access, role }: NonNullable<RouteOptions['config']>): string => {
+const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
   const permissions = typeof permission === 'object' ? permission.join(' or ') : permission
-  return [permissions, role, access].filter((part) => part !== undefined).join(', ')
+  return [permissions, access].filter((part) => part !== undefined).join(', ')
 }
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
@@ -79,7 +78,6 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       idempotent: config.idempotent ?? false,
       permissions: [config.permission ?? []].flat(),
       rule: config.access ?? null,
-      role: config.role ?? null,
       whileFrozen: config.whileFrozen ?? false,
       refuses: config.refuses ?? [],
     })

@@ -71,6 +71,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'PATCH /v1/workspaces/current/members/:id': { id: member.memberId, body: { role: 'viewer' } },
     'DELETE /v1/workspaces/current/members/:id': { id: await memberIdOf(owner, owner.accountId) },
     'DELETE /v1/workspaces/current/invitations/:id': { id: invitation },
+    'PATCH /v1/workspaces/current/grants/:id': { id: spare.grantId, body: { frozen: true } },
     'DELETE /v1/workspaces/current/grants/:id': { id: spare.grantId },
     'GET /v1/payment-batches/:id': { id: batch },
     'POST /v1/payment-batches/:id/cancel': { id: batch },

@@ -213,6 +213,8 @@ export const rare: Readonly<Record<string, string>> = {
   'members.remove': byPerson,
   'invitations.': byPerson,
   'workspace_grants.revoke': byPerson,
+  'workspace_grants.freeze': byPerson,
+  'workspace_grants.freeze_all': 'in an emergency',
   'beneficiaries.archive': sameAs('beneficiaries.update'),
   'beneficiaries.confirm': byPerson,
   'payment_refusals.list': sameAs('payments.list'),

@@ -126,6 +126,21 @@ test('lists run newest first, page by page, and show this workspace alone', asyn
   expect(second.body.next_cursor).toBeNull()
 })
 
+test('a list finds beneficiaries by part of a name, taken literally, and by their ids', async () => {
+  const reader = await signIn(service.api)
+  const add = async (display_name: string, legal_name?: string) =>
+    (await reader.api.post('/v1/beneficiaries', { ...phone, display_name, ...(legal_name && { legal_name }) })).body.id
+  const [juma, percent, kilimo] = [await add('Juma Hassan'), await add('100% Fresh'), await add('Shamba', 'Kilimo Ltd')]
+  const found = async (query: string) =>
+    (await reader.api.get(`/v1/beneficiaries?${query}`)).body.data.map(({ id }: { id: string }) => id)
+  expect(await found('q=HASS')).toEqual([juma])
+  expect(await found('q=kilimo')).toEqual([kilimo])
+  expect(await found('q=%25')).toEqual([percent])
+  expect(await found(`id=${juma},${kilimo}`)).toEqual([kilimo, juma])
+  const strange = (await create(phone)).body.id
+  expect(await found(`id=${strange}`)).toEqual([])
+})
+
 test('a stranger gets 401, another tenant the same 404 as for an id that does not exist', async () => {
   const { id } = (await create(phone)).body
   expect((await service.api.post('/v1/beneficiaries', phone)).status).toBe(401)

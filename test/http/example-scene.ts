@@ -332,6 +332,8 @@ const playTeam = async (service: TestService, play: Play, { api }: Person) => {
   await play('members.update', api, { path: { id: member.id }, body: { role: 'admin' } })
   const { grant } = (await clerk.api.post('/v1/accounts/me/api-keys', { name: 'Clerk’s agent' })).body
   await play('workspace_grants.list', api)
+  await play('workspace_grants.freeze', api, { path: { id: grant.id }, body: { frozen: true } })
+  await play('workspace_grants.freeze_all', api)
   await play('workspace_grants.revoke', api, { path: { id: grant.id } })
   await play('members.remove', api, { path: { id: member.id } })
   await play('workspaces.freeze', api, { body: { reason: 'a lost laptop' } })

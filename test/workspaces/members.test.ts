@@ -298,7 +298,7 @@ test('joining, changing and leaving are published, to the member concerned as we
   ])
 })
 
-test('owners see and end every grant of their workspace, made by any member; no other caller does', async () => {
+test('who manages a workspace sees, freezes and ends every grant in it, made by any member; no other caller does', async () => {
   const [team, foreign] = [await createTeam(service), await createTeam(service)]
   const member = await join(service, team, 'member')
   const admin = await join(service, team, 'admin')
@@ -308,10 +308,21 @@ test('owners see and end every grant of their workspace, made by any member; no 
   expect(list.body.data).toMatchObject([{ id: key.grantId, account_id: member.accountId, workspace_id: team.id }])
   const grant = (id: string) => `/v1/workspaces/current/grants/${id}`
   const agent = await createKey(team.owner, { permissions: ['workspace.read', 'workspace.manage'] })
-  for (const { api } of [member, admin, agent]) {
+  for (const { api } of [member, agent]) {
     expect((await api.get('/v1/workspaces/current/grants')).status).toBe(403)
+    expect((await api.patch(grant(key.grantId), { frozen: true })).status).toBe(403)
+    expect((await api.post('/v1/workspaces/current/grants/freeze')).status).toBe(403)
     expect((await api.delete(grant(key.grantId))).status).toBe(403)
   }
+  expect((await admin.api.patch(grant(theirs.grantId), { frozen: true })).status).toBe(404)
+  expect((await admin.api.patch(grant(key.grantId), { frozen: true })).body).toMatchObject({ id: key.grantId, frozen: true })
+  expect((await admin.api.patch(grant(key.grantId), { frozen: false })).body.frozen).toBe(false)
+  // Both of this workspace and none of another.
+  expect((await admin.api.post('/v1/workspaces/current/grants/freeze')).body).toEqual({ frozen: 2 })
+  expect((await admin.api.post('/v1/workspaces/current/grants/freeze')).body).toEqual({ frozen: 0 })
+  const frozenOf = async ({ api }: typeof team.owner) =>
+    (await api.get('/v1/workspaces/current/grants')).body.data.map(({ frozen }: Json) => frozen)
+  expect([await frozenOf(admin), await frozenOf(foreign.owner)]).toEqual([[true, true], [false]])
   expect((await service.api.get('/v1/workspaces/current/grants')).status).toBe(401)
   expect((await service.api.delete(grant(key.grantId))).status).toBe(401)
   expect((await team.owner.api.delete(grant(theirs.grantId))).status).toBe(404)

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '../../../client/src/route-types.ts'
 import type { PaymentStatus } from '../lib/status-words.ts'
 import { api, call } from './client.ts'
 import { parametersOf } from './parameters.ts'
@@ -49,7 +50,7 @@ export const historySummaryQuery = queryOptions({
 
 export type PaymentFilters = {
   q?: string | undefined
-  status?: PaymentStatus | undefined
+  status?: readonly PaymentStatus[] | undefined
   beneficiary_id?: string | undefined
   grant_id?: string | undefined
   initiator_account_id?: string | undefined
@@ -65,17 +66,23 @@ export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
     queryFn: ({ pageParam }) =>
       call(
         api.GET('/v1/payments', {
-          params: { query: parametersOf({ ...filters, status: one(filters.status), limit, cursor: pageParam }) },
+          params: {
+            query: parametersOf({ ...filters, status: filters.status && [...filters.status], limit, cursor: pageParam }),
+          },
         }),
       ),
     placeholderData: keepPreviousData,
     ...pages,
   })
-export const paymentsSummaryQuery = (filters: PaymentFilters) =>
+export const paymentsSummaryQuery = (filters: PaymentFilters, days = 30) =>
   queryOptions({
-    queryKey: ['summary', 'payments', filters],
+    queryKey: ['summary', 'payments', filters, days],
     queryFn: () =>
-      call(api.GET('/v1/payments/summary', { params: { query: parametersOf({ ...filters, status: one(filters.status) }) } })),
+      call(
+        api.GET('/v1/payments/summary', {
+          params: { query: parametersOf({ ...filters, status: filters.status && [...filters.status], days }) },
+        }),
+      ),
     placeholderData: keepPreviousData,
   })
 export const paymentQuery = (id: string) =>
@@ -103,6 +110,20 @@ export const beneficiariesQuery = infiniteQueryOptions({
     call(api.GET('/v1/beneficiaries', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
+const readBeneficiaries = (query: Query<'/v1/beneficiaries', 'get'>) => call(api.GET('/v1/beneficiaries', { params: { query } }))
+export const newestBeneficiariesQuery = queryOptions({
+  queryKey: ['beneficiaries', 'newest'],
+  queryFn: () => readBeneficiaries({ limit: 100 }),
+})
+export const searchedBeneficiariesQuery = (q: string) =>
+  queryOptions({ queryKey: ['beneficiaries', 'search', q], queryFn: () => readBeneficiaries({ q, limit: 20, status: 'active' }) })
+/** Not asked for at all where nothing is named. */
+export const namedBeneficiariesQuery = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['beneficiaries', 'named', [...ids].sort()],
+    queryFn: () => readBeneficiaries({ id: ids.slice(0, 100), limit: 100 }),
+    enabled: ids.length > 0,
+  })
 export const beneficiaryQuery = (id: string) =>
   queryOptions({
     queryKey: ['beneficiary', id],

@@ -14,7 +14,7 @@ const isRow = (data: Record<string, unknown>): data is Record<string, unknown> &
 const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
   if (typeof filters === 'string') return filters === 'all' || filters === data.status
   const { status } = (filters ?? {}) as PaymentFilters
-  return status === undefined || status === data.status
+  return status === undefined || status.some((one) => one === data.status)
 }
 
 const patchesFor = (query: Query, events: readonly LiveEvent[]): Patch<Row>[] =>

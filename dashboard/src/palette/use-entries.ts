@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { grantsQuery, paymentsQuery, policiesQuery, workspacesQuery } from '../api/queries.ts'
 import { useBeneficiaries } from '../api/use-beneficiaries.ts'
@@ -40,6 +41,8 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
   const policies = useInfiniteQuery(policiesQuery('active'))
   const workspaces = useQuery(workspacesQuery)
   const query = useDebounced(text.trim(), 150)
+  const { search } = beneficiaries
+  useEffect(() => search(query), [query, search])
   const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
   const actions = useActions(go)
   const entries: Entry[] = [
@@ -89,7 +92,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
   const payments = (query.length > 1 ? (matching.data?.pages[0]?.data ?? []) : []).map((payment) => ({
     key: payment.id,
     group: 'Payments',
-    title: `${moneyText(payment.amount_minor, currency)} to ${beneficiaries.nameOf(payment.beneficiary_id)}`,
+    title: `${moneyText(payment.amount_minor, currency)} to ${payment.beneficiary.display_name}`,
     note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
     icon: 'payments' as const,
     run: go(`/payments/${payment.id}`),

@@ -7,8 +7,8 @@ import { allNav } from './nav-items.ts'
 const further: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'Search and commands'],
   ['n', 'New payment'],
-  ['j', 'Next approval'],
-  ['k', 'Previous approval'],
+  ['j', 'Next approval or payment'],
+  ['k', 'Previous approval or payment'],
   ['x', 'Select approval'],
   ['Enter', 'Open approval'],
   ['a', 'Approve, with a confirmation'],

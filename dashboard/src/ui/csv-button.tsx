@@ -6,10 +6,10 @@ import { saveFile } from '../lib/save-file.ts'
 import { Button } from './button.tsx'
 import { announce } from './toast.tsx'
 
-type Props = { path: string; query: Readonly<Record<string, string | undefined>>; name: string }
+type Props = { path: string; query: Readonly<Record<string, string | readonly string[] | undefined>>; name: string }
 
 const download = async (path: string, query: Props['query']): Promise<Blob> => {
-  const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, value]] : [])))
+  const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
   const headers = { accept: 'text/csv', ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
   const response = await fetch(`${path}?${params}`, { headers }).catch(() => {
     throw unreachable()

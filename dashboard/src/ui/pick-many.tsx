@@ -11,13 +11,27 @@ type PickManyProps = {
   /** Values that are not among the options may be typed too. */
   free?: boolean
   placeholder: string
+  /** What is typed, where the options are only some of all. */
+  onType?: (text: string) => void
+  /** The label of a value that is not among the options. */
+  nameOf?: (value: string) => string
 }
 
 /** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
-export const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder }: PickManyProps) => {
+export const PickMany = ({
+  label,
+  hint,
+  options,
+  chosen,
+  onChange,
+  free = false,
+  placeholder,
+  onType,
+  nameOf,
+}: PickManyProps) => {
   const id = useId()
   const [text, setText] = useState('')
-  const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? value
+  const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
   const offered = options.filter(({ value }) => !chosen.includes(value))
   const add = (typed: string) => {
     const text = typed.trim().toLowerCase()
@@ -60,6 +74,7 @@ export const PickMany = ({ label, hint, options, chosen, onChange, free = false,
         aria-describedby={hint ? `${id}-hint` : undefined}
         onChange={(event) => {
           setText(event.target.value)
+          onType?.(event.target.value)
           // A click on a suggestion arrives as its whole text at once.
           if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
         }}

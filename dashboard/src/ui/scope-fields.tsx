@@ -9,6 +9,8 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: Props & { benefi
   <PickMany
     label="Only to these beneficiaries"
     placeholder="Choose a beneficiary"
+    onType={beneficiaries.search}
+    nameOf={beneficiaries.nameOf}
     options={beneficiaries.all
       .filter(({ status }) => status !== 'archived')
       .map(({ id, display_name }) => ({ value: id, label: display_name }))}

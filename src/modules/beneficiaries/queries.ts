@@ -1,6 +1,7 @@
-import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ilike, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../db/client.ts'
+import { containing } from '../../db/like.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -40,6 +41,9 @@ export type BeneficiaryFilter = {
   confirmation: (typeof confirmations)[number] | undefined
   /** The grant that created or renamed them. */
   madeBy: Uuid | undefined
+  /** Part of a name. */
+  text: string | undefined
+  ids: readonly Uuid[] | undefined
 }
 
 const list = prepare(
@@ -51,6 +55,8 @@ const list = prepare(
     proposed: 'flag?',
     madeBy: 'uuid?',
     rail: 'text?',
+    pattern: 'text?',
+    ids: 'uuid[]?',
     before: 'uuid?',
     take: 'rows',
   },
@@ -69,6 +75,8 @@ const list = prepare(
           at.proposed && isNull(beneficiaries.confirmedAt),
           at.madeBy && or(eq(beneficiaries.createdByGrantId, at.madeBy), eq(beneficiaries.changedByGrantId, at.madeBy)),
           at.rail && eq(beneficiaries.paymentRail, at.rail),
+          at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
+          at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
         ),
       )
       .orderBy(desc(beneficiaries.id))
@@ -80,7 +88,7 @@ export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  { includeArchived, rail, confirmation, madeBy }: BeneficiaryFilter,
+  { includeArchived, rail, confirmation, madeBy, text, ids }: BeneficiaryFilter,
 ): Promise<BeneficiaryRecord[]> =>
   db.run(list, {
     workspaceId,
@@ -89,6 +97,8 @@ export const listBeneficiaries = (
     proposed: confirmation === 'proposed',
     madeBy,
     rail,
+    pattern: text && containing(text),
+    ids,
     ...page,
   })
 

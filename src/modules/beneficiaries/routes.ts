@@ -13,10 +13,17 @@ import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBenefi
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`
 
+const Ids = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',') : value),
+  z.array(IdIn('beneficiary')).min(1).max(100),
+)
+
 const ListQuery = PageQuery.extend({
   payment_rail: Beneficiary.shape.payment_rail.optional(),
   confirmation: z.enum(confirmations).optional(),
   made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
+  q: z.string().trim().min(1).max(100).optional().meta({ description: 'Part of the display name or of the legal name.' }),
+  id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
   status: z.enum(['active', 'all']).default('all').meta({ description: 'active: without the archived ones.' }),
 })
 
@@ -48,8 +55,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy } = request.query
-      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy }
+      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy, q: text, id: ids } = request.query
+      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy, text, ids }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,

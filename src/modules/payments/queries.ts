@@ -1,6 +1,7 @@
 import { and, count, desc, eq, getTableColumns, gt, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
 import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
+import { containing } from '../../db/like.ts'
 import { plainList } from '../../db/lists.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -84,8 +85,6 @@ export type PaymentSearch = Omit<PaymentFilter, 'status' | 'statuses' | 'pattern
   text?: string
 }
 
-const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
-
 const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, at) =>
   orm
     .select({ id: beneficiaries.id })
@@ -106,7 +105,7 @@ export const readMatching = <T>(
   const filter = { ...others, ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }) }
   if (text === undefined) return read(db, filter)
   return db.search(async (searching) => {
-    const pattern = patternOf(text)
+    const pattern = containing(text)
     const named = await searching.run(namedLike, { workspaceId, pattern })
     return read(searching, {
       ...filter,

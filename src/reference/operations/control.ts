@@ -108,10 +108,19 @@ export const controlOperations: OperationTexts = {
   },
   'workspace_grants.list': {
     summary: 'List all grants of the workspace',
-    text: 'For owners: what any member has delegated in this workspace.',
+    text: 'For owners and administrators of the workspace: what any member has delegated in it.',
+  },
+  'workspace_grants.freeze_all': {
+    summary: 'Freeze all grants of the workspace',
+    text: 'The stop for everything that acts for someone here: no key and no agent of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
+  },
+  'workspace_grants.freeze': {
+    summary: "Freeze or unfreeze a member's grant",
+    text: 'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or lets it again.',
+    body: 'FreezeGrant',
   },
   'workspace_grants.revoke': {
     summary: "Revoke a member's grant",
-    text: 'For owners: ends a grant that another member gave in this workspace, and its descendants.',
+    text: 'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
   },
 }

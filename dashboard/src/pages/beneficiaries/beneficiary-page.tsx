@@ -16,7 +16,7 @@ import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { PaymentRows } from '../payments/payment-row.tsx'
+import { PaymentsTable } from '../payments/payments-table.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
@@ -146,7 +146,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       </Card>
       <Card title="Payments" flush>
         <Listing query={payments} rows={3} empty={<Empty icon="payments" title="No payments yet" />}>
-          {(rows) => <PaymentRows payments={rows} nameOf={() => beneficiary.display_name} />}
+          {(rows) => <PaymentsTable payments={rows} without="payee" />}
         </Listing>
       </Card>
       {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}

@@ -27,7 +27,7 @@ const removed = {
 export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant']; title: string; onClose: () => void }) => {
   const { currency } = useSession()
   const client = useQueryClient()
-  const beneficiaries = useBeneficiaries()
+  const beneficiaries = useBeneficiaries(grant.spending_controls.beneficiary_ids)
   const [draft, setDraft] = useState(() => draftOfControls(grant.spending_controls))
   const controls = controlsOfDraft(draft)
   const save = useMutation({

@@ -2,14 +2,13 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { PaymentRows } from '../payments/payment-row.tsx'
+import { PaymentsTable } from '../payments/payments-table.tsx'
 
 /** Its payments, by day and one by one. They belong to its workspace, so they are shown only there. */
 export const GrantPayments = ({ grant }: { grant: Schemas['Grant'] }) => {
@@ -20,7 +19,6 @@ export const GrantPayments = ({ grant }: { grant: Schemas['Grant'] }) => {
 
 const Payments = ({ grantId }: { grantId: string }) => {
   const { currency } = useSession()
-  const beneficiaries = useBeneficiaries()
   const filter = { grant_id: grantId }
   const summary = useQuery(paymentsSummaryQuery(filter))
   const days = summary.data?.by_day.map(({ date, amount_minor }) => ({ date, up: amount_minor, down: '0' })) ?? []
@@ -47,7 +45,7 @@ const Payments = ({ grantId }: { grantId: string }) => {
           whole
           empty={<Empty icon="payments" title="No payments yet" />}
         >
-          {(payments) => <PaymentRows payments={payments} nameOf={beneficiaries.nameOf} />}
+          {(payments) => <PaymentsTable payments={payments} without="requester" />}
         </Listing>
       </Card>
     </>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { controlsWords } from '../../lib/controls-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon, type IconName } from '../../ui/icon.tsx'
@@ -22,7 +22,7 @@ type Props = {
 /** A key or an agent in a list: its limits and their use, with a link to its page. */
 export const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Props) => {
   const { currency, workspace } = useSession()
-  const beneficiaries = useBeneficiaries()
+  const nameOf = useBeneficiaryNames(grant.spending_controls.beneficiary_ids ?? [])
   return (
     <Link href={href} className="item" style={{ alignItems: 'flex-start' }}>
       <span className="avatar">
@@ -46,7 +46,7 @@ export const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Pro
               'never used'
             )}
           </p>
-          {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, beneficiaries.nameOf)}</p>}
+          {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}
         </div>
         {!ended && <GrantUsage grant={grant} />}
       </div>

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { listWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
@@ -22,7 +22,7 @@ const duplicateWords = {
 /** The limits in words; their use is shown above. */
 export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_controls'> }) => {
   const { currency } = useSession()
-  const { nameOf } = useBeneficiaries()
+  const nameOf = useBeneficiaryNames(grant.spending_controls.beneficiary_ids ?? [])
   const { spending_controls: controls } = grant
   if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (

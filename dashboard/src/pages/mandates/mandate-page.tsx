@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { mandateQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { listWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { moneyText } from '../../lib/money.ts'
@@ -55,7 +55,7 @@ export const MandatePage = ({ id }: { id: string }) => {
 
 const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
   const { currency } = useSession()
-  const beneficiaries = useBeneficiaries()
+  const nameOf = useBeneficiaryNames(mandate.beneficiary_ids)
   return (
     <>
       <Card>
@@ -86,10 +86,7 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
                 ? `${mandate.payments_made} so far`
                 : `${mandate.payments_made} of ${mandate.max_payments}`,
             ],
-            [
-              'Beneficiaries',
-              mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(beneficiaries.nameOf)),
-            ],
+            ['Beneficiaries', mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(nameOf))],
             ['Types', mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel))],
             ['Starts', <ExactTime key="from" at={mandate.valid_from} />],
             ['Ends', <ExactTime key="until" at={mandate.expires_at} />],

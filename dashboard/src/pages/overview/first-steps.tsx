@@ -1,7 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { grantsQuery, historyQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { grantsQuery, historyQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
@@ -15,14 +14,14 @@ const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) =>
 
 const useHas = () => {
   const history = useInfiniteQuery(historyQuery({}))
-  const beneficiaries = useBeneficiaries()
+  const beneficiaries = useQuery(newestBeneficiariesQuery)
   const policies = useInfiniteQuery(policiesQuery('active'))
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(paymentsQuery({}))
   return {
     known: [history, policies, grants, payments].every(({ isSuccess }) => isSuccess) && !beneficiaries.isPending,
     money: some(history),
-    beneficiary: beneficiaries.all.length > 0,
+    beneficiary: (beneficiaries.data?.data.length ?? 0) > 0,
     policy: some(policies),
     delegate: some(grants),
     payment: some(payments),

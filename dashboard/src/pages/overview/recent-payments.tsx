@@ -1,19 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { paymentsQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { PaymentRows } from '../payments/payment-row.tsx'
+import { PaymentsTable } from '../payments/payments-table.tsx'
 
 const maxRows = 8
 
 /** One row for each payment, in any status. The ledger's entries have a page of their own. */
 export const RecentPayments = () => {
   const { can, ownsBalance } = useSession()
-  const beneficiaries = useBeneficiaries()
   const none = (
     <Empty
       icon="payments"
@@ -39,7 +37,7 @@ export const RecentPayments = () => {
       flush
     >
       <Listing query={useInfiniteQuery(paymentsQuery({}))} empty={none} rows={4} whole>
-        {(payments) => <PaymentRows payments={payments.slice(0, maxRows)} nameOf={beneficiaries.nameOf} />}
+        {(payments) => <PaymentsTable payments={payments.slice(0, maxRows)} />}
       </Listing>
     </Card>
   )

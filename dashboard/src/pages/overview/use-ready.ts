@@ -7,7 +7,6 @@ import {
   paymentsSummaryQuery,
   policiesQuery,
 } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
 
@@ -15,11 +14,10 @@ import { useSession } from '../../shell/session.tsx'
 export const useReady = (): boolean => {
   const { ownsBalance } = useSession()
   const inbox = useInbox()
-  const beneficiaries = useBeneficiaries()
   const own = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
   const spending = useQuery({ ...paymentsSummaryQuery({}), enabled: !ownsBalance })
   const history = useInfiniteQuery({ ...historyQuery({}), enabled: ownsBalance })
   const lists = [useInfiniteQuery(policiesQuery('active')), useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}))]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
-  return ![own, spending, history, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !beneficiaries.isLoading
+  return ![own, spending, history, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending
 }

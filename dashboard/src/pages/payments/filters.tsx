@@ -5,6 +5,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { paymentStatuses, statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
+import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { ClearFilters, DayFilters } from '../../ui/filter-bar.tsx'
@@ -14,8 +15,8 @@ type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
 /** The most used filters are always shown; the others unfold, and start unfolded while one of them is set. */
 export const Filters = ({ filters }: Props) => {
-  const beneficiaries = useBeneficiaries()
   const { get, set } = filters
+  const beneficiaries = useBeneficiaries([get('beneficiary') ?? ''])
   const further = ['agent', 'person', 'min', 'max', 'from', 'to'].some((name) => get(name) !== null)
   const [unfolded, setUnfolded] = useState(further)
   return (
@@ -36,17 +37,15 @@ export const Filters = ({ filters }: Props) => {
           onChange={(value) => set('status', value)}
           options={[
             { value: '', label: 'All statuses' },
+            ...(get('status')?.includes(',') ? [{ value: get('status') ?? '', label: 'Several' }] : []),
             ...paymentStatuses.map((status) => ({ value: status, label: statusText(status) })),
           ]}
         />
-        <SelectField
-          label="Beneficiary"
+        <BeneficiaryField
+          beneficiaries={beneficiaries}
+          none="All beneficiaries"
           value={get('beneficiary') ?? ''}
           onChange={(value) => set('beneficiary', value)}
-          options={[
-            { value: '', label: 'All beneficiaries' },
-            ...beneficiaries.all.map(({ id, display_name }) => ({ value: id, label: display_name })),
-          ]}
         />
         <Button variant="quiet" onClick={() => setUnfolded(!unfolded)} expanded={unfolded}>
           {unfolded ? 'Fewer filters' : 'More filters'}

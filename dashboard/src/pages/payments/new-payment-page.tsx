@@ -36,10 +36,10 @@ export const NewPaymentPage = () => (
 
 /** The form starts with what the address names: a beneficiary, or a payment to repeat. */
 const Prepared = () => {
-  const beneficiaries = useBeneficiaries()
   const [params] = useSearchParams()
   const again = params.get('again') ?? ''
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
+  const beneficiaries = useBeneficiaries([params.get('beneficiary') ?? before.data?.beneficiary_id ?? ''])
   if (beneficiaries.isPending || (again !== '' && before.isPending))
     return (
       <div className="card">

@@ -2,7 +2,7 @@ import type { PaymentFilters } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { parseMajor } from '../../lib/money.ts'
-import { paymentStatuses } from '../../lib/status-words.ts'
+import { isPaymentStatus } from '../../lib/status-words.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
 
 /** The panel beside the list is in the address too, but it is not a filter. */
@@ -10,13 +10,19 @@ export const panelParam = 'open'
 
 const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
 
+/** One status, or several with commas. */
+const statusesOf = (text: string | null): PaymentFilters['status'] => {
+  const statuses = text?.split(',').filter(isPaymentStatus) ?? []
+  return statuses.length > 0 ? statuses : undefined
+}
+
 /** The filters of the address, and the API's parameters for them. */
 export const usePaymentFilters = () => {
   const filters = useFilters([panelParam])
   const { get } = filters
   const parameters: PaymentFilters = {
     q: get('q')?.trim() || undefined,
-    status: paymentStatuses.find((status) => status === get('status')),
+    status: statusesOf(get('status')),
     beneficiary_id: get('beneficiary') ?? undefined,
     grant_id: get('agent') ?? undefined,
     initiator_account_id: get('person') ?? undefined,

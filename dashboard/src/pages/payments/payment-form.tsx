@@ -9,6 +9,7 @@ import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
+import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
@@ -107,22 +108,14 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
   const unreadable = value.amount !== '' && parseMajor(value.amount) === null
   return (
     <div className="stack">
-      <SelectField
-        label="Beneficiary"
+      <BeneficiaryField
+        beneficiaries={beneficiaries}
+        none="Choose a beneficiary"
         value={value.beneficiary}
         onChange={(id) => set({ beneficiary: id, ...(!takesReference(beneficiaries.find(id)) && { reference: '' }) })}
         autoFocus={value.beneficiary === ''}
         error={fieldError(error, 'beneficiary_id')}
         hint={beneficiary && `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`}
-        options={[
-          { value: '', label: 'Choose a beneficiary' },
-          ...beneficiaries.all
-            .filter(({ status }) => status !== 'archived')
-            .map(({ id, display_name, status }) => ({
-              value: id,
-              label: status === 'frozen' ? `${display_name} (frozen)` : display_name,
-            })),
-        ]}
       />
       <MoneyField
         label="Amount"

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
@@ -42,8 +41,7 @@ export const PaymentPage = ({ id }: { id: string }) => {
 
 const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
   const people = usePeople()
-  const beneficiaries = useBeneficiaries()
-  const name = beneficiaries.nameOf(payment.beneficiary_id)
+  const name = payment.beneficiary.display_name
   return (
     <div className="stack">
       <PageHeader

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useSearchParams } from 'wouter'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { IconButton, LinkButton } from '../../ui/button.tsx'
@@ -47,7 +46,6 @@ export const usePanel = () => {
 /** A payment beside its list, which keeps its place. */
 export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const payment = useQuery(followedPayment(id))
-  const beneficiaries = useBeneficiaries()
   const people = usePeople()
   const heading = useRef<HTMLHeadingElement>(null)
   const latest = useRef(onClose)
@@ -66,7 +64,7 @@ export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void 
     <aside className="card panel" aria-label="Payment">
       <div className="panel-header">
         <h2 ref={heading} tabIndex={-1}>
-          {data ? `${shortMoney(data.amount_minor, data.currency)} to ${beneficiaries.nameOf(data.beneficiary_id)}` : 'Payment'}
+          {data ? `${shortMoney(data.amount_minor, data.currency)} to ${data.beneficiary.display_name}` : 'Payment'}
         </h2>
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </div>

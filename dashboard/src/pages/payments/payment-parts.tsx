@@ -1,14 +1,12 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { failureFix, failureWords } from '../../lib/failure-words.ts'
-import { capitalized } from '../../lib/list-words.ts'
 import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { useInitiator } from './use-initiator.ts'
+import { Requester } from './requester.tsx'
 
 type Payment = Schemas['Payment']
 
@@ -35,9 +33,6 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
 }
 
 export const PaymentFacts = ({ payment }: { payment: Payment }) => {
-  const beneficiaries = useBeneficiaries()
-  const initiator = useInitiator()
-  const beneficiary = beneficiaries.find(payment.beneficiary_id)
   return (
     <Facts
       stacked
@@ -45,24 +40,19 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
         [
           'Beneficiary',
           <Link key="beneficiary" href={`/beneficiaries/${payment.beneficiary_id}`}>
-            {beneficiaries.nameOf(payment.beneficiary_id)}
+            {payment.beneficiary.display_name}
           </Link>,
         ],
         ['Purpose', payment.narrative],
         [
           'Destination',
           <span key="destination">
-            {railFacts[payment.payment_rail].label}
-            {beneficiary && (
-              <>
-                , <span className="mono">{beneficiary.destination_mask}</span>
-              </>
-            )}
+            {railFacts[payment.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
           </span>,
         ],
         ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],
         ['Account reference', payment.account_reference],
-        ['Requested by', capitalized(initiator(payment.initiated_by))],
+        ['Requested by', <Requester key="by" by={payment.initiated_by} stops />],
         [
           'Mandate',
           payment.mandate_id && (

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
+import { useShortcuts } from '../../lib/shortcuts.ts'
 import { statusCount } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -12,14 +13,22 @@ import { Listing } from '../../ui/listing.tsx'
 import { Filters } from './filters.tsx'
 import { usePaymentFilters } from './payment-filters.ts'
 import { PaymentPanel, usePanel } from './payment-panel.tsx'
-import { PaymentRows } from './payment-row.tsx'
+import { PaymentsTable } from './payments-table.tsx'
+import { SavedViews, savedViews } from './saved-views.tsx'
 
 export const PaymentsPage = () => {
-  const { can } = useSession()
+  const { can, account } = useSession()
   const filters = usePaymentFilters()
-  const beneficiaries = useBeneficiaries()
   const panel = usePanel()
   const query = useInfiniteQuery(paymentsQuery(filters.parameters))
+  const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
+  const shown = query.data?.pages.flatMap((page) => page.data) ?? []
+  const step = (by: 1 | -1) => () => {
+    const at = shown.findIndex(({ id }) => id === panel.id)
+    const next = shown[at === -1 ? 0 : at + by]
+    if (next) panel.open(next.id)
+  }
+  useShortcuts({ j: step(1), k: step(-1) })
   const create = can('payment.create') && (
     <LinkButton href="/payments/new" variant="primary" icon="plus">
       New payment
@@ -36,8 +45,9 @@ export const PaymentsPage = () => {
           </>
         }
       />
+      <SavedViews views={savedViews(account.id)} />
       <Filters filters={filters} />
-      <Totals filters={filters} />
+      <Totals filters={filters} summary={summary.data} />
       <div className={panel.id ? 'with-panel' : undefined}>
         <section className="card" aria-label="Payments">
           <Listing
@@ -53,7 +63,12 @@ export const PaymentsPage = () => {
             }
           >
             {(payments) => (
-              <PaymentRows payments={payments} nameOf={beneficiaries.nameOf} onOpen={panel.open} openId={panel.id} />
+              <PaymentsTable
+                payments={payments}
+                onOpen={panel.open}
+                openId={panel.id}
+                spentOn={new Map(summary.data?.by_day.map((day) => [day.date, day.amount_minor]))}
+              />
             )}
           </Listing>
         </section>
@@ -63,29 +78,32 @@ export const PaymentsPage = () => {
   )
 }
 
+type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Schemas['PaymentsSummary'] | undefined }
+
 /** Totals over everything that the filters match, not only the pages that are shown. */
-const Totals = ({ filters }: { filters: ReturnType<typeof usePaymentFilters> }) => {
-  const { data } = useQuery(paymentsSummaryQuery(filters.parameters))
-  if (!data || data.count === 0) return null
+const Totals = ({ filters, summary }: TotalsProps) => {
+  if (!summary || summary.count === 0) return null
   return (
     <ul className="totals" aria-label="Totals">
       <li>
-        <span className="strong">{countWords(data.count, 'payment')}</span>
+        <span className="strong">{countWords(summary.count, 'payment')}</span>
       </li>
-      {data.spent.count > 0 && (
+      {summary.spent.count > 0 && (
         <li>
-          <span className="strong">{moneyText(data.spent.amount_minor, data.currency)}</span> spent
+          <span className="strong">{moneyText(summary.spent.amount_minor, summary.currency)}</span> spent
         </li>
       )}
-      {data.by_status.length > 1 &&
-        data.by_status.map(({ status, count, amount_minor: amount }) => (
-          <li key={status} className="quiet">
-            <button type="button" className="link-button" onClick={() => filters.set('status', status)}>
-              {statusCount(count, status)}
-            </button>{' '}
-            {moneyText(amount, data.currency)}
-          </li>
-        ))}
+      {summary.by_status.length > 1 &&
+        summary.by_status
+          .filter(({ status }) => status !== 'succeeded')
+          .map(({ status, count, amount_minor: amount }) => (
+            <li key={status} className="quiet">
+              <button type="button" className="link-button" onClick={() => filters.set('status', status)}>
+                {statusCount(count, status)}
+              </button>{' '}
+              {moneyText(amount, summary.currency)}
+            </li>
+          ))}
     </ul>
   )
 }

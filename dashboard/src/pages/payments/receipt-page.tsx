@@ -2,7 +2,6 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { adviceFor, messageOf } from '../../api/advice.ts'
 import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
@@ -23,13 +22,11 @@ const saveJson = (name: string, content: unknown): void =>
 export const ReceiptPage = ({ id }: { id: string }) => {
   const { workspace } = useSession()
   const payment = useQuery(paymentQuery(id))
-  const beneficiaries = useBeneficiaries()
   const proof = useMutation({
     mutationFn: () => call(api.GET('/v1/payments/{id}/receipt', { params: { path: { id } } })),
     onSuccess: (receipt) => saveJson(`receipt-${id}.json`, receipt),
     onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
   })
-  const beneficiary = payment.data && beneficiaries.find(payment.data.beneficiary_id)
   return (
     <div className="stack">
       <PageHeader
@@ -62,14 +59,14 @@ export const ReceiptPage = ({ id }: { id: string }) => {
               <StatusBadge status={payment.data.status} />
             </div>
             <div>
-              <p className="quiet">{beneficiary?.legal_name ?? beneficiaries.nameOf(payment.data.beneficiary_id)}</p>
+              <p className="quiet">{payment.data.beneficiary.display_name}</p>
               <Amount minor={payment.data.amount_minor} currency={payment.data.currency} size="big" />
             </div>
             <Facts
               stacked
               facts={[
-                ['Paid to', beneficiaries.nameOf(payment.data.beneficiary_id)],
-                ['Destination', beneficiary?.destination_mask],
+                ['Paid to', payment.data.beneficiary.display_name],
+                ['Destination', payment.data.beneficiary.destination_mask],
                 ['Payment method', typeLabel(payment.data.payment_rail)],
                 ['Paid by', workspace.name],
                 ['Account reference', payment.data.account_reference],

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { policiesQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
@@ -11,7 +11,10 @@ import { Listing } from '../../ui/listing.tsx'
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
-  const beneficiaries = useBeneficiaries()
+  const query = useInfiniteQuery(policiesQuery('active'))
+  const nameOf = useBeneficiaryNames(
+    query.data?.pages.flatMap((page) => page.data).flatMap(({ beneficiary_ids: ids }) => ids) ?? [],
+  )
   const create = can('policy.create') && (
     <LinkButton href="/policies/new" variant="primary" icon="plus">
       New policy
@@ -26,7 +29,7 @@ export const PoliciesPage = () => {
       />
       <section className="card" aria-label="Policies">
         <Listing
-          query={useInfiniteQuery(policiesQuery('active'))}
+          query={query}
           rows={3}
           empty={
             <Empty icon="policy" title="No policy yet" actions={create}>
@@ -45,9 +48,7 @@ export const PoliciesPage = () => {
                     </span>
                     <span className="item-main">
                       <span className="item-title">{policy.name}</span>
-                      <span className="item-note">
-                        {policySentence(policy, policy, { currency, nameOf: beneficiaries.nameOf })}
-                      </span>
+                      <span className="item-note">{policySentence(policy, policy, { currency, nameOf })}</span>
                     </span>
                     <span className="item-side faint">
                       <Icon name="forward" size={16} />

@@ -2,7 +2,7 @@ import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
 import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
@@ -58,7 +58,7 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
 /** A policy for people who may read it but not change it. */
 export const PolicyDetail = ({ policy }: { policy: Policy }) => {
   const { currency } = useSession()
-  const { nameOf } = useBeneficiaries()
+  const nameOf = useBeneficiaryNames(policy.beneficiary_ids)
   return (
     <Card>
       <div className="stack">

@@ -69,7 +69,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
   const keyFor = useIdempotencyKey()
-  const beneficiaries = useBeneficiaries()
+  const beneficiaries = useBeneficiaries(policy?.beneficiary_ids)
   const { draft, terms, set, clear, invalid } = usePolicyForm(policy)
   const [archiving, setArchiving] = useState(false)
 

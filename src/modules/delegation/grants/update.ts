@@ -76,7 +76,18 @@ export const updateGrant = async (
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grantId)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, visible.workspaceId)
-  const before = await lockGrant(tx, grantId)
+  return changeGrant(tx, deps, principal, await lockGrant(tx, grantId), change)
+}
+
+/** The caller has locked the grant and may change it. */
+export const changeGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  before: GrantRecord,
+  { controls, frozen, label }: GrantChange,
+): Promise<GrantRecord> => {
+  const grantId = before.id
   const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
   if (controls === undefined && label === undefined && unchanged) return before
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')

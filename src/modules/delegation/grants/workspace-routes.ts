@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
@@ -7,13 +8,21 @@ import type { Deps } from '../deps.ts'
 import { viewGrant, viewGrants } from './present.ts'
 import { listWorkspaceGrants } from './queries.ts'
 import { Grant } from './schema.ts'
-import { revokeWorkspaceGrant } from './workspace-grants.ts'
+import { freezeWorkspaceGrant, freezeWorkspaceGrants, revokeWorkspaceGrant } from './workspace-grants.ts'
 
 const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ description: 'Who delegated.' }) }).meta({
   id: 'WorkspaceGrant',
 })
 
-/** For owners in person: every grant of the workspace, of every account. */
+const FreezeGrant = z
+  .strictObject({ frozen: z.boolean().meta({ description: 'A frozen grant can still read, and moves no money.' }) })
+  .meta({ id: 'FreezeGrant' })
+
+const FrozenGrants = z
+  .object({ frozen: z.number().int().meta({ description: 'How many grants this request froze.' }) })
+  .meta({ id: 'FrozenGrants' })
+
+/** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/grants',
@@ -21,7 +30,6 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       config: {
         operation: 'workspace_grants.list',
         permission: 'workspace.manage',
-        role: 'owner',
         access: 'undelegated',
         refuses: ['invalid_request', 'invalid_cursor', 'forbidden'],
       },
@@ -49,13 +57,45 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       )
     },
   )
+  app.post(
+    '/v1/workspaces/current/grants/freeze',
+    {
+      config: {
+        operation: 'workspace_grants.freeze_all',
+        permission: 'workspace.manage',
+        access: 'undelegated',
+        whileFrozen: true,
+        refuses: ['forbidden'],
+      },
+      schema: { response: { 200: FrozenGrants } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok({ frozen: await freezeWorkspaceGrants(tx, deps, request.principal) })),
+  )
+  app.patch(
+    '/v1/workspaces/current/grants/:id',
+    {
+      config: {
+        operation: 'workspace_grants.freeze',
+        permission: 'workspace.manage',
+        access: 'undelegated',
+        whileFrozen: true,
+        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+      },
+      schema: { params: byId('grant'), body: FreezeGrant, response: { 200: WorkspaceGrant } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const grant = await freezeWorkspaceGrant(tx, deps, request.principal, request.params.id, request.body.frozen)
+        return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
+      }),
+  )
   app.delete(
     '/v1/workspaces/current/grants/:id',
     {
       config: {
         operation: 'workspace_grants.revoke',
         permission: 'workspace.manage',
-        role: 'owner',
         access: 'undelegated',
         whileFrozen: true,
         refuses: ['forbidden', 'not_found'],

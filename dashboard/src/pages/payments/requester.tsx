@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { initials } from '../../lib/mask.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { StopAgent } from '../agents/stop-agent.tsx'
+
+type By = Schemas['Payment']['initiated_by']
+
+/** Who asked for a payment, with the mark of a person or of an agent. */
+export const RequesterMark = ({ by }: { by: By }) => {
+  const people = usePeople()
+  const { account } = useSession()
+  const person = people(by.account_id)
+  const name = by.label ?? capitalized(person)
+  const letters = initials(person === 'you' ? (account.display_name ?? 'You') : person)
+  return (
+    <span className="requester" title={by.grant_id === null ? undefined : `${name}, agent of ${people(by.account_id)}`}>
+      <span className={by.grant_id === null ? 'mark' : 'mark mark-agent'} aria-hidden="true">
+        {by.grant_id === null ? letters : <Icon name="robot" size={12} />}
+      </span>
+      <span className="one-line">{name}</span>
+    </span>
+  )
+}
+
+/** The same with a link to the agent's page and, with `stops`, the way to stop it. */
+export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) => {
+  const { account, can } = useSession()
+  const [stopping, setStopping] = useState(false)
+  const { grant_id: id, label } = by
+  if (id === null) return <RequesterMark by={by} />
+  const own = by.account_id === account.id
+  const reaches = own || can('workspace.manage')
+  return (
+    <span className="row row-tight">
+      {reaches ? (
+        <Link href={`/agents/${id}`}>
+          <RequesterMark by={by} />
+        </Link>
+      ) : (
+        <RequesterMark by={by} />
+      )}
+      {stops && reaches && (
+        <Button size="small" icon="freeze" onClick={() => setStopping(true)} label={`Freeze ${label ?? 'this agent'}`}>
+          Freeze
+        </Button>
+      )}
+      {stopping && <StopAgent id={id} label={label ?? 'This agent'} own={own} onClose={() => setStopping(false)} />}
+    </span>
+  )
+}
