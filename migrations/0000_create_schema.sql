@@ -776,6 +776,21 @@ CREATE TABLE "verify_points" (
 	"at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "request_log" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"operation" text NOT NULL,
+	"method" text NOT NULL,
+	"path" text NOT NULL,
+	"status" integer NOT NULL,
+	"error" text,
+	"message" text,
+	"request_id" text NOT NULL,
+	"ms" integer NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "schedules" (
 	"name" text PRIMARY KEY NOT NULL,
 	"every_seconds" integer NOT NULL,
@@ -1063,6 +1078,8 @@ CREATE INDEX "reconciliation_differences_open" ON "reconciliation_differences" U
 CREATE UNIQUE INDEX "reconciliations_content_key" ON "reconciliations" USING btree ("provider","content_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "suspense_items_fingerprint_key" ON "suspense_items" USING btree ("fingerprint");--> statement-breakpoint
 CREATE INDEX "suspense_items_open" ON "suspense_items" USING btree ("id") WHERE "suspense_items"."resolved_at" is null;--> statement-breakpoint
+CREATE INDEX "request_log_account" ON "request_log" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "request_log_age" ON "request_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "dashboard_tokens_expiry" ON "dashboard_tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "dashboard_tokens_session" ON "dashboard_tokens" USING btree ("session_id");--> statement-breakpoint

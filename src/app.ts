@@ -34,6 +34,7 @@ import { type Cursors, createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
 import { registerQueryGuard } from './http/query.ts'
 import { createRateLimits, registerRateLimits } from './http/rate-limit.ts'
+import { registerRequestRecords } from './http/record-requests.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
@@ -57,6 +58,7 @@ import { createPaymentQueue } from './modules/payments/create/payment-queue.ts'
 import { createRefusals } from './modules/payments/refusals/record.ts'
 import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
+import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
 import { createMeasures, type Measures } from './operator/measures.ts'
@@ -129,6 +131,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     db,
     reads: createReads(db, standby, logger),
     lastUsed: createLastUsed(db.query, logger),
+    requestLog: createRequestLog({ db, clock, logger }),
     clock,
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
@@ -196,6 +199,7 @@ const buildHttp = async (
     publicUrl: config.publicUrl,
     envelope: createEnvelope(config.publicUrl),
   })
+  registerRequestRecords(http, deps.requestLog.note)
   registerBodyParsing(http)
   registerQueryGuard(http)
   await registerOpenapi(http, {
@@ -285,6 +289,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await http.close()
       await operator.close()
       await deps.jobs.stop()
+      await deps.requestLog.flush()
       await deps.refusals.settled()
       deps.witness.stop()
       await deps.feed.stop()

@@ -56,6 +56,14 @@ export interface paths {
     delete?: never
     patch?: never
   }
+  "/v1/request-log": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "grant_id"?: string; "status"?: string; "created_after"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["LoggedRequestPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    put?: never
+    post?: never
+    delete?: never
+    patch?: never
+  }
   "/v1/credentials/current": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Credential"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
@@ -899,6 +907,7 @@ export interface components {
     "InvitationWithToken": { "id": string; "workspace_id": string; "role": components["schemas"]["Role"]; "email": string | null; "wallet_address": string | null; "status": "pending" | "accepted" | "revoked" | "expired"; "invited_by": string; "accepted_by": string | null; "created_at": string; "expires_at": string; "accepted_at": string | null; "revoked_at": string | null; /** Shown in this answer only. The account that accepts sends it. */ "token"?: string }
     "JsonWebKeySet": { "keys": { "kty": "OKP"; "crv": "Ed25519"; "alg": "EdDSA"; "use": "sig"; "kid": string; "x": string; /** When the key was first used, in seconds since 1970. */ "iat": number; /** When it was retired. It signs nothing afterwards; its earlier signatures stay valid. */ "exp"?: number }[] }
     "LinkFlow": { /** To be opened in the browser of the person whose identity is linked. */ "authorization_url": string; "expires_at": string }
+    "LoggedRequest": { /** The id of the entry. */ "id": string; /** When it was answered. */ "at": string; /** The API key’s or agent’s grant that was used; null for a person. */ "grant_id": string | null; /** The operation, as in the API document. */ "operation": string; /** The HTTP method. */ "method": string; /** The path with ids; another parameter by its name. Without the query. */ "path": string; /** The HTTP status of the answer. */ "status": number; /** The code of the error; null where it succeeded. */ "error": string | null; /** The error’s message, at most 1,000 characters. */ "message": string | null; /** The `X-Request-Id` of the answer. Calls of one MCP request share it. */ "request_id": string; /** How long the answer took, in milliseconds. */ "ms": number }
     "Maker": { "account_id": string; "grant_id": string | null; /** What the key or agent was called then. */ "label": string | null }
     "Member": { "id": string; "workspace_id": string; "account_id": string; "email": string | null; "display_name": string | null; /** The wallet that was linked first, for people without a name or an e-mail. */ "wallet_address": string | null; "role": components["schemas"]["Role"]; "status": "active" | "suspended" | "removed"; "created_at": string; "updated_at": string }
     "NewApiKey": { "id": string; "workspace_id": string; "name": string; /** The first characters of the key, to recognize it. They are not a secret. */ "key_prefix": string; "last_four": string; "status": "active" | "revoked" | "expired"; "permissions": components["schemas"]["Permission"][]; "grant": components["schemas"]["Grant"]; "created_at": string; "last_used_at": string | null; "expires_at": string | null; /** When it stops working. In the future while a rotated key overlaps with its successor. */ "revoked_at": string | null; /** The key itself, in this answer only. A replay of the answer does not contain it. */ "key"?: string }
@@ -956,6 +965,7 @@ export interface components {
     "WorkspaceView": { "workspace": components["schemas"]["Workspace"]; "membership": { "role": components["schemas"]["Role"]; "status": "active" | "invited" | "suspended" } }
     "UpdateAccount": { "display_name"?: string | null }
     "HistoryEntryPage": { "data": components["schemas"]["HistoryEntry"][]; "next_cursor": string | null }
+    "LoggedRequestPage": { "data": components["schemas"]["LoggedRequest"][]; "next_cursor": string | null }
     "GrantPage": { "data": components["schemas"]["Grant"][]; "next_cursor": string | null }
     "GrantList": { "data": components["schemas"]["Grant"][] }
     "RevokeAllGrants": { "kind": "api_key" | "oauth" }

@@ -53,6 +53,7 @@ type Resources = ReturnType<typeof createResources>
 /** The payments service, for one credential. */
 export class Payments {
   readonly account: Resources['account']
+  readonly requestLog: Resources['requestLog']
   readonly credentials: Resources['credentials']
   readonly apiKeys: Resources['apiKeys']
   readonly grants: Resources['grants']
@@ -80,6 +81,7 @@ export class Payments {
       sendForText(transport, { ...options, method: 'get', path, ...(query && { query }) }, accept),
     )
     this.account = resources.account
+    this.requestLog = resources.requestLog
     this.credentials = resources.credentials
     this.apiKeys = resources.apiKeys
     this.grants = resources.grants

@@ -64,6 +64,10 @@ export const createResources = (call: Call, text: ReadText) => {
       statementCsv: (period?: { from?: string; to?: string }, options?: CallOptions) =>
         text('/v1/accounts/me/statement', 'text/csv', period, options),
     },
+    requestLog: {
+      /** Requests of seven days that were refused, failed or changed something, newest first. */
+      list: (filters?: Partial<Filters<'/v1/request-log'>>, options?: CallOptions) => list('/v1/request-log', filters, options),
+    },
     credentials: {
       /** What this credential may do, and how much of it is left. */
       current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),

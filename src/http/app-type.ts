@@ -11,6 +11,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
+import type { Refusal } from '../lib/errors.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
@@ -60,6 +61,8 @@ declare module 'fastify' {
     query?: 'lenient'
     /** Lasts as long as its reader wants: not counted among the requests under way. */
     longLived?: boolean
+    /** Its POST only reads: the request log keeps it only when it is refused. */
+    changesNothing?: boolean
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
   }
@@ -78,6 +81,8 @@ declare module 'fastify' {
      * Throws what the request itself would be refused with.
      */
     reauthenticate: (tx?: Tx) => Promise<Principal>
+    /** What the request was refused with, once it was. */
+    refusal: Refusal | null
     /** The body as it was sent, to compare it with the idempotency key's. */
     rawBody: string | null
   }

@@ -84,6 +84,7 @@ const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
 
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {
   checkDeclared(refusal, request)
+  request.refusal = refusal
   const authenticate = challenge(refusal, request, options)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   return reply
@@ -96,6 +97,7 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
 
 /** The one place where a thrown value becomes a response. */
 export const registerErrors = (app: App, options: ErrorOptions): void => {
+  app.decorateRequest('refusal', null)
   const judge = createPathJudge(app)
   app.setErrorHandler((error, request, reply) => {
     const refusal = toRefusal(error)

@@ -29,6 +29,7 @@ export const idPrefixes = {
   suspense: 'sus',
   reconciliation: 'rec',
   audit: 'aud',
+  request: 'req',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

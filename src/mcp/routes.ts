@@ -103,6 +103,8 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         resource: mcpPath,
         query: 'lenient',
         longLived: true,
+        // What its tools call is recorded.
+        changesNothing: true,
         refuses: ['forbidden'],
       },
       schema: {

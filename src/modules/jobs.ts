@@ -29,6 +29,7 @@ import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
+import { pruneRequestLog } from './request-log/prune.ts'
 import { findLostDeposits } from './topups/deposits/find.ts'
 import { registerAtEmulator } from './topups/deposits/register.ts'
 import { settleDeposits } from './topups/deposits/settle.ts'
@@ -44,6 +45,8 @@ export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject
 
 /** How long a session that has ended is still listed. */
 const endedSessionDays = 30
+/** How long a request is listed. */
+const loggedRequestDays = 7
 /** How long a refused payment is listed. */
 const refusedPaymentDays = 90
 
@@ -68,6 +71,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(refusedPaymentDays)) },
+    { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(loggedRequestDays)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },

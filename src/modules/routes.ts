@@ -33,6 +33,8 @@ import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
 import type { Deps as ProofDeps } from './proof/deps.ts'
 import { registerProof } from './proof/routes.ts'
+import type { Deps as RequestLogDeps } from './request-log/deps.ts'
+import { registerRequestLogRoutes } from './request-log/routes.ts'
 import type { Deps as SimulationDeps } from './simulation/deps.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import type { Deps as StatementsDeps } from './statements/deps.ts'
@@ -60,6 +62,7 @@ export type RoutesDeps = AdminDeps &
   PaymentsDeps &
   PoliciesDeps &
   ProofDeps &
+  RequestLogDeps &
   SimulationDeps &
   StatementsDeps &
   TopupsDeps &
@@ -69,6 +72,7 @@ export type RoutesDeps = AdminDeps &
 export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
   registerStatements(app, deps)
+  registerRequestLogRoutes(app, deps)
   registerCredentials(app, deps)
   registerGrants(app, deps)
   registerApiKeys(app, deps)

@@ -4,7 +4,7 @@ import type { Tag } from './types.ts'
 export const tags: readonly Tag[] = [
   {
     name: 'Accounts',
-    features: ['accounts', 'credentials'],
+    features: ['accounts', 'credentials', 'request_log'],
     description: 'The account behind the credential: its balance, its history, and what the credential may do.',
   },
   {

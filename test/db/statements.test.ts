@@ -24,6 +24,7 @@ const small = new Set(['rail_health', 'rail_pauses', 'verify_points'])
 
 /** Reads that scan a table on purpose, with what limits how often. */
 const knowingly = new Set([
+  'request_log.trim reads all of request_log: an index of seven days, six times an hour',
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
   'sessions.prune reads all of sessions: in parts, six times an hour, of a table from which the same sweep deletes what has ended',

@@ -146,6 +146,7 @@ export const playExamples = async (
   const controls = { per_payment_limit_minor: '200000', daily_limit_minor: '500000' }
   const key = await play('api_keys.create', api, { body: { name: 'Invoice agent', spending_controls: controls } })
   const agent = open.as({ bearer: key.key })
+  await play('request_log.list', agent)
   await play('credentials.current', agent)
 
   // The agent pays; larger payments wait for the person.

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { type ListenOptions, listen } from './listen.ts'
+import { readLog } from './logs.ts'
 import { defaultUrl, openClient, UsageError } from './session.ts'
 import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
 import { newSecret } from './webhook.ts'
@@ -26,6 +27,7 @@ export const usage = `payments: the payments service from a shell
   payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
   payments refusals [--limit 25]
   payments events [--follow] [--after EVENT]
+  payments logs [--follow] [--status 4xx] [--grant GRANT]
   payments listen --forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]
   payments verify-receipt RECEIPT.json (--issuer URL | --jwks KEYS.json)
 
@@ -141,6 +143,14 @@ const events = async (terminal: Terminal): Promise<void> => {
   for await (const event of following) terminal.out(JSON.stringify(event))
 }
 
+const logs = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, follow: flag, status: text, grant: text } })
+  const { status, grant: grant_id, follow = false } = values
+  const filters = { ...(status !== undefined && { status }), ...(grant_id !== undefined && { grant_id }) }
+  for await (const line of readLog(await clientOf(terminal, values.url), filters, { follow, signal: terminal.signal }))
+    terminal.out(line)
+}
+
 const listenWithState = async (
   client: Payments,
   file: string,
@@ -194,6 +204,7 @@ export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<v
   pay,
   refusals,
   events,
+  logs,
   listen: forward,
   'verify-receipt': verifyReceipt,
 }

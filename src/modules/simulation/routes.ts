@@ -13,6 +13,7 @@ export const registerSimulation = (app: App, deps: Deps): void => {
         operation: 'policies.simulate',
         permission: ['policy.read', 'payment.create'],
         whileFrozen: true,
+        changesNothing: true,
         refuses: ['invalid_request', 'not_found'],
       },
       schema: { body: Simulate, response: { 200: Simulation } },

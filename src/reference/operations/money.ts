@@ -27,6 +27,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Add up the history by day',
     text: 'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
   },
+  'request_log.list': {
+    summary: 'Read the request log',
+    text: 'Requests of this account in the last seven days that were refused, failed or changed something, by all of its credentials, newest first. Bodies and queries are not kept. A key or an agent sees its own and those of the grants below it. Entries appear within a second, and the last of them are lost when a process is killed. An account keeps the newest 10,000.',
+  },
   'credentials.current': {
     summary: 'Read what this credential may do',
     text: 'The account, workspace, role, permissions and grant behind the credential, and its headroom: how much it can still pay, under the tightest limit of its grants and of the policies that apply to every payment. An agent calls this first, instead of learning its limits from refusals.',

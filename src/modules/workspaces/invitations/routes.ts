@@ -73,6 +73,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
         operation: 'invitations.preview',
         access: 'undelegated',
         whileFrozen: true,
+        changesNothing: true,
         refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
       },
       schema: {

@@ -1,0 +1,33 @@
+import type { Payments } from '../client.ts'
+import type { Item } from '../route-types.ts'
+import { pause } from '../transport.ts'
+
+type LoggedRequest = Item<'/v1/request-log'>
+
+const followEveryMs = 2_000
+/** Entries appear this late at most: a process writes them a moment after the answer. */
+const latestMs = 10_000
+
+const lineOf = ({ at, status, method, path, error, message, request_id }: LoggedRequest): string =>
+  [at, status, method, path, error === null ? '' : `${error}: ${message}`, request_id].filter(Boolean).join('  ')
+
+/** Oldest first, as a terminal reads. `follow`: until the signal. */
+export async function* readLog(
+  client: Payments,
+  filters: { status?: string; grant_id?: string },
+  { follow, signal }: { follow: boolean; signal: AbortSignal },
+): AsyncGenerator<string> {
+  let known: readonly LoggedRequest[] = (await client.requestLog.list(filters).page()).data
+  for (const entry of known.toReversed()) yield lineOf(entry)
+  let newest = Date.parse(known[0]?.at ?? '') || Date.now()
+  while (follow) {
+    await pause(followEveryMs, signal)
+    const recent: LoggedRequest[] = []
+    for await (const entry of client.requestLog.list({ ...filters, created_after: new Date(newest - latestMs).toISOString() }))
+      recent.push(entry)
+    const seen = new Set(known.map(({ id }) => id))
+    for (const entry of recent.toReversed()) if (!seen.has(entry.id)) yield lineOf(entry)
+    newest = Date.parse(recent[0]?.at ?? '') || newest
+    known = recent.length > 0 ? recent : known
+  }
+}

@@ -1,0 +1,37 @@
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import type { Db } from '../../db/client.ts'
+import { prepare, type Values } from '../../db/prepare.ts'
+import { requestLog } from '../../db/tables/request-log.ts'
+import type { PageRequest } from '../../http/pagination.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+export type RequestRow = typeof requestLog.$inferSelect
+
+const filters = { within: 'uuid?', grantId: 'uuid?', statuses: 'int[]?', createdAfter: 'timestamptz?' } as const
+
+const list = prepare(
+  'request_log.list',
+  { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(requestLog)
+      .where(
+        and(
+          eq(requestLog.accountId, at.accountId),
+          at.within &&
+            sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+          at.grantId && eq(requestLog.grantId, at.grantId),
+          at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
+          at.createdAfter && gt(requestLog.at, at.createdAfter),
+          at.before && lt(requestLog.id, at.before),
+        ),
+      )
+      .orderBy(desc(requestLog.id))
+      .limit(at.take),
+  'page',
+)
+
+/** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest. */
+export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>
+  db.run(list, { accountId, ...filter, ...page })
