@@ -53,9 +53,7 @@ import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
-import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
-import { createPaymentQueue } from './modules/payments/create/payment-queue.ts'
-import { createRefusals } from './modules/payments/refusals/record.ts'
+import { createSubmissions } from './modules/payments/submissions.ts'
 import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
@@ -167,10 +165,9 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     onRequesterLost,
     ownersRelyingOn,
   }
-  const refusals = createRefusals(parts)
-  const submitPayment = refusals.payments(createPaymentQueue(parts))
-  const submitBatch = refusals.batches(createBatchQueue(parts))
-  return { ...parts, refusals, submitBatch, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
+  const submissions = createSubmissions(parts)
+  const { submitPayment } = submissions
+  return { ...parts, ...submissions, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */
