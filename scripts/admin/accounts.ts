@@ -1,6 +1,9 @@
+import { readKeyStart } from '../../src/auth/secrets.ts'
 import { inTx } from '../../src/db/client.ts'
-import { parseId } from '../../src/lib/ids.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
 import { parseWalletName } from '../../src/lib/wallet-name.ts'
+import { findKeysThatBegin, viewKeys } from '../../src/modules/delegation/api-keys/queries.ts'
+import { revokeAnyKey } from '../../src/modules/delegation/api-keys/service.ts'
 import { viewAccounts } from '../../src/modules/identity/accounts/admin-present.ts'
 import { type AccountFilter, listAccounts } from '../../src/modules/identity/accounts/admin-queries.ts'
 import { AdministerAccount } from '../../src/modules/identity/accounts/admin-schema.ts'
@@ -52,7 +55,21 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
   return presentWorkspace(changed, at.deps.config.CURRENCY)
 }
 
+const findKeys = async ({ deps }: Console, args: Arguments): Promise<unknown> => {
+  const start = readKeyStart(word(args, 0, 'key'))
+  if (!start) throw new UsageError('give a key, or its first characters with at least six digits after "service_live_"')
+  const found = await findKeysThatBegin(deps.db, start)
+  const views = await viewKeys(deps.db, deps.clock.now(), found)
+  const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))
+  return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
+}
+
+const revokeKey = ({ deps, operator }: Console, args: Arguments): Promise<unknown> =>
+  inTx(deps.db, (tx) => revokeAnyKey(tx, deps, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason))
+
 export const accountCommands = {
+  'keys find': findKeys,
+  'keys revoke': revokeKey,
   'accounts find': async (at: Console, args: Arguments) => show(at, await findAccounts(at, word(args, 0, 'account'))),
   'accounts freeze': (at: Console, args: Arguments) => administer(at, args, { status: 'frozen' }),
   'accounts unfreeze': (at: Console, args: Arguments) => administer(at, args, { status: 'active' }),

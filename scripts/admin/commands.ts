@@ -31,6 +31,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   accounts enable|disable <account> topups|payments|api_keys|oauth
   grant|revoke <account>                       names an administrator, or no longer
   workspaces suspend|reinstate <workspace> [--reason <text>]
+  keys find <key>                              whose an API key is: the key, or its first characters
+  keys revoke <key id> [--reason <text>]       ends a key that leaked, and what was made with it
+  payments find <receipt or reference>         the payment or top-up behind a line of a provider's statement
   payments list [--status <status>] [--attention late_success]
   payments unknown                             whose outcome is unknown
   payments resolve <payment> succeeded|failed|charged|written_off --evidence <text> [--receipt <receipt>]

@@ -7,6 +7,7 @@ import { CreateAdjustment, FindAdjustments } from '../../src/modules/adjustments
 import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../../src/modules/adjustments/service.ts'
 import { FindPayments, ResolvePayment } from '../../src/modules/payments/admin-schema.ts'
 import { listAllPayments, resolvePayment } from '../../src/modules/payments/lifecycle/resolve.ts'
+import { type Traced, traceByProviderName } from '../../src/modules/payments/lifecycle/trace.ts'
 import { presentPayment } from '../../src/modules/payments/present.ts'
 import { presentTrialBalance } from '../../src/modules/trial-balance/present.ts'
 import { type Arguments, fieldsOf, idOf, word } from './arguments.ts'
@@ -37,6 +38,17 @@ const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
   return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
 }
 
+const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
+  kind,
+  id: formatId(kind, id),
+  account_id: formatId('account', accountId),
+  status,
+  rail,
+  amount_minor: amountMinor === null ? null : String(amountMinor),
+  provider_receipt: providerReceipt,
+  created_at: createdAt.toISOString(),
+})
+
 export const moneyCommands = {
   'payments list': async (at: Console, args: Arguments) => {
     const { status, attention } = args.options
@@ -44,6 +56,8 @@ export const moneyCommands = {
   },
   'payments unknown': async (at: Console) =>
     (await listAllPayments(at.deps.db, { status: 'unknown' }, everything)).map(presentPayment),
+  'payments find': async (at: Console, args: Arguments) =>
+    (await traceByProviderName(at.deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
   'payments resolve': resolve,
   'adjustments list': async (at: Console, args: Arguments) => {
     const { status } = fieldsOf(FindAdjustments, { status: args.options.status })

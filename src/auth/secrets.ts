@@ -37,6 +37,15 @@ const lookupDigits = 12
 export const apiKeyLookup = (key: string): string =>
   key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
 
+/** What a text says of an API key: the hex digits that find its row, and the whole key if it is one. */
+export type KeyStart = { lookup: string; whole: string | null }
+
+/** At least six hex digits of a key, so that a find does not list everybody's; null for another text. */
+export const readKeyStart = (text: string): KeyStart | null => {
+  const digits = /^service_live_([0-9a-f]{6,64})(?:[^0-9a-f].*)?$/.exec(text)?.[1]
+  return digits === undefined ? null : { lookup: digits.slice(0, lookupDigits), whole: apiKeyPattern.test(text) ? text : null }
+}
+
 export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)
 
 export type NewApiKey = { plaintext: string; lookup: string; salt: Buffer; hash: Buffer; lastFour: string }

@@ -1,15 +1,21 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../db/client.ts'
 import { statement } from '../db/client.ts'
+import { pauseCauses } from '../db/tables/rails.ts'
 import type { Feed } from '../events/feed.ts'
 import { oldestUndelivered } from '../events/lag.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Alerts } from '../modules/alerts.ts'
 import type { Rails } from '../rails/rail.ts'
 
-const unknownPayments = statement(
-  'metrics.unknown_payments',
-  `select count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'`,
+/** What waits for a person, told from the tables: every process reports the same, also after a restart and what a command found. */
+const forPeople = statement(
+  'metrics.for_people',
+  `select 'payment_unknown' as kind, count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'
+   union all select 'late_success', count(*), min(late_success_at) from payments where late_success_at is not null and late_success_resolved_at is null
+   union all select 'suspense', count(*), min(created_at) from suspense_items where resolved_at is null
+   union all select 'reconciliation_difference', count(*), min(d.created_at) from reconciliation_differences d where d.resolved_at is null
+   union all select 'evidence_disputed', count(*), min(updated_at) from rail_attempts where state = 'disputed' and updated_at > $1::timestamptz - interval '1 day'`,
 )
 const waitingJobs = statement(
   'metrics.waiting_work',
@@ -25,6 +31,16 @@ const openApprovals = statement(
   `select count(*) as count, min(created_at) as oldest from approvals where status = 'pending'`,
 )
 
+const paused = statement('metrics.rail_pauses', 'select rail, cause from rail_pauses')
+const keys = statement('metrics.keys', 'select ring, key_id, created_at from installation_keys')
+const unsealed = statement(
+  'metrics.unsealed',
+  `select at as oldest from audit_log
+   where (transaction, id) > (coalesce((select through_transaction from audit_seals order by sequence desc limit 1), '0'::xid8),
+     coalesce((select through_id from audit_seals order by sequence desc limit 1), '00000000-0000-0000-0000-000000000000'::uuid))
+   order by audit_log.transaction, audit_log.id limit 1`,
+)
+
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
@@ -36,8 +52,20 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
   const lag = gauge('events_lag_seconds', 'Age of the oldest event that this process has not handed to its streams yet.')
-  const unknown = gauge('payments_unknown', 'Payments whose outcome is unknown: an operator must find evidence.')
-  const unknownAge = gauge('payments_unknown_oldest_seconds', 'How long the oldest of them has been unknown.')
+  const waits = gauge(
+    'attention_open',
+    'What waits for a person, by kind, as the tables have it. evidence_disputed: what a provider contradicted within the last day.',
+    ['kind'],
+  )
+  const waitsAge = gauge('attention_oldest_seconds', 'How long the oldest of each kind has waited; 0 when there is none.', [
+    'kind',
+  ])
+  const railPaused = gauge('rail_paused', '1 while an operator, or the service itself after lost writes, has paused the rail.', [
+    'rail',
+    'cause',
+  ])
+  const keyAge = gauge('key_age_seconds', 'How long ago each key of a ring was first used by this installation.', ['ring', 'key'])
+  const unsealedAge = gauge('audit_unsealed_seconds', 'Age of the oldest row of the audit log that no seal covers yet.')
   const jobs = gauge(
     'jobs_waiting',
     'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
@@ -88,9 +116,17 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
   const readRows = async () => {
     const now = clock.now()
     lag.set(ageSeconds(now, await oldestUndelivered(db, feed.position())))
-    const [unknownRow] = await db.query<{ count: bigint; oldest: Date | null }>(unknownPayments)
-    unknown.set(Number(unknownRow?.count ?? 0n))
-    unknownAge.set(ageSeconds(now, unknownRow?.oldest))
+    for (const row of await db.query<{ kind: string; count: bigint; oldest: Date | null }>(forPeople, [now])) {
+      waits.set({ kind: row.kind }, Number(row.count))
+      waitsAge.set({ kind: row.kind }, ageSeconds(now, row.oldest))
+    }
+    for (const rail of Object.keys(deps.rails.gates)) for (const cause of pauseCauses) railPaused.set({ rail, cause }, 0)
+    for (const row of await db.query<{ rail: string; cause: string }>(paused)) railPaused.set(row, 1)
+    keyAge.reset()
+    for (const row of await db.query<{ ring: string; key_id: string; created_at: Date }>(keys))
+      keyAge.set({ ring: row.ring, key: row.key_id }, ageSeconds(now, row.created_at))
+    const [log] = await db.query<{ oldest: Date | null }>(unsealed)
+    unsealedAge.set(ageSeconds(now, log?.oldest))
     jobs.reset()
     jobLag.reset()
     for (const row of await db.query<{ name: string; count: bigint; oldest: Date | null }>(waitingJobs)) {

@@ -11,7 +11,7 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -143,6 +143,38 @@ test('resolves a payment whose outcome is unknown', async () => {
     user_agent: 'shell:amina',
     after: { evidence: 'the statement' },
   })
+})
+
+test("finds the payment behind a statement's line, by its receipt and by the reference that the provider got", async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000302' })
+  await service.settle()
+  const { provider_receipt: receipt } = await paymentOf(person, id)
+  const [attempt] = await service.deps.db.query<{ reference: string }>(
+    `select t.reference from rail_attempts t join payments p on p.id = t.subject_id where p.provider_receipt = $1`,
+    [receipt],
+  )
+  const found = { kind: 'payment', id, account_id: person.accountId, provider_receipt: receipt }
+  expect(await admin('payments', 'find', receipt)).toMatchObject([found])
+  expect(await admin('payments', 'find', attempt?.reference ?? '')).toMatchObject([found])
+  expect(await admin('payments', 'find', 'QX0000000')).toEqual([])
+})
+
+test('finds whose a leaked key is by its first characters, and ends it with what it had made', async () => {
+  const leaked = await createKey(person)
+  const child = await createKey({ ...person, api: leaked.api })
+  const start = leaked.key.slice(0, 24)
+  expect(await admin('keys', 'find', leaked.key)).toMatchObject([{ id: leaked.id, account_id: person.accountId }])
+  expect(await admin('keys', 'find', `${start}…`)).toMatchObject([{ id: leaked.id }])
+  const another = `${start}${'0'.repeat(leaked.key.length - start.length)}`
+  expect(await admin('keys', 'find', another)).toEqual([])
+  await expect(admin('keys', 'find', 'service_live_')).rejects.toThrow('at least six digits')
+  expect(await admin('keys', 'revoke', leaked.id, '--reason', 'seen in a repository')).toMatchObject({ status: 'revoked' })
+  expect((await leaked.api.get('/v1/credentials/current')).status).toBe(401)
+  expect((await child.api.get('/v1/credentials/current')).status).toBe(401)
+  const [entry] = await admin('audit-log', '--subject', leaked.id)
+  expect(entry).toMatchObject({ action: 'api_key.revoke', user_agent: 'shell:amina', after: { reason: 'seen in a repository' } })
+  expect(await findBreaches(service)).toEqual([])
 })
 
 test(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -7,6 +7,7 @@ import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url))
+const runbooks = fileURLToPath(new URL('../../docs/runbooks', import.meta.url))
 const rules = readFileSync(deploy('rules.yml'), 'utf8')
 const dashboard: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
   readFileSync(deploy('grafana/dashboards/payments.json'), 'utf8'),
@@ -33,6 +34,8 @@ beforeAll(async () => {
   const held = await pay('60000')
   await service.settle()
   service.clock.advance(120)
+  // As the start of a process notes it.
+  await service.deps.db.query(`insert into installation_keys values ('ENCRYPTION_KEYS', 'first', '', $1)`, [service.clock.now()])
   text = await scrape()
   await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
   await service.settle()
@@ -105,6 +108,7 @@ const functions = new Set([
   'histogram_quantile',
   'topk',
   'and',
+  'or',
   'le',
   'rail',
   'call',
@@ -131,6 +135,34 @@ test('every panel and every rule uses series that /metrics has', () => {
   const unknown = expressions.flatMap(seriesIn).filter((name) => name !== 'up' && !known().has(name))
   expect([...new Set(unknown)]).toEqual([])
   expect(seriesIn('rate(no_such_series_total[5m])')).toEqual(['no_such_series_total'])
+})
+
+test('every alert names a runbook, and every runbook is there', () => {
+  const alerts = [...rules.matchAll(/^ +- alert: (.+)$/gm)].length
+  const named = [...rules.matchAll(/^ +runbook: (.+)$/gm)].map((match) => match[1] ?? '')
+  expect(named).toHaveLength(alerts)
+  const there = readdirSync(runbooks)
+  expect(named.filter((name) => !there.includes(name))).toEqual([])
+})
+
+test('what waits for a person is told from the tables, also by a process that saw none of it', async () => {
+  const other = await startService({ database: service.database, clock: service.clock, provider: service })
+  const told = async (kind: string) =>
+    Number(
+      new RegExp(`attention_open\\{kind="${kind}"\\} (\\d+)`).exec(
+        await (await fetch(`${other.operatorUrl}/metrics`)).text(),
+      )?.[1],
+    )
+  try {
+    expect(await told('suspense')).toBe(0)
+    await service.deps.db.query(
+      `insert into suspense_items (id, rail, direction, amount_minor, reason, fingerprint, created_at) values (gen_random_uuid(), 'MPESA_B2C', 'in', 100, 'not_in_our_books', 'x', $1)`,
+      [service.clock.now()],
+    )
+    expect(await told('suspense')).toBe(1)
+  } finally {
+    await other.close()
+  }
 })
 
 const promtool = spawnSync('promtool', ['--version']).error === undefined

@@ -82,9 +82,10 @@ const sign = async (party: Party, approver: Approver, process: number) => {
   // A frozen account links nothing.
   approver.wallet ??= await link(approver.person.api).catch(() => undefined)
   const payment = latest(party)
-  if (!approver.wallet || !payment?.approval_id) return
+  const linked = approver.wallet
+  if (!linked || !payment?.approval_id) return
   const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message?decision=approve`)).body
-  const signature = await approver.wallet.wallet.signMessage({ message })
+  const signature = await linked.wallet.signMessage({ message })
   const path = `/v1/approvals/${payment.approval_id}/decide-by-signature`
   await send((process === 0 ? service.api : second.api).post(path, { decision: 'approve', signature }))
 }
@@ -214,7 +215,10 @@ test(
       tried += chosen.length
       expect(await breaches()).toEqual([])
     })
-    for (let round = 0; tried < historyCount; round += 1) await fc.assert(property, { numRuns: 3, seed: seed * 1_000 + round })
+    for (let round = 0; tried < historyCount; round += 1) {
+      // A race does not come back, so a smaller history that fails may fail for another reason.
+      await fc.assert(property, { numRuns: 3, seed: seed * 1_000 + round, endOnFailure: true })
+    }
     await service.settle()
     expect(await breaches()).toEqual([])
     expect(sent).toBeGreaterThan(0)

@@ -60,7 +60,7 @@ describe('the two listeners', patience, () => {
     const metrics = await (await fetch(`${operatorUrl}/metrics`)).text()
     expect(metrics).toMatch(/http_request_seconds_count\{operation="service.health",status="200"\} 1/)
     expect(metrics).toMatch(/database_up 1/)
-    expect(metrics).toMatch(/payments_unknown 0/)
+    expect(metrics).toMatch(/attention_open\{kind="payment_unknown"\} 0/)
     expect(metrics).toMatch(/events_lag_seconds \d/)
   })
 })

@@ -1,4 +1,5 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, like, lt } from 'drizzle-orm'
+import { equalBytes, hashApiKey, type KeyStart } from '../../../auth/secrets.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
@@ -38,6 +39,22 @@ const list = prepare(
 
 export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
   db.run(list, { ...scope, ...page })
+
+/** Without a scope, for operators. */
+export const findKeyOwner = async (db: Db, id: Uuid): Promise<Pick<ApiKeyRecord, 'accountId' | 'grantId'> | undefined> =>
+  (await db.orm.select({ accountId: apiKeys.accountId, grantId: apiKeys.grantId }).from(apiKeys).where(eq(apiKeys.id, id)))[0]
+
+/** The keys of any account that begin like a text that was found somewhere; a whole key finds itself alone. For operators. */
+export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
+  const rows = await db.orm
+    .select({ key: apiKeys, grant: grants })
+    .from(apiKeys)
+    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+    .where(like(apiKeys.lookup, `${start.lookup}%`))
+    .orderBy(desc(apiKeys.id))
+    .limit(100)
+  return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
+}
 
 /** When the last of a grant's keys ends; null when one of them has no end. Every end is known when a key is written. */
 export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {

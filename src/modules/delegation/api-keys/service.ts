@@ -2,13 +2,15 @@ import { eq } from 'drizzle-orm'
 import { defaultKeyPermissions } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newApiKey } from '../../../auth/secrets.ts'
+import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
 import { keyLife } from '../../../db/credential-life.ts'
 import { apiKeys } from '../../../db/tables/grants.ts'
-import { audit } from '../../../events/audit.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Operator } from '../../operators.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
 import type { Deps } from '../deps.ts'
 import { type ControlsChange, noControls } from '../grants/control-rules.ts'
@@ -18,7 +20,7 @@ import type { ApiKey } from '../grants/key-schema.ts'
 import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
 import { requireDescendant, updateGrant } from '../grants/update.ts'
 import { endGrantWithItsKeys } from './end.ts'
-import { findKey, type KeyWithGrant, viewKeys } from './queries.ts'
+import { findKey, findKeyOwner, type KeyWithGrant, viewKeys } from './queries.ts'
 import type { CreateApiKey } from './schema.ts'
 
 export type IssuedKey = ApiKey & { key: string }
@@ -160,25 +162,50 @@ export const rotateApiKey = async (
   return issued
 }
 
+/** The caller has locked the key's grant. */
+const endKey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  actor: Actor,
+  record: KeyWithGrant,
+  reason?: string,
+): Promise<ApiKey> => {
+  const { at } = tx
+  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
+  const key = await setRevokedAt(tx, record.key, at)
+  const grant = await endGrantWithItsKeys(tx, deps, actor, record.grant)
+  const view = await viewKey(tx, { key, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
+  await audit(tx, actor, at, {
+    action: 'api_key.revoke',
+    workspaceId: key.workspaceId,
+    subject: { type: 'api_key', id: key.id },
+    after: { name: key.name, ...(reason !== undefined && { reason }) },
+  })
+  return view
+}
+
 /** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
 export const revokeApiKey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
   principal: Principal,
   id: Uuid,
+): Promise<ApiKey> => endKey(tx, deps, principal, await lockKey(tx, principal, id))
+
+/** The same by an operator, for a key of any account. */
+export const revokeAnyKey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  operator: Operator,
+  id: Uuid,
+  reason: string | undefined,
 ): Promise<ApiKey> => {
-  const record = await lockKey(tx, principal, id)
-  const { at } = tx
-  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
-  const key = await setRevokedAt(tx, record.key, at)
-  const grant = await endGrantWithItsKeys(tx, deps, principal, record.grant)
-  const view = await viewKey(tx, { key, grant })
-  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
-  await audit(tx, principal, at, {
-    action: 'api_key.revoke',
-    workspaceId: key.workspaceId,
-    subject: { type: 'api_key', id },
-    after: { name: key.name },
-  })
-  return view
+  const owner = await findKeyOwner(tx, id)
+  if (!owner) throw notFound()
+  await lockAccount(tx, owner.accountId)
+  await lockGrant(tx, owner.grantId)
+  const record = await findKey(tx, { accountId: owner.accountId, within: null }, id)
+  if (!record) throw notFound()
+  return endKey(tx, deps, operator, record, reason)
 }
