@@ -14,16 +14,16 @@ export type Traced = {
   createdAt: Date
 }
 
-const columns = (kind: 'payment' | 'topup', rail: string) =>
-  `select '${kind}' as kind, m.id, m.account_id as "accountId", m.status, ${rail} as rail, m.amount_minor as "amountMinor",
-     m.provider_receipt as "providerReceipt", m.created_at as "createdAt"`
-
 const named = statement(
   'payments.trace',
-  `${columns('payment', 'm.rail')} from payments m where m.rail = any($2) and m.provider_receipt = $1
-   union ${columns('topup', 'm.method')} from topups m where m.method = any($2) and m.provider_receipt = $1
-   union ${columns('payment', 'm.rail')} from rail_attempts t join payments m on m.id = t.subject_id where t.reference = $1 and t.send = 1
-   union ${columns('topup', 'm.method')} from rail_attempts t join topups m on m.id = t.subject_id where t.reference = $1 and t.send = 1`,
+  `with named(kind, id) as (
+     select 'payment', id from payments where rail = any($2) and provider_receipt = $1
+     union select 'topup', id from topups where method = any($2) and provider_receipt = $1
+     union select kind, subject_id from rail_attempts where reference = $1 and send = 1)
+   select n.kind, n.id, coalesce(p.account_id, t.account_id) as "accountId", coalesce(p.status, t.status) as status,
+     coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
+     coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
+   from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,
 )
 
 /** What a line of a provider's statement is about: `name` is its receipt, or the reference that we gave the order. */
