@@ -8,6 +8,7 @@ export type TopUp = Schemas['Topup']
 // The API's own type: a status that is new there fails the type check until it stands here. `unknown` is not final: only evidence from the
 // provider ends it, and paying again could pay twice.
 const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
+  scheduled: false,
   pending_approval: false,
   processing: false,
   succeeded: true,

@@ -41,9 +41,9 @@ export const mayStillRequest = (p: string): string =>
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
      and (${p}.grant_id is null or (select g.revoked_at is null from grants g where g.id = ${p}.grant_id)))`
 
-/** Nothing of payment \`p\` was sent: it waits for an approval, or to be sent. */
+/** Nothing of payment \`p\` was sent: it waits for its time, for an approval, or to be sent. */
 export const isNotSent = (p: string): string =>
-  `(${p}.status = 'pending_approval' or (${p}.status = 'processing'
+  `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**

@@ -13,6 +13,8 @@ type Moves<State extends string> = Readonly<Record<State, readonly State[]>>
  */
 export const transitions = {
   payment: {
+    // Decided when it is due.
+    scheduled: ['processing', 'pending_approval', 'failed', 'cancelled'],
     // Failed: it was approved in a later period, and exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
@@ -26,6 +28,7 @@ export const transitions = {
   },
   /** Completed: every item has ended and at least one was paid. Failed: none was. */
   payment_batch: {
+    scheduled: ['processing', 'failed', 'cancelled'],
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['completed', 'failed'],
     completed: [],
@@ -90,10 +93,11 @@ export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
 /**
- * Where the money of a payment is. `held`: it counts against its limits, and its hold may still be released. `paid`: it reached the payee,
+ * Where the money of a payment is. `untouched`: nothing was held or counted yet. `held`: it counts against its limits, and its hold may still be released. `paid`: it reached the payee,
  * even if it came back later. `released`: the payment gave its hold and its charges back.
  */
 const moneyOf = {
+  scheduled: 'untouched',
   pending_approval: 'held',
   processing: 'held',
   unknown: 'held',
@@ -103,7 +107,7 @@ const moneyOf = {
   rejected: 'released',
   cancelled: 'released',
   expired: 'released',
-} as const satisfies Record<StateOf<'payment'>, 'held' | 'paid' | 'released'>
+} as const satisfies Record<StateOf<'payment'>, 'untouched' | 'held' | 'paid' | 'released'>
 
 type WithMoney<Place> = {
   [Status in keyof typeof moneyOf]: (typeof moneyOf)[Status] extends Place ? Status : never
@@ -116,15 +120,20 @@ export type ReleasedPaymentStatus = WithMoney<'released'>
 export const releasedPaymentStatuses = withMoney('released')
 export const paidPaymentStatuses = withMoney('paid')
 export const openPaymentStatuses = withMoney('held')
+/** Nothing was sent, and a person or the time decides what follows. */
+export const waitingPaymentStatuses = ['scheduled', 'pending_approval'] as const satisfies readonly StateOf<'payment'>[]
 /** They count against their limits. */
 export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 
 export const isPaid = (status: string): boolean => paidPaymentStatuses.some((paid) => paid === status)
+
+export const isWaiting = (status: string): boolean => waitingPaymentStatuses.some((waiting) => waiting === status)
 
 export const isUnderWay = (status: string): boolean => (underWayPaymentStatuses as readonly string[]).includes(status)
 
 export const releasedPaymentsSql = namesSql(releasedPaymentStatuses)
 export const paidPaymentsSql = namesSql(paidPaymentStatuses)
 export const openPaymentsSql = namesSql(openPaymentStatuses)
+export const waitingPaymentsSql = namesSql(waitingPaymentStatuses)
 export const underWayPaymentsSql = namesSql(underWayPaymentStatuses)
 export const countedPaymentsSql = namesSql(countedPaymentStatuses)

@@ -166,6 +166,21 @@ export const failures = {
     actor: 'requester',
     fix: 'Create the beneficiary for the rail that reaches it.',
   },
+  insufficient_funds: {
+    sentence: 'The available balance did not cover the payment when it was due.',
+    actor: 'requester',
+    fix: 'Top up the account. Then make a new payment.',
+  },
+  policy_denied: {
+    sentence: 'A limit or a rule did not allow the payment when it was due.',
+    actor: 'requester',
+    fix: 'Make a new payment: it is decided by the limits of now.',
+  },
+  approval_expired: {
+    sentence: 'Nobody approved the payment before it was due.',
+    actor: 'requester',
+    fix: 'Make a new payment, and have it approved in time.',
+  },
   policy_changed: {
     sentence: 'The rules changed after the payment was made, and no longer allow it.',
     actor: 'requester',

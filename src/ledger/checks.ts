@@ -152,7 +152,7 @@ export const ledgerChecks: readonly Check[] = [
     `with ends as (${ends})
      select p.id::text as subject from payments p
        left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
-     where p.updated_at >= $1::timestamptz and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
+     where p.updated_at >= $1::timestamptz and p.hold_transfer_id is not null and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
         or e.kind is distinct from case
              when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
      union all

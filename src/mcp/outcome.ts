@@ -62,6 +62,10 @@ export const WirePayment = z.object({
 export type WirePayment = z.output<typeof WirePayment>
 
 const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
+  scheduled: [
+    'wait',
+    'It is decided and sent at its time, which is when its money is taken. If approval.url is given, a person must approve it there before. Call get_payment after that time.',
+  ],
   pending_approval: ['ask_a_person', 'A person has to approve this payment. Show them approval.url, then call wait_for_payment.'],
   processing: ['wait', 'The payment was sent to the provider. Call wait_for_payment.'],
   unknown: ['wait', 'The outcome is not known yet. Do not send it again: that would pay twice. Call wait_for_payment later.'],
@@ -98,7 +102,7 @@ const reasonsText = ({ required_approvals, reasons }: ToolDecision, currency: st
 
 const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDecision): Promise<PaymentOutcome['approval']> => {
   const { approval_id: id } = payment
-  if (id === null || payment.status !== 'pending_approval') return undefined
+  if (id === null || (payment.status !== 'pending_approval' && payment.status !== 'scheduled')) return undefined
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${id}/message` })
   if (status !== 200) return undefined
   return {

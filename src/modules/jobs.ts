@@ -25,6 +25,7 @@ import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
 import { pruneRefusals } from './payments/refusals/prune.ts'
+import { executeScheduled } from './payments/schedule/execute.ts'
 import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
@@ -57,6 +58,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
   return [
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
+    { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: () => cancelUnauthorized(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },

@@ -1,5 +1,5 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
-import { edgesOf, type Resource, underWayPaymentsSql } from '../db/transitions.ts'
+import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../db/transitions.ts'
 
 /** Records whose events are still stored, among those that are checked. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
@@ -63,9 +63,16 @@ const paymentMoves = sqlCheck(
    select s.id || ': published ' || coalesce(coalesce(before, first) || ' to ', '') || coalesce(status, 'nothing') || ', is ' || current as subject
    from stated s left join created c on c.payment_id = s.id
    where (coalesce(before, first) <> status and coalesce(before, first) || '>' || status <> all ($1::text[]))
-     or (after is null and coalesce(status, first) <> current and updated_at > $3::timestamptz)
+     or (after is null and coalesce(status, first) <> current and updated_at > $3::timestamptz
+       and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
      or c.transaction > s.transaction`,
-  (facts) => [edgesOf('payment'), beginningOf(facts), retainedSince(facts), facts.sealedThrough],
+  (facts) => [
+    // A scheduled payment that waits for an approval is told of by the event of the approval.
+    [...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'],
+    beginningOf(facts),
+    retainedSince(facts),
+    facts.sealedThrough,
+  ],
 )
 
 const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
@@ -81,16 +88,18 @@ export const stateChecks = [
          select count(distinct d.account_id) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
          from approval_decisions d left join approval_voids v on v.decision_id = d.id
          where d.approval_id = a.id and (v.decision_id is null or v.voided_at >= a.updated_at)) as d
-     where a.updated_at >= $1::timestamptz and (p.approval_id is distinct from a.id or (a.status = 'pending') <> (p.status = 'pending_approval')
-        or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> a.status)
+     where a.updated_at >= $1::timestamptz and (p.approval_id is distinct from a.id or (p.status = 'pending_approval' and a.status <> 'pending') or (a.status = 'pending' and p.status not in ${waitingPaymentsSql})
+        or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> case
+          when p.hold_transfer_id is not null then a.status when a.status = 'expired' then 'failed' else 'cancelled' end)
         or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
     (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
     'I6',
-    'a payment ends, or is unknown, within an hour after it was released, and within an hour after its approval expired',
+    'a payment ends, or is unknown, within an hour after it was released or was due, and within an hour after its approval expired',
     `select id::text as subject from payments where status = 'processing' and updated_at < $1
      union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $1
+     union all select p.id::text from payments p where p.status = 'scheduled' and (p.execute_at < $1 or p.hold_transfer_id is not null)
      union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
     ({ now }) => [hourAgo(now)],
   ),

@@ -5,6 +5,7 @@ export type PaymentStatus = Schemas['Payment']['status']
 
 // The API's own type: a payment status that is new there fails the type check until it has its words here.
 const paymentStatusWords: Readonly<Record<PaymentStatus, string>> = {
+  scheduled: 'Scheduled',
   pending_approval: 'Needs approval',
   processing: 'Processing',
   succeeded: 'Succeeded',

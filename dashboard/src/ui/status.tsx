@@ -3,6 +3,7 @@ import { type PaymentStatus, statusText } from '../lib/status-words.ts'
 import type { Tone } from './layout.tsx'
 
 const paymentTones: Readonly<Record<PaymentStatus, Tone>> = {
+  scheduled: 'info',
   pending_approval: 'warn',
   processing: 'info',
   succeeded: 'good',

@@ -4,6 +4,7 @@ import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const paymentBatchStatuses = [
+  'scheduled',
   'pending_approval',
   'processing',
   'completed',
@@ -31,6 +32,8 @@ export const paymentBatches = pgTable(
     /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
     merkleRoot: text().notNull(),
     approvalId: uuid(),
+    /** When its items are decided and sent; null for at once. */
+    executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
     /** The batch as REST returned it when it was created: what its key repeats. */
@@ -47,6 +50,7 @@ export const paymentBatches = pgTable(
     uniqueIndex('payment_batches_idempotency_key')
       .on(t.workspaceId, t.idempotencyKey, t.accountId)
       .where(sql`${t.idempotencyKey} is not null`),
+    index('payment_batches_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
     check('payment_batches_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
     check('payment_batches_status_check', oneOf(t.status, paymentBatchStatuses)),
     check('payment_batches_items_check', sql`${t.itemsCount} > 0 and ${t.totalMinor} > 0`),

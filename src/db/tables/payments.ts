@@ -9,6 +9,7 @@ import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
 export const paymentStatuses = [
+  'scheduled',
   'pending_approval',
   'processing',
   'succeeded',
@@ -71,7 +72,12 @@ export const payments = pgTable(
     requestHash: bytes(),
     /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
     countedDay: date({ mode: 'string' }).notNull(),
-    holdTransferId: uuid().notNull(),
+    /** Null while nothing was held for it: a scheduled payment has no hold, and counts against no limit. */
+    holdTransferId: uuid(),
+    /** When it is decided and sent; null for at once. */
+    executeAt: instant(),
+    /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
+    originGrantId: uuid(),
     providerReceipt: text(),
     /** Ours, from the closed list in errors/failures.ts; `providerCode` is the rail's own. */
     failureCode: text({ enum: failureCodes }),
@@ -115,6 +121,12 @@ export const payments = pgTable(
     index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
     check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
+    // What is due to be decided.
+    index('payments_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
+    check(
+      'payments_hold_check',
+      sql`${t.holdTransferId} is not null or (${t.executeAt} is not null and ${t.status} in ('scheduled', 'failed', 'cancelled'))`,
+    ),
     check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
     check('payments_late_success_check', sql`${t.lateSuccessAt} is null or ${t.status} = 'failed'`),
   ],

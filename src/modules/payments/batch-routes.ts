@@ -51,8 +51,8 @@ const readCsvBodies = (scope: App): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     const list = readPaymentList(textOfBody(bytes))
-    const { name } = request.query as { name?: unknown }
-    const body = { items: list.items, ...(name !== undefined && { name }) }
+    const { name, execute_at } = request.query as { name?: unknown; execute_at?: unknown }
+    const body = { items: list.items, ...(name !== undefined && { name }), ...(execute_at !== undefined && { execute_at }) }
     request.paymentList = list
     request.rawBody = JSON.stringify(body)
     return body
@@ -85,8 +85,9 @@ const registerCreate = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { paymentList: list, query } = request
-      if (!list && query.name !== undefined)
-        throw invalidFields({ path: 'name', message: 'belongs into the body of a request in JSON' })
+      for (const path of ['name', 'execute_at'] as const)
+        if (!list && query[path] !== undefined)
+          throw invalidFields({ path, message: 'belongs into the body of a request in JSON' })
       const dryRun = query.dry_run === 'true'
       const write = recordRequestOf(request)
       const { answer, replayed } = await deps.submitBatch({

@@ -26,6 +26,10 @@ export const CreatePayment = z
       description:
         'What this payment gets if it looks like an earlier one, besides what policies and the credential say. `confirm`: a 409, until `duplicate_of` names the earlier payment.',
     }),
+    execute_at: TimeIn.nullish().meta({
+      description:
+        'When it is decided and sent, at most 90 days from now. Until then it is `scheduled`, holds no money and can be cancelled; an approval that it needs is asked for now.',
+    }),
   })
   .meta({ id: 'CreatePayment' })
 export type CreatePayment = z.output<typeof CreatePayment>
@@ -39,6 +43,7 @@ export const Payment = z
     fee_minor: MinorOut,
     currency: z.string(),
     batch_id: IdOut('payment_batch').nullable(),
+    execute_at: TimeOut.nullable().meta({ description: 'When a scheduled payment is decided and sent.' }),
     batch_index: z.number().int().nullable().meta({ description: 'Its place in its batch, from 0.' }),
     beneficiary_id: IdOut('beneficiary'),
     beneficiary: z

@@ -106,15 +106,15 @@ export const moneyOperations: OperationTexts = {
     text: 'One batch and how its items stand. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
   },
   'payment_batches.cancel': {
-    summary: 'Cancel a batch that waits for approval',
-    text: 'Cancels the batch with all of its payments and releases what was held. Once it is approved it cannot be cancelled (409).',
+    summary: 'Cancel a batch that waits for its approval or its time',
+    text: 'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
   },
   'payment_refusals.list': {
     summary: 'List refused payments',
     text: 'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
   },
   'payments.cancel': {
-    summary: 'Cancel a payment that waits for approval',
-    text: 'Cancels a payment that is not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
+    summary: 'Cancel a payment that waits for its approval or its time',
+    text: 'Cancels a payment that is scheduled or not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
   },
 }

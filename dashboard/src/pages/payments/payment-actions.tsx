@@ -18,7 +18,7 @@ const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 export const PaymentActions = ({ payment }: { payment: Payment }) => {
   const { can, account } = useSession()
   const [open, setOpen] = useState<Choice | 'cancel' | null>(null)
-  const waits = payment.status === 'pending_approval'
+  const waits = payment.status === 'pending_approval' || payment.status === 'scheduled'
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: waits && payment.approval_id !== null })
   const decides = waits && approval.data?.status === 'pending' && can('approval.decide') && isForMe(approval.data, account.id)
   const close = () => setOpen(null)

@@ -9,7 +9,7 @@ import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { providerOf } from '../../lib/rails.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
-import { Countdown, Time } from '../../ui/time.tsx'
+import { Countdown, ExactTime, Time } from '../../ui/time.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']
@@ -41,7 +41,8 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
     at: approval?.created_at ?? payment.created_at,
   }
   const decisions = approval?.decisions.map((decision) => decisionStep(decision, nameOf)) ?? []
-  if (payment.status !== 'pending_approval') return [requested, ...decisions]
+  const isOpen = payment.status === 'pending_approval' || (payment.status === 'scheduled' && approval?.status === 'pending')
+  if (!isOpen) return [requested, ...decisions]
   return [
     requested,
     ...decisions,
@@ -64,6 +65,7 @@ const returned = 'The held amount returned to the balance.'
 
 /** Null: not a plain end. */
 const ends: Readonly<Record<Payment['status'], Omit<Step, 'key' | 'at'> | null>> = {
+  scheduled: null,
   pending_approval: null,
   processing: null,
   unknown: null,
@@ -78,6 +80,21 @@ const ends: Readonly<Record<Payment['status'], Omit<Step, 'key' | 'at'> | null>>
 const outcomeSteps = (payment: Payment): Step[] => {
   const { status, completed_at: at } = payment
   const provider = providerOf(payment.payment_rail)
+  if (status === 'scheduled')
+    return [
+      {
+        key: 'due',
+        tone: 'now',
+        icon: 'clock',
+        title: 'Scheduled',
+        note: (
+          <>
+            Sent {payment.execute_at && <ExactTime at={payment.execute_at} />}, if the limits and the balance allow it then. No
+            money is held until that time.
+          </>
+        ),
+      },
+    ]
   if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${provider}` }]
   const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${provider}` }
   const end = ends[status]

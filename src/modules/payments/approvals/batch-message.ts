@@ -18,7 +18,7 @@ export type BatchLine = {
 /** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
 export type BatchFacts = Pick<
   ApprovalFacts,
-  'domain' | 'approvalId' | 'currency' | 'requester' | 'workspace' | 'policyVersions' | 'nonce' | 'expiresAt'
+  'domain' | 'approvalId' | 'currency' | 'requester' | 'workspace' | 'policyVersions' | 'nonce' | 'executeAt' | 'expiresAt'
 > & {
   batchId: Uuid
   name: string | null
@@ -61,6 +61,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
         (line) =>
           `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
       ),
+    ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
     ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,

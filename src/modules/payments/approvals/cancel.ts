@@ -1,12 +1,13 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { statement, type Tx } from '../../../db/client.ts'
+import { isWaiting } from '../../../db/transitions.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { BatchRecord } from '../batch/queries.ts'
-import { findBatch } from '../batch/queries.ts'
+import { moveBatch } from '../batch/change.ts'
+import { type BatchRecord, findBatch, readItemIds } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
-import { releasePayment } from '../lifecycle/end.ts'
-import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
+import { endPayments, releasePayment } from '../lifecycle/end.ts'
+import { findPayment, lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { cancelApproval, endWhole } from './end.ts'
 import { findApproval, lockWhole } from './queries.ts'
 
@@ -24,7 +25,7 @@ const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Pr
     })
 }
 
-/** Cancels a payment that still waits for its approval; a second call gives the same answer. */
+/** Cancels a payment that still waits for its approval or for its time; a second call gives the same answer. */
 export const cancelPayment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -35,19 +36,35 @@ export const cancelPayment = async (
   const payment = await lockPaymentWithAccount(tx, id)
   await requireOwn(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
-  if (payment.batchId && payment.status === 'pending_approval')
+  if (payment.batchId && isWaiting(payment.status))
     throw conflict('This payment is an item of a batch, which is approved and cancelled as a whole.', 'status', {
       status: payment.status,
       batch_id: formatId('payment_batch', payment.batchId),
     })
-  if (payment.status !== 'pending_approval')
+  if (!isWaiting(payment.status))
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
   const cancelled = await releasePayment(tx, deps, payment, { to: 'cancelled', actor: principal })
   await cancelApproval(tx, deps, principal, cancelled)
   return cancelled
 }
 
-/** Cancels a batch that still waits for its approval, with all of its payments; a second call gives the same answer. */
+/** A batch that waits for its time alone: it needs no approval, or has it. */
+const cancelScheduled = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  actor: Principal,
+  id: Uuid,
+): Promise<void> => {
+  const payments = await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
+  await endPayments(
+    tx,
+    deps,
+    payments.map((payment) => ({ payment, to: 'cancelled', actor })),
+  )
+  await moveBatch(tx, deps, actor, id, 'cancelled')
+}
+
+/** Cancels a batch that still waits for its approval or for its time, with all of its payments; a second call gives the same answer. */
 export const cancelBatch = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -61,12 +78,14 @@ export const cancelBatch = async (
   }
   const unlocked = (await read()).batch
   const waiting = unlocked.approvalId && (await findApproval(tx, unlocked.approvalId))
-  const approval = waiting && (await lockWhole(tx, waiting))
+  const approval = waiting ? await lockWhole(tx, waiting) : null
+  if (!approval) await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
   const { batch } = await read()
   await requireOwn(tx, principal, batch.grantId)
   if (batch.status === 'cancelled') return read()
-  if (batch.status !== 'pending_approval' || !approval)
+  if (!isWaiting(batch.status))
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
-  await endWhole(tx, deps, principal, approval, 'cancelled')
+  if (approval?.approval.status === 'pending') await endWhole(tx, deps, principal, approval, 'cancelled')
+  else await cancelScheduled(tx, deps, principal, id)
   return read()
 }

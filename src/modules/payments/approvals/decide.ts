@@ -14,6 +14,7 @@ import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys
 import { moveBatch } from '../batch/change.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
+import { readAuthority } from '../evaluation/authority.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
@@ -105,11 +106,21 @@ const confirmPayees = async (tx: Tx, deps: DecideDeps, actor: Actor, { approval,
   for (const { id } of proposed) await confirmByApproval(tx, deps, actor, { workspaceId, id, name: names.get(id) ?? '' })
 }
 
+/** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
+const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
+  const { required, approvers } = (await readAuthority(tx, [record.payment.id]))(record.payment.id)
+  if (approvers.length < required) return record
+  const approved = await endApproval(tx, deps, actor, record, 'approved')
+  await confirmPayees(tx, deps, actor, record)
+  return approved
+}
+
 /**
  * Sends what was approved. An item of a batch that no longer fits fails alone; a single payment, or a whole batch, that something stops which
  * can be lifted stays as it is.
  */
 const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
+  if (record.payment.status === 'scheduled') return approveScheduled(tx, deps, record, actor)
   const obstacles = await countOnApproval(tx, deps, record.payments)
   const [first] = obstacles
   if (first?.kind === 'unapproved') return record

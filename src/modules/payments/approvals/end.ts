@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
+import type { ReleasedPaymentStatus } from '../../../db/transitions.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import { moveBatch } from '../batch/change.ts'
 import { findBatches } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -30,6 +32,15 @@ export const endApproval = async (
   return after
 }
 
+type WholeEnd = 'rejected' | 'expired' | 'cancelled'
+
+/** How a scheduled payment ends with its approval: it never waited for the approval alone. */
+const scheduledEnds = {
+  rejected: { to: 'cancelled' },
+  cancelled: { to: 'cancelled' },
+  expired: { to: 'failed', failure: failure('approval_expired') },
+} as const satisfies Record<WholeEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
+
 /**
  * Ends everything that waits for an approval in the same way: its payments, with their holds and charges given back, its batch, itself. The
  * caller holds all the locks.
@@ -39,15 +50,16 @@ export const endWhole = async (
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   actor: Actor,
   record: LockedApproval,
-  to: 'rejected' | 'expired' | 'cancelled',
+  to: WholeEnd,
 ): Promise<LockedApproval> => {
   const { approval } = record
   const payments = await endPayments(
     tx,
     deps,
-    record.payments.map((payment) => ({ payment, to, actor })),
+    record.payments.map((payment) => ({ payment, actor, ...(payment.status === 'scheduled' ? scheduledEnds[to] : { to }) })),
   )
-  if (approval.batchId) await moveBatch(tx, deps, actor, approval.batchId, to)
+  const batchEnd = record.payment.status === 'scheduled' ? scheduledEnds[to].to : to
+  if (approval.batchId) await moveBatch(tx, deps, actor, approval.batchId, batchEnd)
   const after = await refreshed(tx, record, payments)
   return { ...(await endApproval(tx, deps, actor, after, to)), payments }
 }

@@ -24,6 +24,8 @@ export type ApprovalFacts = {
   workspace: string
   policyVersions: readonly { id: Uuid; version: number }[]
   nonce: string
+  /** When it is sent; null for as soon as it is approved. */
+  executeAt: Date | null
   expiresAt: Date
 }
 
@@ -42,6 +44,7 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Destination: ${facts.rail} ${facts.destinationMask}`,
     ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
     ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
+    ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
     '',

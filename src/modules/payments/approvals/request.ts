@@ -17,7 +17,8 @@ import { presentApproval } from './present.ts'
 import { type ApprovalRow, findApproval } from './queries.ts'
 
 export type ApprovalRequest = {
-  principal: Principal
+  /** The grant that the request came from: its own, or the one behind its session. */
+  initiatingGrantId: Uuid | null
   approvalId: Uuid
   payment: PaymentRecord
   decision: Decision
@@ -69,6 +70,12 @@ const insert = async (
   await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
 }
 
+const scheduledFor = ({ status, executeAt }: PaymentRecord): Date | null => (status === 'scheduled' ? executeAt : null)
+
+/** What is scheduled can be approved until it is due. */
+const expiryOf = (payment: PaymentRecord, at: Date, { config }: Pick<Deps, 'config'>): Date =>
+  scheduledFor(payment) ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
+
 /** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
   tx: Tx,
@@ -76,13 +83,10 @@ export const requestApproval = async (
   request: ApprovalRequest,
 ): Promise<void> => {
   const { at } = tx
-  const { principal, payment, decision, approvalId } = request
-  const [requestedBy, initiatingGrantId] = await Promise.all([
-    readRequestedBy(tx, payment),
-    grantBehind(tx, principal.credential, payment.grantId),
-  ])
+  const { initiatingGrantId, payment, decision, approvalId } = request
+  const requestedBy = await readRequestedBy(tx, payment)
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = secondsAfter(at, deps.config.APPROVAL_TTL_HOURS * 3600)
+  const expiresAt = expiryOf(payment, at, deps)
   const facts = {
     domain: new URL(deps.config.publicUrl).host,
     approvalId,
@@ -98,6 +102,7 @@ export const requestApproval = async (
     ...requestedBy,
     policyVersions: decision.policyVersions,
     nonce,
+    executeAt: scheduledFor(payment),
     expiresAt,
   }
   await insert(tx, deps, payment, {
@@ -134,7 +139,7 @@ export const requestBatchApproval = async (
     readRequestedBy(tx, payment),
     grantBehind(tx, principal.credential, payment.grantId),
   ])
-  const expiresAt = secondsAfter(tx.at, deps.config.APPROVAL_TTL_HOURS * 3600)
+  const expiresAt = expiryOf(payment, tx.at, deps)
   const { currency, merkleRoot, name } = batch
   const facts = {
     domain: new URL(deps.config.publicUrl).host,
@@ -147,6 +152,7 @@ export const requestBatchApproval = async (
     ...requestedBy,
     policyVersions: needs.policyVersions,
     nonce,
+    executeAt: batch.executeAt,
     expiresAt,
   }
   await insert(tx, deps, payment, {

@@ -2,6 +2,7 @@ import { isNotSent, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { holdsLock, lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -23,7 +24,7 @@ const readOwners = statement(
 )
 const readUnauthorized = statement(
   'payments.unauthorized',
-  `select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('pending_approval', 'processing')
+  `select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')
      and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`,
 )
 
@@ -32,7 +33,7 @@ const readWhole = statement(
   'payments.whole_batches',
   `select id from payments where id = any($1::uuid[])
    union select q.id from payments p join payments q on q.batch_id = p.batch_id
-   where p.id = any($1::uuid[]) and p.status = 'pending_approval' and q.status = 'pending_approval'`,
+   where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`,
 )
 
 /** The caller has locked the owning accounts, and these payments are not sent. */
@@ -48,7 +49,7 @@ const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid
     tx,
     deps,
     payments.map((payment) =>
-      payment.status === 'pending_approval'
+      isWaiting(payment.status)
         ? { payment, to: 'cancelled', actor }
         : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: lost },
     ),
@@ -88,14 +89,15 @@ export const endUnauthorizedPayments = async (
 const due = statement(
   'payments.unauthorized_waiting',
   `select p.id from approvals a join payments p on p.id = a.payment_id
-   where a.status = 'pending' and p.id > $1 and not ${mayStillRequest('p')} order by p.id limit $2`,
+   where a.status = 'pending' and p.id > $1 and not ${mayStillRequest('p')}
+   union select p.id from payments p where p.status = 'scheduled' and p.id > $1 and not ${mayStillRequest('p')} order by id limit $2`,
 )
 const isDue = statement(
   'payments.is_unauthorized',
-  `select p.id from payments p where p.id = $1 and p.status = 'pending_approval' and not ${mayStillRequest('p')}`,
+  `select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`,
 )
 
-/** Cancels what still waits for an approval although its requester may no longer ask for it. */
+/** Cancels what still waits for an approval or for its time although its requester may no longer ask for it. */
 export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,

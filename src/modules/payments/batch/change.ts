@@ -7,6 +7,9 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { presentBatch } from './present.ts'
 import { type BatchRecord, type BatchRow, findBatches } from './queries.ts'
 
+/** Every status that a batch comes to after its creation. */
+type BatchEnd = Exclude<BatchRow['status'], 'scheduled' | 'pending_approval'>
+
 const finish = statement(
   'payment_batches.finish',
   `update payment_batches b set updated_at = $2, completed_at = $2,
@@ -30,7 +33,7 @@ const publish = async (
   const entries = records.map(
     ({ batch }): ActedEntry => ({
       actor,
-      action: `payment_batch.${batch.status as Exclude<BatchRow['status'], 'pending_approval'>}`,
+      action: `payment_batch.${batch.status as BatchEnd}`,
       workspaceId: batch.workspaceId,
       subject: { type: 'payment_batch', id: batch.id },
     }),
@@ -41,7 +44,7 @@ const publish = async (
       tx.at,
       records.map((record) => {
         const { accountId, workspaceId, status } = record.batch
-        const type = `payment_batch.${status as Exclude<BatchRow['status'], 'pending_approval'>}` as const
+        const type = `payment_batch.${status as BatchEnd}` as const
         return { type, accountId, workspaceId, data: presentBatch(record) }
       }),
     ),
@@ -69,7 +72,7 @@ export const moveBatch = async (
   deps: { appendEvents: AppendEvents },
   actor: Actor,
   id: Uuid,
-  to: Exclude<BatchRow['status'], 'pending_approval'>,
+  to: BatchEnd,
 ): Promise<void> => {
   const moved = await tx.query(move, [id, to, tx.at, statesBefore('payment_batch', to)])
   if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)

@@ -14,6 +14,7 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
   currency: batch.currency,
   merkle_root: batch.merkleRoot,
   counts,
+  execute_at: isoTimeOrNull(batch.executeAt),
   approval_id: batch.approvalId && formatId('approval', batch.approvalId),
   initiated_by: {
     account_id: formatId('account', batch.initiatorAccountId),

@@ -13,7 +13,7 @@ export const mostItems = 1_000
 
 const payee = CreateBeneficiary.shape
 
-export const BatchItem = CreatePayment.omit({ mandate_id: true, duplicate_of: true, on_duplicate: true })
+export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true, duplicate_of: true, on_duplicate: true })
   .extend({
     beneficiary_id: CreatePayment.shape.beneficiary_id.optional().meta({
       description: 'Who is paid. Or leave it out, and name the payee by `display_name` and `destination`.',
@@ -62,6 +62,7 @@ export const CreatePaymentBatch = z
   .strictObject({
     items: z.array(BatchEntry).min(1).max(mostItems),
     name: z.string().trim().min(1).max(120).nullish(),
+    execute_at: CreatePayment.shape.execute_at,
     metadata: Metadata.optional(),
   })
   .meta({ id: 'CreatePaymentBatch' })
@@ -74,6 +75,10 @@ export const CreatePaymentBatchQuery = z.object({
     .unwrap()
     .optional()
     .meta({ description: 'The name of the batch, for a body in CSV.' }),
+  execute_at: z
+    .string()
+    .optional()
+    .meta({ format: 'date-time', description: 'When the batch is decided and sent, for a body in CSV.' }),
   dry_run: z.enum(['true', 'false']).optional().meta({
     description: '`true`: checks everything in the same way, creates nothing, and answers 200 with what would be created.',
   }),
@@ -94,6 +99,7 @@ export const PaymentBatch = z
     counts: z.record(z.string(), z.number().int()).meta({
       description: `How many items have each status; one of ${paymentStatuses.join(', ')}. Statuses without items are left out.`,
     }),
+    execute_at: TimeOut.nullable().meta({ description: 'When a scheduled batch is decided and sent.' }),
     approval_id: IdOut('approval').nullable(),
     initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable() }),
     idempotency_key: z.string().nullable(),
@@ -111,7 +117,9 @@ export type PaymentBatch = z.output<typeof PaymentBatch>
 
 export const PaymentBatchPreview = z
   .object({
-    status: z.enum(['pending_approval', 'processing']).meta({ description: 'The status that the batch would have.' }),
+    status: z
+      .enum(['scheduled', 'pending_approval', 'processing'])
+      .meta({ description: 'The status that the batch would have.' }),
     items_count: z.number().int(),
     total_minor: MinorOut,
     currency: z.string(),

@@ -27,7 +27,8 @@ export const formFaults = ({ input }: BatchRequest): Fault[] =>
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-const inputOf = (item: BatchItem, beneficiaryId: Uuid): CreatePayment => ({
+const inputOf = (item: BatchItem, beneficiaryId: Uuid, { input }: BatchRequest): CreatePayment => ({
+  execute_at: input.execute_at,
   beneficiary_id: beneficiaryId,
   amount_minor: item.amount_minor,
   ...(item.payment_type !== undefined && { payment_type: item.payment_type }),
@@ -39,7 +40,7 @@ const inputOf = (item: BatchItem, beneficiaryId: Uuid): CreatePayment => ({
 /** The items of a request that names beneficiaries by their ids alone. */
 export const itemsById = (request: BatchRequest): KnownItem[] =>
   wellFormed(request).flatMap(({ index, item }) =>
-    item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id), isNew: false }],
+    item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id, request), isNew: false }],
   )
 
 /** Where there are accounts behind a destination, the reference is part of who is paid. */
@@ -74,7 +75,7 @@ export const nameItems = async (
   const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
     const payee = payees[place]
     if (payee instanceof Refusal) faults.push(faultOf(index, payee))
-    return payee && !(payee instanceof Refusal) ? [{ index, input: inputOf(item, payee.id), isNew: payee.isNew }] : []
+    return payee && !(payee instanceof Refusal) ? [{ index, input: inputOf(item, payee.id, request), isNew: payee.isNew }] : []
   })
   return { items: [...itemsById(request), ...named].sort((one, other) => one.index - other.index), faults }
 }

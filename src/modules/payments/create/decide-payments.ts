@@ -1,3 +1,4 @@
+import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -32,13 +33,15 @@ export const decidePayments = (
     keys: paymentKeys,
     again: (answer) => answer,
     read: (tx) => readSpending(tx, deps, requests),
-    decide: (tx, spending, ask, principal, index) => {
+    decide: async (tx, spending, ask, principal, index) => {
       const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
       if (decided instanceof Refusal) return decided
       if (decided.kind === 'denied') {
         denied.push(decided)
         return decided.refusal
       }
+      if (decided.payment.executeAt)
+        decided.payment.originGrantId = await grantBehind(tx, principal.credential, decided.payment.grantId)
       const text = JSON.stringify(presentPayment(decided.payment))
       accepted.push({ ...decided, text })
       return { id: decided.payment.id, text, by: keyUserOf(principal) }

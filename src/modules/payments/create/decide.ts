@@ -15,12 +15,12 @@ import type { Once } from '../../../queue/idempotency-keys.ts'
 import { type Rails, unitOf } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
-import { contextOf, type PaymentContext } from '../evaluation/context.ts'
+import { contextOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
 import { type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { checkPreconditions, checkRailRules } from './preconditions.ts'
+import { checkDueTime, checkPreconditions, checkRailRules } from './preconditions.ts'
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -102,11 +102,12 @@ type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentConte
 const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency } = terms
   const held = decision.outcome === 'require_approval'
+  const executeAt = input.execute_at ?? null
   return {
     id: newId(),
     workspaceId: principal.workspace.id,
     accountId: principal.workspace.owningAccountId,
-    status: held ? 'pending_approval' : 'processing',
+    status: executeAt ? 'scheduled' : held ? 'pending_approval' : 'processing',
     amountMinor: input.amount_minor,
     currency,
     beneficiaryId: context.beneficiary.id,
@@ -136,7 +137,9 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,
     countedDay: evaluation.periods.day,
-    holdTransferId: newId(),
+    holdTransferId: executeAt ? null : newId(),
+    executeAt,
+    originGrantId: null,
     batchId: null,
     batchIndex: null,
     batchLeaf: null,
@@ -149,7 +152,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     lateSuccessAt: null,
     lateSuccessResolution: null,
     lateSuccessResolvedAt: null,
-    dispatchDueAt: held ? null : at,
+    dispatchDueAt: held || executeAt ? null : at,
     traceparent: traceparent ?? null,
     createdAt: at,
     updatedAt: at,
@@ -187,16 +190,20 @@ export const decidePayment = (
   const { principal, input, mandate, earlier } = request
   const { workspace, grant, accountId, capabilities } = principal
   const lineage = grant?.lineage ?? []
-  const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  const executeAt = input.execute_at ?? null
+  const dueAt = executeAt ?? at
+  const periods = periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt))
   const accountReference = input.account_reference ?? null
   const query = { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, accountReference, periods }
-  const context = contextOf(state, query)
+  const found = contextOf(state, query)
+  const context = executeAt && found ? withoutUsage(found) : found
   if (!context) throw notFound('beneficiary_id')
   checkPreconditions(context, capabilities.payments)
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const amountMinor = input.amount_minor
   const { currency, duplicateWindowSeconds } = settings
   checkRailRules({ amountMinor, paymentType, accountReference }, context, settings.rails, currency)
+  checkDueTime(executeAt, at)
   const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
   const evaluation = evaluationOf(
     context,
@@ -212,7 +219,7 @@ export const decidePayment = (
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny') return denied(principal, decision, { earlier, currency })
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
+  if (!executeAt && available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = {
     kind: 'accepted',
@@ -220,9 +227,10 @@ export const decidePayment = (
     payment,
     decision,
     inputs: packInputs(evaluation),
-    charges: chargesFor(evaluation),
+    charges: executeAt ? [] : chargesFor(evaluation),
     mandate,
   }
+  if (executeAt) return accepted
   use(state, accepted)
   if (payment.approvalId === null && payment.mandateId === null)
     state.unapproved.push({

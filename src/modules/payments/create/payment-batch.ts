@@ -100,7 +100,7 @@ const rowOf = (
   id: newId(),
   workspaceId: principal.workspace.id,
   accountId: principal.workspace.owningAccountId,
-  status: held ? 'pending_approval' : 'processing',
+  status: input.execute_at ? 'scheduled' : held ? 'pending_approval' : 'processing',
   name: input.name ?? null,
   metadata: input.metadata ?? {},
   itemsCount: accepted.length,
@@ -108,6 +108,7 @@ const rowOf = (
   currency: accepted[0]?.payment.currency ?? '',
   merkleRoot: root,
   approvalId: held ? newId() : null,
+  executeAt: input.execute_at ?? null,
   initiatorAccountId: principal.accountId,
   grantId: principal.grant?.id ?? null,
   snapshot: null,
@@ -127,8 +128,9 @@ const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Ac
     batchIndex: index,
     batchLeaf: leaf,
     approvalId: batch.approvalId,
-    status: batch.approvalId ? 'pending_approval' : 'processing',
-    dispatchDueAt: batch.approvalId ? null : batch.createdAt,
+    // As the whole batch is: the status of a batch that is only just created is one of a payment.
+    status: batch.status === 'scheduled' ? 'scheduled' : batch.approvalId ? 'pending_approval' : 'processing',
+    dispatchDueAt: batch.approvalId || batch.executeAt ? null : batch.createdAt,
   },
 })
 

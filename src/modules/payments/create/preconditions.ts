@@ -1,4 +1,5 @@
 import { referenceKey } from '../../../lib/account-reference.ts'
+import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { type RailName, railNames } from '../../../lib/rail-names.ts'
@@ -52,6 +53,16 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
 export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): void => {
   const problems = railProblems(terms, context, rails, currency)
   if (problems.length > 0) throw invalidFields(...problems)
+}
+
+const mostDaysAhead = 90
+
+/** When a payment may be scheduled for. */
+export const checkDueTime = (executeAt: Date | null, at: Date): void => {
+  if (executeAt === null) return
+  const problem = (message: string) => invalidFields({ path: 'execute_at', message })
+  if (executeAt <= at) throw problem('must be in the future: leave it out to pay at once')
+  if (executeAt > daysAfter(at, mostDaysAhead)) throw problem(`must be at most ${mostDaysAhead} days from now`)
 }
 
 /** Everything that stops a payment of any amount; freezes and suspensions come first. */

@@ -13,7 +13,7 @@ type Decided = { batch: BatchRow; accepted: readonly Accepted[]; lines: readonly
 export const presentPreview = ({ batch, accepted, lines }: Decided, items: readonly KnownItem[]): PaymentBatchPreview => {
   const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
   return {
-    status: batch.approvalId ? 'pending_approval' : 'processing',
+    status: batch.executeAt ? 'scheduled' : batch.approvalId ? 'pending_approval' : 'processing',
     items_count: batch.itemsCount,
     total_minor: formatMinor(batch.totalMinor),
     currency: batch.currency,

@@ -1,5 +1,6 @@
+import { grantBehind } from '../../../auth/begun-by.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { bytesList, documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { bytesList, documentList, documents, plainList, textList, timeList } from '../../../db/lists.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
@@ -18,17 +19,18 @@ const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
      account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, request_hash,
-     counted_day, hold_transfer_id, batch_id, batch_index, batch_leaf, dispatch_due_at, traceparent, created_at, updated_at)
+     counted_day, hold_transfer_id, batch_id, batch_index, batch_leaf, dispatch_due_at, traceparent, created_at, updated_at,
+     execute_at, origin_grant_id)
    select id, workspace, account, status, amount, $26, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
      approval, initiator, grant_id, snapshot::json, key, hash, day, hold, batch, place, leaf,
-     case when status = 'processing' then $27::timestamptz end, trace, $27, $27
+     case when status = 'processing' then $27::timestamptz end, trace, $27, $27, execute_at, origin
    from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
      unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
      ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
      unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]),
-     unnest($23::uuid[]), unnest($24::int[]), unnest($25::text[]))
+     unnest($23::uuid[]), unnest($24::int[]), unnest($25::text[]), unnest($28::timestamptz[]), unnest($29::uuid[]))
      as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
-       initiator, grant_id, snapshot, key, day, hold, trace, hash, batch, place, leaf)`,
+       initiator, grant_id, snapshot, key, day, hold, trace, hash, batch, place, leaf, execute_at, origin)`,
 )
 
 const insertValues = (written: readonly Written[], at: Date) => {
@@ -61,6 +63,8 @@ const insertValues = (written: readonly Written[], at: Date) => {
     textList(rows.map(({ batchLeaf }) => batchLeaf)),
     rows[0]?.currency ?? '',
     at,
+    timeList(rows.map(({ executeAt }) => executeAt)),
+    plainList(rows.map(({ originGrantId }) => originGrantId)),
   ]
 }
 
@@ -70,6 +74,18 @@ export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'deriva
 /** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
 export type Written = Accepted & { text: string }
 
+/** A scheduled payment holds nothing. */
+const isHeld = ({ holdTransferId }: Accepted['payment']): boolean => holdTransferId !== null
+
+/** The balances after all of the payments: no reader ever saw the states in between. */
+const balanceEvents = (owners: readonly Uuid[], state: SpendingState, currency: string): NewEvent[] =>
+  owners.flatMap((accountId) => {
+    const owner = state.owners.get(accountId)
+    const balance = state.balances.get(accountId)
+    if (!owner || !balance) return []
+    return [{ type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance, currency) }]
+  })
+
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
   const events: NewEvent[] = []
   const owners = new Set<Uuid>()
@@ -77,17 +93,9 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
     const { id: paymentId, accountId, workspaceId, status } = payment
     events.push({ type: 'payment.created', accountId, workspaceId, paymentId })
     if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
-    owners.add(accountId)
+    if (isHeld(payment)) owners.add(accountId)
   }
-  // The balance after all of the payments: no reader ever saw the states in between.
-  for (const accountId of owners) {
-    const owner = state.owners.get(accountId)
-    const balance = state.balances.get(accountId)
-    const currency = accepted[0]?.payment.currency ?? ''
-    if (owner && balance)
-      events.push({ type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance, currency) })
-  }
-  return events
+  return [...events, ...balanceEvents([...owners], state, accepted[0]?.payment.currency ?? '')]
 }
 
 const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
@@ -115,25 +123,33 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[], curren
 ]
 
 /** What is left on the account after each hold. The owners' balances are those after the last hold. */
-const holdsOf = (accepted: readonly Written[], state: SpendingState) => {
+const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
     .toReversed()
-    .map(({ payment }) => {
+    .flatMap(({ payment }) => {
+      const { holdTransferId: transferId } = payment
+      if (transferId === null) return []
       const availableAfterMinor = available.get(payment.accountId) ?? 0n
       available.set(payment.accountId, availableAfterMinor + payment.amountMinor)
-      const { accountId: ownerId, amountMinor, id: paymentId, holdTransferId: transferId } = payment
-      return { transferId, ownerId, amountMinor, paymentId, availableAfterMinor }
+      const { accountId: ownerId, amountMinor, id: paymentId } = payment
+      return [{ transferId, ownerId, amountMinor, paymentId, availableAfterMinor }]
     })
     .toReversed()
 }
 
-const requestApprovals = async (tx: Tx, deps: BatchDeps, { principal, payment, decision, mandate }: Accepted): Promise<void> => {
+/** `initiatingGrantId`: the grant that the request came from, its own or the one behind its session. */
+export const requestApprovals = async (
+  tx: Tx,
+  deps: Pick<BatchDeps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
+  { payment, decision, mandate }: Accepted,
+  initiatingGrantId: Uuid | null,
+): Promise<void> => {
   const record = payment.approvalId && (await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId))
   if (!record || !payment.approvalId) throw new Error('a held payment has a beneficiary and an approval')
   const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
   await requestApproval(tx, deps, {
-    principal,
+    initiatingGrantId,
     approvalId: payment.approvalId,
     payment,
     decision,
@@ -141,6 +157,40 @@ const requestApprovals = async (tx: Tx, deps: BatchDeps, { principal, payment, d
     destination: deps.vault.open(sealed, destinationContext(record.id, record.workspaceId)),
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
   })
+}
+
+/** Holds the money of payments that are sent now, and counts them against their limits. */
+const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState): void => {
+  const held = accepted.filter(({ payment }) => isHeld(payment))
+  if (held.length === 0) return
+  tx.defer(holdAll(tx, holdsOf(held, state), tx.at))
+  tx.defer(chargeCounters(tx, held))
+}
+
+const take = statement(
+  'payments.take',
+  `update payments p set hold_transfer_id = x.hold, counted_day = x.day, approval_id = x.approval
+   from unnest($1::uuid[], $2::uuid[], $3::date[], $4::uuid[]) as x(id, hold, day, approval) where p.id = x.id`,
+)
+
+/**
+ * What scheduled payments get when they are due: their holds, and their places in the limits. Returns the event of the balance, for after
+ * their own. The caller changes their status.
+ */
+export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
+  const rows = accepted.map(({ payment }) => payment)
+  if (rows.length === 0) return []
+  await Promise.all([
+    holdAll(tx, holdsOf(accepted, state), tx.at),
+    chargeCounters(tx, accepted),
+    tx.query(take, [
+      plainList(rows.map(({ id }) => id)),
+      plainList(rows.map(({ holdTransferId }) => holdTransferId)),
+      plainList(rows.map(({ countedDay }) => countedDay)),
+      plainList(rows.map(({ approvalId }) => approvalId)),
+    ]),
+  ])
+  return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state, rows[0]?.currency ?? '')
 }
 
 /**
@@ -155,8 +205,7 @@ export const writePayments = async (
   const { at } = tx
   const entries = auditOf(accepted, denied, deps.config.CURRENCY)
   if (accepted.length > 0) {
-    tx.defer(holdAll(tx, holdsOf(accepted, state), at))
-    tx.defer(chargeCounters(tx, accepted))
+    takeMoney(tx, accepted, state)
     tx.defer(tx.query(insert, insertValues(accepted, at)))
     tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
     tx.remember(
@@ -166,7 +215,9 @@ export const writePayments = async (
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   // A batch is approved as a whole, which its own writer asks for.
-  for (const one of accepted) if (one.payment.approvalId && !one.payment.batchId) await requestApprovals(tx, deps, one)
+  for (const one of accepted)
+    if (one.payment.approvalId && !one.payment.batchId)
+      await requestApprovals(tx, deps, one, await grantBehind(tx, one.principal.credential, one.payment.grantId))
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
   if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
 }

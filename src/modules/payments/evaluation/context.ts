@@ -74,6 +74,16 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
   }
 }
 
+const unused: Usage = { dayMinor: 0n, monthMinor: 0n }
+
+/** For what is scheduled: how much of the limits is left is decided when it is due. */
+export const withoutUsage = (context: PaymentContext): PaymentContext => ({
+  ...context,
+  grants: context.grants.map((grant) => ({ ...grant, usage: unused })),
+  policies: context.policies.map((policy) => ({ ...policy, usage: unused })),
+  unapproved: [],
+})
+
 /** The context of one payment alone: for a simulation, and for the check before a payment is sent. */
 export const loadContext = async (db: Db, query: ContextQuery): Promise<PaymentContext | undefined> => {
   const state = await readState(db, {

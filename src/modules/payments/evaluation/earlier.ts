@@ -28,7 +28,7 @@ const read = statement(
      cross join lateral (
        (select p.id, p.created_at, false as is_unknown from payments p
         where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4 and ${sameReference('p')}
-          and p.status in ${countedPaymentsSql}
+          and (p.status = 'scheduled' or p.status in ${countedPaymentsSql})
         order by p.created_at desc limit 1)
        union all
        (select p.id, p.created_at, true from payments p

@@ -48,14 +48,17 @@ export const endPayments = async (
   const { at } = tx
   const balances = await endHolds(
     tx,
-    ends.map(({ payment, to }) => ({
-      kind: to === 'succeeded' ? 'post' : 'void',
-      holdId: payment.holdTransferId,
-      ownerId: payment.accountId,
-    })),
+    ends.flatMap(({ payment, to }) =>
+      payment.holdTransferId === null
+        ? []
+        : [{ kind: to === 'succeeded' ? 'post' : 'void', holdId: payment.holdTransferId, ownerId: payment.accountId } as const],
+    ),
     at,
   )
-  const released = ends.filter(({ to }) => to !== 'succeeded').map(({ payment }) => payment.id)
+  // A scheduled payment has no hold and no charges.
+  const released = ends
+    .filter(({ to, payment }) => to !== 'succeeded' && payment.holdTransferId !== null)
+    .map(({ payment }) => payment.id)
   const [updated] = await Promise.all([balancesUpdated(tx, deps, balances), releaseCharges(tx, released)])
   const changing = ends.map((end) => changeOf(end, at))
   const after = await writeChanges(tx, deps, changing, updated)

@@ -38,7 +38,8 @@ const isStopped = (code: ErrorCode, message: string, capability?: string): Obsta
   failure: changed(message),
 })
 
-const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
+/** What stops the requester, as a reason why a payment is not sent. */
+export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
   account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
   payments: isStopped('capability_disabled', 'The account that asked for the payment may not pay any more.', 'payments'),
   api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),

@@ -74,9 +74,9 @@ const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
 }
 
-/** A payment comes to every status but the first by a change, and each has its event. */
+/** Each status has its event; one that waits for a person has that of its approval. */
 const statusEvent = (status: PaymentRecord['status']): EventType | null =>
-  status === 'pending_approval' ? null : (`payment.${status}` as const)
+  status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
 
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
   const named = type === undefined ? statusEvent(after.status) : type
@@ -86,15 +86,18 @@ const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
 
 const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, after: details }: ChangeOptions): ActedEntry => ({
   actor,
-  // The state that only a new payment has.
-  action: action ?? (after.status === 'pending_approval' ? 'payment.create' : `payment.${after.status}`),
+  // Statuses that no event names.
+  action:
+    action ??
+    (after.status === 'scheduled' || after.status === 'pending_approval' ? 'payment.create' : `payment.${after.status}`),
   workspaceId: after.workspaceId,
   subject: { type: 'payment', id: after.id },
   before: { status: before.status },
   after: { status: after.status, ...details },
 })
 
-const isEnded = (status: PaymentRecord['status']): boolean => !openPaymentStatuses.some((open) => open === status)
+const isEnded = (status: PaymentRecord['status']): boolean =>
+  status !== 'scheduled' && !openPaymentStatuses.some((open) => open === status)
 
 /**
  * The only way to change payments after their creation: transitions of the table, with their events and audit rows, one statement for each

@@ -1,0 +1,112 @@
+import { inTx, statement, type Tx } from '../../../db/client.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { sweepRows } from '../../for-each-row.ts'
+import { expireApproval } from '../approvals/decide.ts'
+import { findApproval, lockApproval } from '../approvals/queries.ts'
+import { moveBatch } from '../batch/change.ts'
+import { readItemIds } from '../batch/queries.ts'
+import type { Accepted } from '../create/decide.ts'
+import { requestApprovals, takeDue } from '../create/write.ts'
+import type { Deps } from '../deps.ts'
+import { endPayments } from '../lifecycle/end.ts'
+import { writeChanges } from '../lifecycle/write-change.ts'
+import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import { type Due, decideDue } from './decide-due.ts'
+
+type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>
+
+const timer = { accountId: null, origin: null, way: 'timer' } as const
+
+const asked = (accepted: Accepted): Accepted => ({
+  ...accepted,
+  payment: { ...accepted.payment, status: 'pending_approval' },
+})
+
+/** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
+const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
+  const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
+  if (begun.length === 0) return
+  const balances = await takeDue(
+    tx,
+    begun.map(({ accepted }) => accepted),
+    state,
+  )
+  await writeChanges(
+    tx,
+    deps,
+    begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
+      payment,
+      change: kind === 'sent' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
+      options: { actor: timer, after: { outcome: decision.outcome, inputs } },
+    })),
+    balances,
+  )
+  for (const { kind, accepted } of begun)
+    if (kind === 'asked') await requestApprovals(tx, deps, asked(accepted), accepted.payment.originGrantId)
+  const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
+  tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(rails)]))
+}
+
+/** Sends what is due together: one payment, or all items of a batch. */
+const executeTogether = async (tx: Tx, deps: ExecuteDeps, payments: readonly PaymentRecord[]): Promise<void> => {
+  const { due, spending } = await decideDue(tx, deps, payments)
+  const batchId = payments[0]?.batchId
+  const sends = due.some(({ kind }) => kind !== 'failed')
+  if (batchId && sends) await moveBatch(tx, deps, timer, batchId, 'processing')
+  await begin(tx, deps, due, spending.state)
+  await endPayments(
+    tx,
+    deps,
+    due.flatMap((each) =>
+      each.kind === 'failed' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
+    ),
+  )
+  if (batchId && !sends) await moveBatch(tx, deps, timer, batchId, 'failed')
+}
+
+/**
+ * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
+ * behind the locks too, so a clock that was set back sends nothing early.
+ */
+const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[]): Promise<void> => {
+  const locked = await lockPaymentsWithAccounts(tx, ids)
+  const payments = locked
+    .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
+    .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
+  const [first] = payments
+  if (!first) return
+  const waiting = first.approvalId && (await findApproval(tx, first.approvalId))
+  if (waiting && waiting.approval.status === 'pending') {
+    const record = await lockApproval(tx, waiting.approval.id)
+    return expireApproval(tx, deps, { ...record, payments })
+  }
+  await executeTogether(tx, deps, payments)
+}
+
+const duePayments = statement(
+  'payments.scheduled_due',
+  `select id from payments where status = 'scheduled' and execute_at <= $1 and batch_id is null and id > $2 order by id limit $3`,
+)
+const dueBatches = statement(
+  'payment_batches.scheduled_due',
+  `select id from payment_batches where status = 'scheduled' and execute_at <= $1 and id > $2 order by id limit $3`,
+)
+
+/** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
+export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> => {
+  const now = deps.clock.now()
+  await sweepRows(
+    deps,
+    'payments.execute',
+    100,
+    (behind, batch) => deps.db.query<{ id: Uuid }>(duePayments, [now, behind, batch]),
+    ({ id }) => inTx(deps.db, (tx) => execute(tx, deps, [id])),
+  )
+  await sweepRows(
+    deps,
+    'payments.execute',
+    20,
+    (behind, batch) => deps.db.query<{ id: Uuid }>(dueBatches, [now, behind, batch]),
+    ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id))),
+  )
+}
