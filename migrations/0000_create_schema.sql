@@ -473,6 +473,7 @@ CREATE TABLE "payment_batches" (
 	"currency" text NOT NULL,
 	"merkle_root" text NOT NULL,
 	"approval_id" uuid,
+	"execute_at" timestamp (3) with time zone,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"snapshot" json NOT NULL,
@@ -482,7 +483,7 @@ CREATE TABLE "payment_batches" (
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
 	CONSTRAINT "payment_batches_key_check" CHECK (("payment_batches"."idempotency_key" is null) = ("payment_batches"."request_hash" is null)),
-	CONSTRAINT "payment_batches_status_check" CHECK ("payment_batches"."status" in ('pending_approval', 'processing', 'completed', 'failed', 'rejected', 'expired', 'cancelled')),
+	CONSTRAINT "payment_batches_status_check" CHECK ("payment_batches"."status" in ('scheduled', 'pending_approval', 'processing', 'completed', 'failed', 'rejected', 'expired', 'cancelled')),
 	CONSTRAINT "payment_batches_items_check" CHECK ("payment_batches"."items_count" > 0 and "payment_batches"."total_minor" > 0)
 );
 --> statement-breakpoint
@@ -543,7 +544,9 @@ CREATE TABLE "payments" (
 	"idempotency_key" text,
 	"request_hash" "bytea",
 	"counted_day" date NOT NULL,
-	"hold_transfer_id" uuid NOT NULL,
+	"hold_transfer_id" uuid,
+	"execute_at" timestamp (3) with time zone,
+	"origin_grant_id" uuid,
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,
@@ -561,6 +564,7 @@ CREATE TABLE "payments" (
 	CONSTRAINT "payments_key_check" CHECK (("payments"."idempotency_key" is null) = ("payments"."request_hash" is null)),
 	CONSTRAINT "payments_batch_check" CHECK (num_nulls("payments"."batch_id", "payments"."batch_index", "payments"."batch_leaf") in (0, 3)),
 	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0),
+	CONSTRAINT "payments_hold_check" CHECK ("payments"."hold_transfer_id" is not null or ("payments"."execute_at" is not null and "payments"."status" in ('scheduled', 'failed', 'cancelled'))),
 	CONSTRAINT "payments_dispatch_check" CHECK ("payments"."dispatch_due_at" is null or "payments"."status" = 'processing'),
 	CONSTRAINT "payments_late_success_check" CHECK ("payments"."late_success_at" is null or "payments"."status" = 'failed')
 );
@@ -1032,6 +1036,7 @@ CREATE UNIQUE INDEX "passkeys_credential_key" ON "passkeys" USING btree ("creden
 CREATE INDEX "passkeys_account" ON "passkeys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "payment_batches_workspace" ON "payment_batches" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payment_batches_idempotency_key" ON "payment_batches" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payment_batches"."idempotency_key" is not null;--> statement-breakpoint
+CREATE INDEX "payment_batches_scheduled" ON "payment_batches" USING btree ("execute_at") WHERE "payment_batches"."status" = 'scheduled';--> statement-breakpoint
 CREATE INDEX "payment_refusals_workspace" ON "payment_refusals" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payment_refusals_beneficiary" ON "payment_refusals" USING btree ("beneficiary_id","id") WHERE "payment_refusals"."beneficiary_id" is not null;--> statement-breakpoint
 CREATE INDEX "payment_refusals_recent" ON "payment_refusals" USING btree (coalesce("grant_id", "initiator_account_id"),"created_at");--> statement-breakpoint
@@ -1053,6 +1058,7 @@ CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") W
 CREATE UNIQUE INDEX "payments_idempotency_key" ON "payments" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payments"."idempotency_key" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
 CREATE INDEX "payments_batch" ON "payments" USING btree ("batch_id","batch_index") WHERE "payments"."batch_id" is not null;--> statement-breakpoint
+CREATE INDEX "payments_scheduled" ON "payments" USING btree ("execute_at") WHERE "payments"."status" = 'scheduled';--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint

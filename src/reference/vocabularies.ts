@@ -33,13 +33,13 @@ export const vocabularies: readonly Vocabulary[] = [
     name: 'PaymentStatus',
     values: paymentStatuses,
     description:
-      '`pending_approval` and `processing` are under way; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
+      '`scheduled` waits for its time and holds no money; `pending_approval` and `processing` are under way; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
   },
   {
     name: 'PaymentBatchStatus',
     values: paymentBatchStatuses,
     description:
-      '`processing` until every item has ended; then `completed`, or `failed` if none was paid. `rejected`, `expired` and `cancelled` as its approval.',
+      '`scheduled` until its time; `processing` until every item has ended; then `completed`, or `failed` if none was paid. `rejected`, `expired` and `cancelled` as its approval.',
   },
   {
     name: 'TopupStatus',

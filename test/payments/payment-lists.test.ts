@@ -138,6 +138,17 @@ test('what a key creates with a list is only proposed, and a key that may not cr
   expect(await payeesOf(someone)).toHaveLength(1)
 })
 
+test('items that look like earlier payments have to be confirmed where a policy says so, whole list by one field', async () => {
+  const someone = await payer()
+  await someone.api.post('/v1/spending-policies', { name: 'Confirm', on_duplicate: 'confirm' })
+  const text = 'name,phone,amount\nAchieng,0722000401,100\nBaraka,0722000402,200\n'
+  expect((await sendCsv(someone, text)).status).toBe(201)
+  const again = await sendCsv(someone, `${text}Chebet,0722000403,300\n`)
+  expect([again.status, again.body.error, again.body.details.reason]).toEqual([409, 'conflict', 'possible_duplicate'])
+  expect(faultsOf(again).map(([index]: Json) => index)).toEqual([0, 1])
+  expect((await sendCsv(someone, text, '?duplicates_intended=true')).status).toBe(201)
+})
+
 test('CSV is read for batches alone', async () => {
   const someone = await payer()
   const answer = await someone.api.post('/v1/payments', undefined, { raw: 'a,b\n1,2\n', headers: { 'content-type': 'text/csv' } })

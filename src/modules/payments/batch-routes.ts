@@ -43,16 +43,19 @@ declare module 'fastify' {
   }
 }
 
+/** What concerns all rows of a list: parameters of the query, because a list has no place for it. */
+const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
+
 /**
- * A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key. A name goes into the
- * query, because a list has no place for it.
+ * A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key.
  */
 const readCsvBodies = (scope: App): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     const list = readPaymentList(textOfBody(bytes))
-    const { name, execute_at } = request.query as { name?: unknown; execute_at?: unknown }
-    const body = { items: list.items, ...(name !== undefined && { name }), ...(execute_at !== undefined && { execute_at }) }
+    const query = request.query as Partial<Record<(typeof ofWholeList)[number], unknown>>
+    const { duplicates_intended: meant, ...others } = Object.fromEntries(ofWholeList.map((name) => [name, query[name]]))
+    const body = { items: list.items, ...others, ...(meant !== undefined && { duplicates_intended: meant === 'true' }) }
     request.paymentList = list
     request.rawBody = JSON.stringify(body)
     return body
@@ -85,7 +88,7 @@ const registerCreate = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { paymentList: list, query } = request
-      for (const path of ['name', 'execute_at'] as const)
+      for (const path of ofWholeList)
         if (!list && query[path] !== undefined)
           throw invalidFields({ path, message: 'belongs into the body of a request in JSON' })
       const dryRun = query.dry_run === 'true'

@@ -74,7 +74,7 @@ export const moneyOperations: OperationTexts = {
   },
   'payments.create': {
     summary: 'Make a payment',
-    text: 'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now) or `pending_approval` (a person must approve it). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
+    text: 'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (it is decided and sent at that time). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
   },
   'payments.list': {
     summary: 'List and search payments',

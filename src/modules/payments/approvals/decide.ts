@@ -14,7 +14,7 @@ import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys
 import { moveBatch } from '../batch/change.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
-import { readAuthority } from '../evaluation/authority.ts'
+import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
@@ -108,8 +108,8 @@ const confirmPayees = async (tx: Tx, deps: DecideDeps, actor: Actor, { approval,
 
 /** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
 const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
-  const { required, approvers } = (await readAuthority(tx, [record.payment.id]))(record.payment.id)
-  if (approvers.length < required) return record
+  const authorityOf = await readAuthority(tx, [record.payment.id])
+  if (!holdsApprovals(authorityOf(record.payment.id))) return record
   const approved = await endApproval(tx, deps, actor, record, 'approved')
   await confirmPayees(tx, deps, actor, record)
   return approved

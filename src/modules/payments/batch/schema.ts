@@ -63,6 +63,10 @@ export const CreatePaymentBatch = z
     items: z.array(BatchEntry).min(1).max(mostItems),
     name: z.string().trim().min(1).max(120).nullish(),
     execute_at: CreatePayment.shape.execute_at,
+    duplicates_intended: z.boolean().optional().meta({
+      description:
+        '`true`: items that look like earlier payments, or like each other, are meant. Without it a 409 with `reason: "possible_duplicate"` may name them, where a policy or the credential asks for confirmation.',
+    }),
     metadata: Metadata.optional(),
   })
   .meta({ id: 'CreatePaymentBatch' })
@@ -79,6 +83,7 @@ export const CreatePaymentBatchQuery = z.object({
     .string()
     .optional()
     .meta({ format: 'date-time', description: 'When the batch is decided and sent, for a body in CSV.' }),
+  duplicates_intended: z.enum(['true', 'false']).optional().meta({ description: 'As in a body in JSON, for a body in CSV.' }),
   dry_run: z.enum(['true', 'false']).optional().meta({
     description: '`true`: checks everything in the same way, creates nothing, and answers 200 with what would be created.',
   }),

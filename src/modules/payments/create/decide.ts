@@ -34,6 +34,8 @@ export type DecisionRequest = {
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   /** The trace to which the request belongs. */
   traceparent?: string | null
+  /** For an item of a batch: what the batch says about all of its items. */
+  ofBatch?: { duplicatesIntended: boolean } | undefined
 }
 export type Accepted = {
   kind: 'accepted'
@@ -64,10 +66,11 @@ const insufficientFunds = (
   })
 
 /** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
-const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment): Refusal => {
+const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment, ofBatch: boolean): Refusal => {
   const id = formatId('payment', paymentId)
+  const meant = ofBatch ? '"duplicates_intended": true' : `"duplicate_of": "${id}"`
   return conflict(
-    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. Nothing was paid. If a second payment is meant, send "duplicate_of": "${id}".`,
+    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. Nothing was paid. If a second payment is meant, send ${meant}.`,
     'possible_duplicate',
     { existing_payment_id: id },
   )
@@ -76,14 +79,14 @@ const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment): Refusal =>
 const denied = (
   principal: Principal,
   decision: Decision,
-  { earlier, currency }: { earlier: EarlierPayment | null; currency: string },
+  { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: boolean; currency: string },
 ): Denied => ({
   kind: 'denied',
   principal,
   decision,
   refusal:
     earlier && onlyUnconfirmedDuplicate(decision)
-      ? possibleDuplicate(earlier)
+      ? possibleDuplicate(earlier, ofBatch)
       : new Refusal('policy_denied', {
           message: explain(decision, currency),
           details: { decision: presentDecision(decision, currency) },
@@ -91,9 +94,9 @@ const denied = (
 })
 
 /** A repetition is meant only of the payment that it would repeat. */
-const duplicateGuard = ({ input, earlier }: DecisionRequest) => ({
+const duplicateGuard = ({ input, earlier, ofBatch }: DecisionRequest) => ({
   earlier,
-  duplicateIsIntended: earlier !== null && input.duplicate_of === earlier.paymentId,
+  duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
   onDuplicate: input.on_duplicate ?? null,
 })
 
@@ -217,7 +220,8 @@ export const decidePayment = (
     mandate?.rules ?? null,
   )
   const decision = evaluate(evaluation)
-  if (decision.outcome === 'deny') return denied(principal, decision, { earlier, currency })
+  if (decision.outcome === 'deny')
+    return denied(principal, decision, { earlier, ofBatch: request.ofBatch !== undefined, currency })
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
   if (!executeAt && available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })

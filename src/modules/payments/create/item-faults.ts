@@ -21,7 +21,12 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'provider_not_configured',
 ])
 
-const classOf = ({ refusal }: Fault): 400 | 402 | 403 => (refusal.status === 402 ? 402 : refusal.status === 403 ? 403 : 400)
+const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
+
+type Class = 400 | 402 | 403 | 409
+
+const classOf = ({ refusal }: Fault): Class =>
+  isDuplicate(refusal) ? 409 : refusal.status === 402 || refusal.status === 403 ? refusal.status : 400
 
 const fieldsOf = ({ details, message }: Refusal): { path?: string; message: string }[] => {
   const fields = details?.fields as { path: string; message: string }[] | undefined
@@ -30,7 +35,12 @@ const fieldsOf = ({ details, message }: Refusal): { path?: string; message: stri
   return [{ ...(path !== undefined && { path }), message }]
 }
 
-const fixOf = ({ code }: Refusal): string =>
+const fixOf = (refusal: Refusal): string =>
+  isDuplicate(refusal)
+    ? 'Leave the item out, or send `duplicates_intended: true` if a second payment is meant.'
+    : fixOfCode(refusal)
+
+const fixOfCode = ({ code }: Refusal): string =>
   code === 'invalid_request' ? 'Correct this field of this row, and send the whole list again.' : errorRow(code).fix
 
 /** `row`: of a list in CSV, as a spreadsheet numbers it. One entry for each field that is wrong. */
@@ -44,10 +54,11 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal),
   }))
 
-const codes = { 400: 'invalid_request', 402: 'insufficient_funds', 403: 'policy_denied' } as const
+const codes = { 400: 'invalid_request', 402: 'insufficient_funds', 403: 'policy_denied', 409: 'conflict' } as const
 
-/** 400 before 403 before 402: what is wrong with the request comes before what is allowed, and that before what there is money for. */
-const order = [400, 403, 402] as const
+/** 400 before 403 before 402 before 409: what is wrong with the request comes before what is allowed, that before what there is money for, and what only
+ * has to be confirmed comes last. */
+const order = [400, 403, 402, 409] as const
 
 /** One refusal for all items that cannot be paid: nothing was created. */
 export const refusalForItems = (
@@ -73,6 +84,6 @@ export const refusalForItems = (
   const which = named.length === items.length ? 'each' : 'the first of them'
   return new Refusal(code ?? codes[status], {
     message: `${affected} of ${input.items.length} items cannot be paid, so nothing was created. details.items names ${which}.`,
-    details: { ...funds, items: named },
+    details: { ...funds, ...(status === 409 && { reason: 'possible_duplicate' }), items: named },
   })
 }

@@ -218,7 +218,8 @@ const writeBatch = async (
 /** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
 const readItems = async (tx: Tx, deps: BatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
-  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, traceparent }))
+  const ofBatch = { duplicatesIntended: request.input.duplicates_intended ?? false }
+  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, traceparent, ofBatch }))
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [spending, payees] = await Promise.all([readSpending(tx, deps, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }

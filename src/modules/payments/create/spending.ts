@@ -14,13 +14,13 @@ import { paidBy } from '../evaluation/context.ts'
 import { findEarlier } from '../evaluation/earlier.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import type { PaymentRequest } from '../request.ts'
-import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
+import { type Accepted, type DecisionRequest, type Denied, decidePayment, type SpendingState } from './decide.ts'
 import type { BatchDeps } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
 /** A payment that is asked for: alone, or as an item of a batch. */
-export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'traceparent'>
+export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'traceparent'> & Pick<DecisionRequest, 'ofBatch'>
 
 const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
@@ -122,7 +122,7 @@ export const decideNext = (
   deps: Pick<BatchDeps, 'config' | 'rails'>,
   { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
-  const { input, once, traceparent } = ask
+  const { input, once, traceparent, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
   if (mandate === undefined) return notFound('mandate_id')
   const { duplicate_of: repeats } = input
@@ -134,7 +134,12 @@ export const decideNext = (
   }
   const similar = memory.find(ask) ?? earlier[index] ?? null
   try {
-    const decided = decidePayment(state, { principal, input, mandate, earlier: similar, once, traceparent }, at, settings)
+    const decided = decidePayment(
+      state,
+      { principal, input, mandate, earlier: similar, once, traceparent, ofBatch },
+      at,
+      settings,
+    )
     if (decided.kind === 'accepted') memory.note(ask, decided)
     return decided
   } catch (error) {

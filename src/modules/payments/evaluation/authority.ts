@@ -21,6 +21,10 @@ export type Authority = {
   signed: boolean
 }
 
+/** Whether as many approvals hold as were asked for, whatever is asked for now: one that was taken away is missed. */
+export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
+  (signed ? signers : approvers).length >= required
+
 const read = statement(
   'payments.authority',
   `select p.id, coalesce(g.ancestor_ids || g.id, '{}') as lineage, ${mayStillRequest('p')} as requested,

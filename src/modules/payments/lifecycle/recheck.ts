@@ -12,7 +12,7 @@ import type { Evaluation, Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
-import { type Authority, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
+import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
@@ -104,10 +104,9 @@ const decideOne = async (
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
-  const { lineage, approvers, signers, required } = authority
+  const { lineage, approvers, signers } = authority
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
-  // As many as were asked for, whatever is asked for now: an approval that was taken away is missed.
-  if ((authority.signed ? signers : approvers).length < required)
+  if (!holdsApprovals(authority))
     return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
   const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')

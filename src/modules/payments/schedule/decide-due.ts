@@ -6,7 +6,7 @@ import { stillCovered } from '../../../policy/evaluate.ts'
 import type { Accepted } from '../create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from '../create/spending.ts'
 import type { Deps } from '../deps.ts'
-import { type Authority, readAuthority } from '../evaluation/authority.ts'
+import { type Authority, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { requesterStops } from '../lifecycle/recheck.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { requesterOf } from './requester.ts'
@@ -22,10 +22,11 @@ const changed = (message: string): Failure => failure('policy_changed', null, me
 const failureOf = ({ code, message }: Refusal): Failure =>
   code === 'insufficient_funds' ? failure('insufficient_funds') : changed(message)
 
-const lostAuthority = ({ requested, stop, approvers, required }: Authority): Failure | undefined => {
+const lostAuthority = (authority: Authority): Failure | undefined => {
+  const { requested, stop } = authority
   if (!requested) return changed('Who asked for the payment may no longer ask for it.')
   if (stop) return requesterStops[stop].failure
-  return approvers.length < required ? changed('An approval that was given does not count any more.') : undefined
+  return holdsApprovals(authority) ? undefined : changed('An approval that was given does not count any more.')
 }
 
 const askOf = (payment: PaymentRecord, principal: Ask['principal']): Ask => ({
@@ -59,7 +60,11 @@ const decideOne = (
   if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
   if (decided.kind === 'denied')
     return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
-  const given = { approverAccountIds: authority.approvers, initiatorAccountId: payment.initiatorAccountId }
+  const given = {
+    approverAccountIds: authority.approvers,
+    signedAccountIds: authority.signers,
+    initiatorAccountId: payment.initiatorAccountId,
+  }
   if (decided.decision.outcome === 'allow' || stillCovered(decided.decision, given))
     return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
   // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
@@ -71,6 +76,8 @@ const decideOne = (
     failure: failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'),
   }
 }
+
+const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefined }
 
 /**
  * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
@@ -91,7 +98,7 @@ export const decideDue = async (
   // What is due together was asked for by one request.
   const principal = await requesterOf(tx, first, authorityOf(first.id))
   for (const payment of payments) asks.push(askOf(payment, principal))
-  const spending = { ...(await readSpending(tx, deps, asks)), earlier: [] }
+  const spending: Spending = { ...(await readSpending(tx, deps, asks)), earlier: [], memory: noMemory }
   const due = payments.map((payment, place) => {
     const ask = asks[place]
     if (!ask) throw new Error('a payment has no request')
