@@ -712,6 +712,14 @@ CREATE TABLE "balance_queries" (
 	CONSTRAINT "balance_queries_answer_check" CHECK (num_nulls("balance_queries"."stated_minor", "balance_queries"."sub_accounts", "balance_queries"."answered_at") in (0, 3))
 );
 --> statement-breakpoint
+CREATE TABLE "duplicate_checks" (
+	"rail" text NOT NULL,
+	"account" text NOT NULL,
+	"passed_by" text NOT NULL,
+	"passed_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "duplicate_checks_rail_account_pk" PRIMARY KEY("rail","account")
+);
+--> statement-breakpoint
 CREATE TABLE "rail_pauses" (
 	"rail" text PRIMARY KEY NOT NULL,
 	"cause" text NOT NULL,

@@ -30,6 +30,7 @@ import type {
   ProviderRails,
   RailGate,
   Rails,
+  Repeats,
   SomeRails,
 } from './rails/rail.ts'
 
@@ -83,6 +84,8 @@ export type RailOptions = { MPESA: DarajaOptions; PESALINK: PesalinkOptions }
 
 type Deps = { clock: Clock }
 type Adapter<P extends Provider, Options> = {
+  /** What identifies the organisation at the provider. */
+  account: (options: Options) => string
   options: (config: Config) => Options
   create: (options: Options, deps: Deps) => ProviderRails<P> & SomeRails
   /** Tests what it needs, without moving money. */
@@ -92,6 +95,7 @@ type Adapter<P extends Provider, Options> = {
 const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
   MPESA: {
     options: darajaOptions,
+    account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
     create: (options, deps) => {
       const { payout, collection, deposits, account } = createDaraja(options, deps)
       return {
@@ -105,6 +109,7 @@ const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
   },
   PESALINK: {
     options: pesalinkOptions,
+    account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
     create: (options, deps) => ({
       payout: { PESALINK: createPesalink(options, deps) },
       collection: {},
@@ -118,9 +123,21 @@ const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
 /** The options of a provider that is in use; null for one that is not. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 
-const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: Deps): SomeRails | null => {
+const connect = <P extends Provider>(
+  provider: P,
+  optionsOf: OptionsOf,
+  deps: Deps,
+): { connected: SomeRails; account: string } | null => {
   const options = optionsOf(provider)
-  return options === null ? null : adapters[provider].create(options, deps)
+  if (options === null) return null
+  return { connected: adapters[provider].create(options, deps), account: adapters[provider].account(options) }
+}
+
+/** Without a setting only the emulator gets lost orders again. */
+const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: boolean): Repeats | null => {
+  const { repeat } = payouts[rail]
+  if (repeat === 'pays_again') return null
+  return (config[repeat.setting] ?? isEmulator) ? { provenFor: isEmulator ? null : account } : null
 }
 
 /** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
@@ -133,11 +150,14 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionRail | null = null
   for (const provider of providers) {
-    const connected = connect(provider, optionsOf, { clock })
-    if (!connected) continue
+    const found = connect(provider, optionsOf, { clock })
+    if (!found) continue
+    const { connected, account } = found
     for (const rail of railNames) {
       const adapter = connected.payout[rail]
-      if (adapter) payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config) }
+      if (!adapter) continue
+      const repeats = repeatsOf(config, rail, account, registersItself)
+      payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config), repeats, account }
     }
     const prompt = connected.collection[collectionRail]
     if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }

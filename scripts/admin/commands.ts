@@ -45,6 +45,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   suspense list                                money that a provider moved and nothing could be booked for
   suspense resolve <item> adjusted|reversed|explained --reason <text>
   rails check                                  tries credentials, certificate, callback address and clock; moves no money
+  rails check --duplicate <phone>              pays KES 10 to your own phone by each rail, and sends the same order again: it must be refused
   rails register                               tells the providers where deposits are to be reported
   rails paused
   rails pause|resume ${sendingRails.join('|')} [--reason <text>]
@@ -73,6 +74,7 @@ const names = [
   'action',
   'after',
   'before',
+  'duplicate',
   'limit',
   'head',
   'scope',

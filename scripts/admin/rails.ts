@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { configuredDeposits, configuredRailChecks, realRails } from '../../src/app-rails.ts'
 import { inTx } from '../../src/db/client.ts'
-import { type SendingRail, sendingRails } from '../../src/lib/rail-names.ts'
+import { parseKenyanMobile } from '../../src/lib/phone.ts'
+import { railNames, type SendingRail, sendingRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-deliveries.ts'
+import { rememberDuplicateCheck, untestedRepeats } from '../../src/modules/rail-pauses/duplicate-checks.ts'
 import { listPauses, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
 import { listDifferences } from '../../src/modules/reconciliation/queries.ts'
@@ -14,6 +16,9 @@ import { listSuspense } from '../../src/modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../src/modules/suspense/schema.ts'
 import { resolveSuspense } from '../../src/modules/suspense/service.ts'
 import { checkRegistrations, registerDeposits } from '../../src/modules/topups/deposits/register.ts'
+import type { RailCheck } from '../../src/rails/check.ts'
+import { payouts } from '../../src/rails/definitions.ts'
+import { checkDuplicate } from '../../src/rails/duplicate-check.ts'
 import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
@@ -37,21 +42,38 @@ const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
   return { ...presentReconciliation(run), items: differences.map(presentDifference) }
 }
 
-const check = async (at: Console): Promise<undefined> => {
-  let missing = 0
-  for await (const { requirement, problem } of configuredRailChecks(at.deps.config, at.deps.clock)) {
-    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
-    if (problem !== null) missing += 1
+const say = ({ requirement, problem }: RailCheck): boolean => {
+  console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
+  if (problem !== null) process.exitCode = 1
+  return problem === null
+}
+
+/** Moves money: KES 10 by each rail, once. */
+const checkDuplicates = async (at: Console, phone: string): Promise<undefined> => {
+  const destination = parseKenyanMobile(phone)
+  if (destination === undefined) throw new UsageError(`"${phone}" is no Kenyan mobile number`)
+  const { config, clock, db } = at.deps
+  const { payout } = realRails(config, clock)
+  for (const name of railNames) {
+    const rail = payout[name]
+    if (!rail || payouts[name].repeat === 'pays_again') continue
+    const order = { rail: name, destination, currency: config.CURRENCY, at: clock.now(), operatorUrl: config.operatorUrl }
+    const account = rail.account
+    if (say(await checkDuplicate(rail, order)))
+      await inTx(db, (tx) => rememberDuplicateCheck(tx, at.operator, { rail: name, account }))
   }
-  for (const { requirement, problem } of await checkRegistrations(
-    at.deps.db,
-    at.deps,
-    configuredDeposits(at.deps.config, at.deps.clock),
-  )) {
-    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
-    if (problem !== null) missing += 1
-  }
-  if (missing > 0) process.exitCode = 1
+  console.log('The statement lists what was paid: it is no payment of anybody.')
+}
+
+const check = async (at: Console, { options }: Arguments): Promise<undefined> => {
+  if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
+  for await (const each of configuredRailChecks(at.deps.config, at.deps.clock)) say(each)
+  for (const each of await checkRegistrations(at.deps.db, at.deps, configuredDeposits(at.deps.config, at.deps.clock))) say(each)
+  for (const rail of await untestedRepeats(at.deps.db, realRails(at.deps.config, at.deps.clock)))
+    say({
+      requirement: `${rail} refuses the same order when it comes again`,
+      problem: 'run rails check --duplicate <your phone>',
+    })
 }
 
 export const railCommands = {
@@ -68,8 +90,7 @@ export const railCommands = {
     const rails = realRails(at.deps.config, at.deps.clock)
     for (const rail of configuredDeposits(at.deps.config, at.deps.clock)) {
       const problem = await registerDeposits({ ...at.deps, rails }, rail)
-      console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${rail}${problem === null ? '' : `: ${problem}`}`)
-      if (problem !== null) process.exitCode = 1
+      say({ requirement: rail, problem })
     }
   },
   'rails paused': async (at: Console) => listPauses(at.deps.db),

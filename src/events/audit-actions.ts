@@ -8,6 +8,7 @@ export const privateAuditActions = [
   'admin.assign_suspense',
   'admin.delivery_retry',
   'admin.grant',
+  'admin.pass_duplicate_check',
   'admin.pause_rail',
   'admin.payment_resolve',
   'admin.reconcile',

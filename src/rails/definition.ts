@@ -25,8 +25,11 @@ export type PayoutDefinition<Settings> = {
    * says nothing about who is paid.
    */
   accountReference: { form: RegExp; problem: string } | null
-  /** What the provider does with the same request under the same id: it refuses it as a duplicate, or it pays once more. */
-  repeat: 'refused' | 'pays_again'
+  /**
+   * What the provider does with the same request under the same id: it pays once more, or it refuses it as a duplicate. `setting`: whether a
+   * request whose answer was lost is then sent again.
+   */
+  repeat: 'pays_again' | { setting: keyof Settings & string }
 }
 
 /** Everything that differs by the rail that sends a prompt to a payer's phone. */

@@ -50,12 +50,13 @@ export type ProviderReference = { request: string | null; conversation: string |
 /**
  * The answer to a send. `lost`: it may have arrived, so it is never sent again. `not_sent`: proof that it never reached the provider (no
  * token, connection refused, spike arrest): sending again is safe. `refused`: the provider states that no money moves.
+ * `duplicate`: the provider has an order with the same id, so what was sent before has arrived.
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
   | ({ kind: 'refused' } & Failure)
   | { kind: 'not_sent'; code: string; message: string }
-  | { kind: 'lost'; message: string }
+  | { kind: 'lost'; message: string; duplicate?: true }
 
 /**
  * What the provider reports. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing. `amountMinor` is
@@ -109,8 +110,19 @@ export type PayoutAdapter = {
 /** Money that moved, as the provider lists it: positive for incoming money. */
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
+/**
+ * Whether an order whose answer was lost is sent again under its id. `provenFor`: the account at the provider for which a test must have shown
+ * that it refuses duplicates; null: the emulator, which needs no test.
+ */
+export type Repeats = { provenFor: string | null }
+
 /** A rail that pays, with the limits of this deployment. */
-export type PayoutRail = PayoutAdapter & { readonly limits: RailLimits }
+export type PayoutRail = PayoutAdapter & {
+  readonly limits: RailLimits
+  readonly repeats: Repeats | null
+  /** What identifies the organisation at the provider. */
+  readonly account: string
+}
 
 /** What calls a provider to collect by a prompt (top-ups). */
 export type CollectionAdapter = {

@@ -4,7 +4,7 @@ import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
 import { localTime } from './format.ts'
-import { renderStatus } from './payout-results.ts'
+import { renderDuplicate, renderStatus } from './payout-results.ts'
 import type { Provider } from './provider.ts'
 import type { Scenario } from './scenario.ts'
 import { take } from './take.ts'
@@ -100,12 +100,21 @@ const takePayout = (
   return accepted(order, order.scenario.losesAnswer)
 }
 
+/** Some gateways take a repeat, and its result is 15: "Duplicate Detected". */
+const refuseByResult = (provider: Provider, { OriginatorConversationID, ResultURL }: z.output<typeof B2c>): EmulatedAnswer => {
+  const ids = { key: OriginatorConversationID, conversation: newConversation(provider) }
+  provider.scheduler.after(provider.delayMs, () => provider.deliver(ResultURL, renderDuplicate(ids)))
+  return accepted(ids)
+}
+
 export const b2c = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = B2c.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
   if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
-    return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+    const answer = provider.rules.forRepeat({ rail: 'MPESA_B2C', party: request.PartyB })
+    if (answer === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+    if (answer === 'refused_by_result') return refuseByResult(provider, request)
   }
   const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
   return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })

@@ -85,6 +85,9 @@ export const queryEnvelope = (query: QueryIds, code: string) => ({
   TransactionID: 'OAK0000000',
 })
 
+/** The result of an order that the provider has already. */
+export const renderDuplicate = (ids: QueryIds) => ({ Result: queryEnvelope(ids, '15') })
+
 /** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
 export const renderStatus = (order: Order | undefined, query: QueryIds, code: string) => {
   const result = { ...queryEnvelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }

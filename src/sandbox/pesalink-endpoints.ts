@@ -75,9 +75,11 @@ export const transfer = (
   const signed = `${order.amount}${order.currencyCode}${order.reference}${destination.name}${source.accountNumber}`
   if (!provider.credentials.verifySignature(signed, signature)) return refuse(403, 403_101, 'Invalid signature')
   if (source.accountNumber !== provider.credentials.pesalink.source.accountNumber) return refuse(403, 403_102, 'Not your account')
-  if (provider.book.find(['PESALINK'], order.reference)) return refuse(409, 409_101, 'Duplicate transaction reference')
-
   const party = destination.type === 'bank' ? destination.accountNumber : destination.mobileNumber
+  const isRepeat = provider.book.find(['PESALINK'], order.reference) !== undefined
+  if (isRepeat && provider.rules.forRepeat({ rail: 'PESALINK', party }) !== 'pays_again')
+    return refuse(409, 409_101, 'Duplicate transaction reference')
+
   const opened = take(provider, {
     rail: 'PESALINK',
     key: order.reference,

@@ -18,12 +18,18 @@ const onCallback = {
   never_end: 'never',
 } as const satisfies Record<string, Reporting>
 
-export const effects = [...onRequest, ...Object.keys(onCallback)] as (RequestEffect | CallbackEffect)[]
+/** What becomes of an order whose id was there before; without a rule the gateway refuses it. */
+const onRepeat = { pay_again: 'pays_again', refuse_repeat_late: 'refused_by_result' } as const
+type RepeatEffect = keyof typeof onRepeat
+export type RepeatAnswer = (typeof onRepeat)[RepeatEffect]
+
+export const effects = [...onRequest, ...Object.keys(onCallback), ...Object.keys(onRepeat)] as Effect[]
+type Effect = RequestEffect | CallbackEffect | RepeatEffect
 type RequestEffect = (typeof onRequest)[number]
 type CallbackEffect = keyof typeof onCallback
 
 export const NewRule = z.strictObject({
-  effect: z.enum(effects as [RequestEffect | CallbackEffect, ...(RequestEffect | CallbackEffect)[]]),
+  effect: z.enum(effects as [Effect, ...Effect[]]),
   rail: z.enum(allRails).optional(),
   /** Only orders to this phone, paybill, till or account. */
   party: z.string().min(1).max(40).optional(),
@@ -36,6 +42,7 @@ export type Rule = z.output<typeof NewRule> & { id: string; used: number }
 /** The parts of a request that rules can match. */
 export type Target = { rail: AnyRail | null; party: string | null }
 
+const isCallbackEffect = (effect: Rule['effect']): effect is CallbackEffect => Object.hasOwn(onCallback, effect)
 const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
 
 const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
@@ -88,8 +95,12 @@ export const createRules = () => {
       return { fault: faults[rule.effect as Exclude<RequestEffect, 'delay'>] }
     },
     forOrder: (target: Target): Reporting | undefined => {
-      const rule = take(target, ({ effect }) => !isRequestEffect(effect))
+      const rule = take(target, ({ effect }) => isCallbackEffect(effect))
       return rule && onCallback[rule.effect as CallbackEffect]
+    },
+    forRepeat: (target: Target): RepeatAnswer | undefined => {
+      const rule = take(target, ({ effect }) => Object.hasOwn(onRepeat, effect))
+      return rule && onRepeat[rule.effect as RepeatEffect]
     },
   }
 }

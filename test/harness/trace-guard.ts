@@ -24,6 +24,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   workspaces: ['updated_at', 'time_zone', 'next_time_zone', 'next_time_zone_from'],
   members: ['last_used_at', 'updated_at'],
   invitations: [],
+  duplicate_checks: [],
   rail_pauses: [],
   suspense_items: [],
 }

@@ -235,6 +235,7 @@ describe('the right to send', () => {
       service.clock.advance(300)
       await other.deps.jobs.sweep()
       expect((await paymentOf(person, id)).status).toBe('unknown')
+      service.clock.advance(901)
       await resolve(other, id, 'failed')
     })
     await service.settle()

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { providers } from '../../lib/rail-names.ts'
 import { bytes, id, instant, money } from './columns.ts'
 
@@ -132,6 +132,13 @@ export const railPauses = pgTable('rail_pauses', {
   pausedBy: text().notNull(),
   pausedAt: instant().notNull(),
 })
+
+/** That a provider has refused a duplicate: without it no order is sent again by the rail. `account`: the organisation's, at the provider. */
+export const duplicateChecks = pgTable(
+  'duplicate_checks',
+  { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
+  (t) => [primaryKey({ columns: [t.rail, t.account] })],
+)
 
 /** What the last check of all promises found, and when. */
 export const verifyPoints = pgTable('verify_points', {

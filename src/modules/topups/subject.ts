@@ -71,4 +71,6 @@ export const topupSubject: AttemptSubject = {
     }
   },
   prepare,
+  // Each send is a prompt of its own.
+  again: null,
 }

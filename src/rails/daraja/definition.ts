@@ -27,6 +27,7 @@ export const mpesa = defineProvider({
     DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
     DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
+    DARAJA_B2C_REPEATS: flag.optional(),
     MPESA_C2B_ENABLED: flag.default(false),
     MPESA_C2B_SHORTCODE: z.string().optional(),
     MPESA_C2B_UNANSWERED: z.enum(['Completed', 'Cancelled']).default('Completed'),
@@ -68,7 +69,7 @@ export const mpesa = defineProvider({
       mask,
       limits: () => ({ minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true }),
       accountReference: null,
-      repeat: 'refused',
+      repeat: { setting: 'DARAJA_B2C_REPEATS' },
     },
   },
   prompts: {

@@ -13,6 +13,9 @@ const nameless = { request: null, conversation: null }
 /** The value of TransactionID when there was no transaction: "OAK0000000". */
 const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
 
+/** "Duplicate Detected": the result of a repeat. What it repeats is still under way, or has its own result. */
+const duplicateResults = new Set(['13', '15'])
+
 /** A success needs a receipt (which makes it unique) and a readable amount: a real one always has both. */
 const succeeded = (named: string | undefined, amount: string | undefined): Evidence => {
   const receipt = receiptOf(named)
@@ -86,7 +89,11 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   }
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
   const status = result.parameter('TransactionStatus')
-  if (status === undefined) return { evidence: readPayoutResult(result, attempt), provider: result.provider }
+  if (status === undefined) {
+    // Its conversation is the repeat's own, and must not be taken for the order's.
+    const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
+    return { evidence: readPayoutResult(result, attempt), provider: isRepeat ? nameless : result.provider }
+  }
   // The ids of the envelope belong to the query; the payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   return { evidence: readStatus(status, result, attempt), provider }

@@ -18,11 +18,13 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     // The credential is encrypted anew for each request; everything else is the order.
     const { SecurityCredential: _, ...order } = prepared.body
     const permission = permissionFor(instruction.permission, order)
-    return readSubmission(await post(prepared.path, prepared.body, permission), (body) => {
+    const answer = await post(prepared.path, prepared.body, permission)
+    const referenceOf = (body: unknown) => {
       const request = textField(body, 'OriginatorConversationID') ?? sentId
       const conversation = textField(body, 'ConversationID') ?? null
       return request === null && conversation === null ? undefined : { request, conversation }
-    })
+    }
+    return readSubmission(answer, referenceOf, sentId !== null)
   }
 
   /**

@@ -4,10 +4,13 @@ import { textField } from '../json.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 
+/** It has an order with our id already. */
+const duplicateId = '500.002.1001'
+
 /** The gateway rejected the request before it processed it: too many at once, or the quota is used up. */
 const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
-const lost = (message: string): Submission => ({ kind: 'lost', message })
+const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
 
 /** The provider's ids of an accepted request. */
 export const referenceOfAnswer = (body: unknown): ProviderReference | undefined => {
@@ -21,7 +24,11 @@ export const referenceOfAnswer = (body: unknown): ProviderReference | undefined 
  * acceptance is `lost`: 500.002.1001 (a duplicate: it already went), 500.001.1001 (also given for payments that exist), a page of
  * HTML, an answer without code.
  */
-export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) => ProviderReference | undefined): Submission => {
+export const readSubmission = (
+  answer: Exchange,
+  referenceOf: (body: unknown) => ProviderReference | undefined,
+  hasOurId = false,
+): Submission => {
   if (answer.kind !== 'answer') return answer
   const errorCode = textField(answer.body, 'errorCode')
   const message = textField(answer.body, 'errorMessage')
@@ -35,5 +42,6 @@ export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) =>
   const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
   const provider = accepted ? referenceOf(answer.body) : undefined
   if (provider) return { kind: 'accepted', provider }
+  if (hasOurId && errorCode === duplicateId) return { ...lost('The provider has this order already.'), duplicate: true }
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }

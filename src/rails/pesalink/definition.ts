@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, list, whole } from '../../config/fields.ts'
+import { flag, httpUrl, list, whole } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
@@ -35,6 +35,7 @@ export const pesalink = defineProvider({
     PESALINK_CALLBACK_FIELD: z.string().optional(),
     PESALINK_DEPOSIT_BANK_CODE: z.string().optional(),
     PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
+    PESALINK_REFERENCE_IS_UNIQUE: flag.optional(),
     PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   },
   required: [
@@ -67,7 +68,7 @@ export const pesalink = defineProvider({
       mask,
       limits: () => ({ minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }),
       accountReference: null,
-      repeat: 'refused',
+      repeat: { setting: 'PESALINK_REFERENCE_IS_UNIQUE' },
     },
   },
   prompts: {},

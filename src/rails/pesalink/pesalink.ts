@@ -26,7 +26,10 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   }
   const data = field(answer.body, 'data')
   if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {
-    return { kind: 'lost', message: 'The answer could not be understood.' }
+    const isDuplicate = answer.status === 409 && status === false
+    return isDuplicate
+      ? { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
+      : { kind: 'lost', message: 'The answer could not be understood.' }
   }
   const provider = { request: reference, conversation: textField(data, 'transactionId') ?? null }
   const evidence = readDetails(data, failureCodes)

@@ -5,7 +5,7 @@ import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import type { Deps } from '../deps.ts'
-import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/for-rail.ts'
 import { earlierSql } from './attempts/queries.ts'
 import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
@@ -122,5 +122,14 @@ export const paymentSubject: AttemptSubject = {
       } else outgoing.push(outgoingOf(deps, each))
     }
     return outgoing
+  },
+  again: async (tx, deps, id) => {
+    const payment = await lockPaymentWithAccount(tx, id)
+    if (payment.status !== 'unknown') return undefined
+    const [beneficiary] = await tx.orm.select().from(beneficiaries).where(eq(beneficiaries.id, payment.beneficiaryId))
+    const [failure] = await recheckPayments(tx, deps, [payment])
+    if (!beneficiary || failure) return undefined
+    // It is sent under the names that its attempt has.
+    return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
   },
 }

@@ -84,7 +84,7 @@ const aboutOrder = (proof: Proof): Proof => {
   const { open, evidence } = proof
   const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
   const { rail } = open.attempt
-  if (!open.superseded || !moved || rail === collectionRail || payouts[rail].repeat !== 'refused') return proof
+  if (!open.superseded || !moved || rail === collectionRail || payouts[rail].repeat === 'pays_again') return proof
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 

@@ -7,13 +7,25 @@ import { applyEvidence, openAttempt } from './evidence.ts'
 import { attemptForRail } from './for-rail.ts'
 import { type AttemptRecord, attemptColumns, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
+import { repeatLost } from './repeat.ts'
 import { queryTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './schedule.ts'
 import type { AttemptSubject, Subjects } from './subject.ts'
 import { recordAbandoned } from './submission.ts'
 
 type ReconcileDeps = Pick<
   Deps,
-  'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'sends' | 'vault'
+  | 'alerts'
+  | 'appendEvents'
+  | 'clock'
+  | 'config'
+  | 'db'
+  | 'jobs'
+  | 'logger'
+  | 'orderNames'
+  | 'rails'
+  | 'sends'
+  | 'vault'
+  | 'witness'
 >
 
 const batchSize = 20
@@ -88,6 +100,7 @@ const queryRail = async (deps: ReconcileDeps, subjects: Subjects, dueAttempt: At
       'the rail of an attempt under way is no longer configured',
     )
   await conclude(deps, kind, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
+  await repeatLost(deps, kind, dueAttempt)
 }
 
 /** Queries the rails about every attempt that is due. One failure does not stop the others. */

@@ -19,6 +19,9 @@ export const sendWithinSeconds = 10
  */
 export const sendGraceSeconds = (railTimeoutMs: number): number => sendWithinSeconds + Math.ceil(railTimeoutMs / 1000) + 5
 
+/** A provider states no time after which it forgets an order's id: within this one it is asked to take the same order again. */
+export const repeatWithinSeconds = 3_600
+
 /** A send that never reached the provider is tried again after these waits; after the last one it has failed. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
 

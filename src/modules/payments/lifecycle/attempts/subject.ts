@@ -77,6 +77,11 @@ export type AttemptSubject = {
    * be sent is ended here and is not among the results.
    */
   prepare: (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]) => Promise<Outgoing[]>
+  /**
+   * The same order once more, after its answer was lost. Takes the same locks, and checks everything again: undefined when the subject may not
+   * be sent. Null where the provider would take it for another order.
+   */
+  again: ((tx: Tx, deps: PrepareDeps, id: Uuid) => Promise<Outgoing | undefined>) | null
 }
 
 export type Subjects = Readonly<Record<AttemptRecord['kind'], AttemptSubject>>

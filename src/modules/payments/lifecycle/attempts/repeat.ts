@@ -1,0 +1,92 @@
+import { inTx, statement } from '../../../../db/client.ts'
+import { serverSql } from '../../../../db/witness.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
+import { collectionRail } from '../../../../lib/rail-names.ts'
+import type { Repeats, SendPermission, Submission } from '../../../../rails/rail.ts'
+import type { Deps } from '../../deps.ts'
+import { applyEvidence, openAttempt } from './evidence.ts'
+import { callbackUrls } from './for-rail.ts'
+import { type AttemptRecord, adoptProviders, moveAttempt } from './queries.ts'
+import { repeatWithinSeconds, secondsToNextQuery, sendWithinSeconds } from './schedule.ts'
+import type { AttemptSubject } from './subject.ts'
+
+type RepeatDeps = Pick<
+  Deps,
+  'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
+>
+
+const permit = statement(
+  'attempts.permit_repeat',
+  `update rail_attempts a set asked_at = $2, updated_at = $2
+   where a.id = $1 and a.state = 'lost' and a.fingerprint = $3 and a.created_at > $4 and $5 = (select ${serverSql})
+     and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown')
+     and not exists (select from rail_pauses r where r.rail = a.rail)
+     and ($6::text is null or exists (select from duplicate_checks c where c.rail = a.rail and c.account = $6))
+   returning a.id`,
+)
+
+/**
+ * The permission to send an order again: its answer is still lost, the order is the same to the byte, the provider has not had the time to
+ * forget it, and a test has shown that it refuses duplicates. It counts as asked: nobody may say that it failed while it may still arrive.
+ */
+const permissionFor = (
+  deps: Pick<Deps, 'clock' | 'db' | 'witness'>,
+  attempt: AttemptRecord,
+  repeats: Repeats,
+): SendPermission => {
+  const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
+  return {
+    withinMs: sendWithinSeconds * 1000,
+    take: async (fingerprint) => {
+      const server = deps.witness.trusted()
+      if (server === undefined) return false
+      const at = deps.clock.now()
+      const oldest = secondsAfter(at, -repeatWithinSeconds)
+      const permitted = await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])
+      return permitted.length > 0 && deps.clock.now().getTime() <= lastMs
+    },
+  }
+}
+
+/** Accepted, or refused as a duplicate: the provider has the order. Any other answer is about the repeat alone. */
+const recordRepeat = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
+  kind: AttemptSubject,
+  attempt: AttemptRecord,
+  submission: Submission,
+): Promise<void> => {
+  const arrived = submission.kind === 'accepted' || (submission.kind === 'lost' && submission.duplicate === true)
+  if (!arrived) return
+  await inTx(deps.db, async (tx) => {
+    const open = await openAttempt(tx, deps, kind, attempt)
+    if (open.attempt.state !== 'lost') return
+    await moveAttempt(tx, attempt.id, 'submitted', secondsAfter(tx.at, secondsToNextQuery(0)))
+    if (submission.kind !== 'accepted') return
+    // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
+    await adoptProviders(tx, [{ id: attempt.id, provider: { ...submission.provider, conversation: null } }])
+    const { evidence } = submission
+    if (evidence) await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'submission' } }])
+  })
+}
+
+/** Once more the order of an attempt whose answer was lost, which was queried before without an answer. */
+export const repeatLost = async (deps: RepeatDeps, kind: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
+  const { again } = kind
+  if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail || !again) return
+  const repeats = deps.rails.payout[attempt.rail]?.repeats
+  const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
+  if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
+  const outgoing = await inTx(deps.db, (tx) => again(tx, deps, attempt.subjectId))
+  if (!outgoing) return
+  const submission = await outgoing.send({
+    attemptId: attempt.id,
+    orderId: attempt.orderId,
+    reference: attempt.reference,
+    at: attempt.createdAt,
+    callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, attempt.id),
+    permission: permissionFor(deps, attempt, repeats),
+  })
+  const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
+  deps.logger.info(facts, 'an order whose answer was lost was sent again')
+  await recordRepeat(deps, kind, attempt, submission)
+}

@@ -1,0 +1,35 @@
+import type { Db, Tx } from '../../db/client.ts'
+import { duplicateChecks } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
+import { newId } from '../../lib/ids.ts'
+import { type RailName, railNames } from '../../lib/rail-names.ts'
+import type { Rails } from '../../rails/rail.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+
+/** A test has shown that this account's provider refuses duplicates: orders whose answer was lost may be sent again. */
+export const rememberDuplicateCheck = async (
+  tx: Tx,
+  operator: Operator,
+  { rail, account }: { rail: RailName; account: string },
+): Promise<void> => {
+  const { at } = tx
+  const passed = { passedBy: nameOfOperator(operator), passedAt: at }
+  await tx.orm
+    .insert(duplicateChecks)
+    .values({ rail, account, ...passed })
+    .onConflictDoUpdate({ target: [duplicateChecks.rail, duplicateChecks.account], set: passed })
+  await audit(tx, operator, at, {
+    action: 'admin.pass_duplicate_check',
+    subject: { type: 'rail', id: newId() },
+    after: { rail, account },
+  })
+}
+
+/** The rails whose setting has no effect yet, because no test was passed. */
+export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>): Promise<RailName[]> => {
+  const passed = await db.orm.select().from(duplicateChecks)
+  return railNames.filter((rail) => {
+    const account = payout[rail]?.repeats?.provenFor ?? null
+    return account !== null && !passed.some((each) => each.rail === rail && each.account === account)
+  })
+}
