@@ -58,7 +58,6 @@ import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
-import { warnAtStart } from './modules/start-warnings.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
 import { createMeasures, type Measures } from './operator/measures.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
@@ -281,7 +280,6 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))
       await untilAnswered(() => openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now()))
       await untilAnswered(() => deps.feed.start())
-      await untilAnswered(() => warnAtStart(deps))
       await untilAnswered(() => startWork(deps, dailyVerification(deps, options.databaseUrl)))
     },
     stop: async () => {

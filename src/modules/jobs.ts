@@ -1,3 +1,4 @@
+import { warnWithoutStandby } from '../db/replication.ts'
 import type { Feed } from '../events/feed.ts'
 import { pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
@@ -27,6 +28,7 @@ import { paymentSubject } from './payments/lifecycle/subject.ts'
 import { pruneRefusals } from './payments/refusals/prune.ts'
 import { executeScheduled } from './payments/schedule/execute.ts'
 import { declareLoss } from './rail-pauses/service.ts'
+import { warnOfUntestedRepeats } from './rail-pauses/start-warnings.ts'
 import { requestBalances } from './reconciliation/balances.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
@@ -106,6 +108,8 @@ const wakeAfterMs = 100
  * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
+  await warnOfUntestedRepeats(deps)
+  if (deps.config.NODE_ENV === 'production') await warnWithoutStandby(deps.db, deps.logger)
   deps.witness.declareWith(() => declareLoss(deps, subjects))
   deps.witness.start()
   const work = createWork(deps)
