@@ -100,6 +100,17 @@ const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'
 /** Compose's own default, and those of images and tutorials. */
 const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'changeme', 'redis'])
 
+/** The servers of an address; PostgreSQL's may name several. */
+const serversOf = (url: string): string[] =>
+  (/^[a-z]+:\/\/(?:[^@/?]*@)?([^/?]*)/.exec(url)?.[1] ?? '').split(',').map((server) => server.replace(/:\d+$/, ''))
+
+/** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
+const isElsewhere = (server: string): boolean =>
+  server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
+
+const isEncrypted = (url: string): boolean =>
+  url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
+
 /** What is allowed in development and refused in production, each with its own sentence. */
 export function* unfitForProduction<Env extends Settings>(
   env: Env,
@@ -113,6 +124,9 @@ export function* unfitForProduction<Env extends Settings>(
     const url = env[name]
     if (url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password)))
       yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
+    const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
+    if (server !== undefined)
+      yield `${name} must be encrypted in production, as ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
   }
   if (env.OAUTH_METADATA_LOOPBACK)
     yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'

@@ -1,7 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { variableNames } from '../config.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** A secret's file usually ends with a line break that is no part of it. */
+const readSecret = (name: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    throw new StartupError(`${name} names the file ${path}, which cannot be read (${String(code)}).`, { cause })
+  }
+}
+
+/** Each setting may stand in a file instead, as secrets are handed to containers: NAME_FILE holds the file's path. */
+export const withFiles = (variables: Variables): Record<string, string | undefined> => {
+  const filled: Record<string, string | undefined> = { ...variables }
+  for (const name of variableNames) {
+    const path = variables[`${name}_FILE`]
+    if (!path) continue
+    if (variables[name]) throw new StartupError(`${name} and ${name}_FILE are both set: keep one.`)
+    filled[name] = readSecret(`${name}_FILE`, path)
+  }
+  return filled
+}
+
 /** The variables of the process and, for missing ones, those of a `.env` file in the working folder. */
-export const readEnvironment = (): NodeJS.ProcessEnv => {
+export const readEnvironment = (): Record<string, string | undefined> => {
   try {
     process.loadEnvFile('.env')
   } catch (cause) {
@@ -9,5 +35,5 @@ export const readEnvironment = (): NodeJS.ProcessEnv => {
     if (code !== 'ENOENT')
       throw new StartupError(`The file .env cannot be read (${String(code)}): correct it, or remove it.`, { cause })
   }
-  return process.env
+  return withFiles(process.env)
 }

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { fitInstallation } from '../../src/db/installation.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
+import { withFiles } from '../../src/process/environment.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
@@ -180,6 +181,34 @@ describe('production', patience, () => {
   ])('does not start when %s has a password that everybody knows', (name, value) => {
     expect(() => loadConfig({ ...production(), [name]: value })).toThrow(`${name} has a password that everybody knows`)
     expect(() => loadConfig({ [name]: value })).not.toThrow()
+  })
+
+  it.each([
+    ['DATABASE_URL', 'postgresql://app:pw4@db.example:5432/payments'],
+    ['DATABASE_READ_URL', 'postgresql://app:pw4@10.0.0.7/payments?sslmode=prefer'],
+    ['REDIS_URL', 'redis://:pw4@cache.example:6379'],
+  ])('does not start when %s goes to another machine without encryption', (name, value) => {
+    expect(() => loadConfig({ ...production(), [name]: value })).toThrow(`${name} must be encrypted in production`)
+    expect(() => loadConfig({ [name]: value })).not.toThrow()
+  })
+
+  it.each([
+    ['DATABASE_URL', 'postgresql://app:pw4@db.example/payments?sslmode=verify-full'],
+    ['DATABASE_URL', 'postgresql://app:pw4@postgres:5432/payments'],
+    ['DATABASE_URL', 'postgresql://app:pw4@[::1]:5432/payments'],
+    ['REDIS_URL', 'rediss://:pw4@cache.example:6379'],
+  ])('starts when %s is encrypted, or a container beside it: %s', (name, value) => {
+    expect(() => loadConfig({ ...production(), [name]: value })).not.toThrow()
+  })
+
+  it('reads a setting from the file that NAME_FILE names, without its last line break, and refuses both at once', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'secret-')), 'redis')
+    await writeFile(path, 'redis://:pw4@redis:6379\n')
+    expect(withFiles({ REDIS_URL_FILE: path }).REDIS_URL).toBe('redis://:pw4@redis:6379')
+    expect(() => withFiles({ REDIS_URL_FILE: path, REDIS_URL: 'x' })).toThrow('both set')
+    expect(() => withFiles({ REDIS_URL_FILE: `${path}.none` })).toThrow(
+      `REDIS_URL_FILE names the file ${path}.none, which cannot be read (ENOENT)`,
+    )
   })
 
   const zeros = (name: string) => `${name}:${Buffer.alloc(32).toString('base64')}`
