@@ -61,6 +61,7 @@ export class Payments {
   readonly beneficiaries: Resources['beneficiaries']
   readonly policies: Resources['policies']
   readonly payments: Resources['payments']
+  readonly batches: Resources['batches']
   readonly approvals: Resources['approvals']
   readonly mandates: Resources['mandates']
   readonly topups: Resources['topups']
@@ -77,8 +78,14 @@ export class Payments {
       const { path: values, ...rest } = input
       return send(transport, { ...rest, method, path: withPath(path, values) })
     }) as Call
-    const resources = createResources(this.call, (path, accept, query, options) =>
-      sendForText(transport, { ...options, method: 'get', path, ...(query && { query }) }, accept),
+    const resources = createResources(
+      this.call,
+      (path, accept, query, options) =>
+        sendForText(transport, { ...options, method: 'get', path, ...(query && { query }) }, accept),
+      ({ query, ...input }, options) => {
+        const outgoing = { ...options, method: 'post', path: '/v1/payment-batches', query }
+        return send(transport, 'csv' in input ? { ...outgoing, csv: input.csv } : { ...outgoing, body: input.body })
+      },
     )
     this.account = resources.account
     this.requestLog = resources.requestLog
@@ -89,6 +96,7 @@ export class Payments {
     this.beneficiaries = resources.beneficiaries
     this.policies = resources.policies
     this.payments = resources.payments
+    this.batches = resources.batches
     this.approvals = resources.approvals
     this.mandates = resources.mandates
     this.topups = resources.topups

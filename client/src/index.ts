@@ -1,3 +1,4 @@
+export type { ListOptions, PaymentBatch, PaymentBatchPreview, PaymentBatchStatus } from './batches.ts'
 export { Payments, type PaymentsOptions } from './client.ts'
 export * from './errors.ts'
 export type { EventsOptions, PaymentsEvent, StreamReset } from './events.ts'

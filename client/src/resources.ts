@@ -1,3 +1,4 @@
+import { createBatches, type Post } from './batches.ts'
 import { Pages } from './pages.ts'
 import type { Answer, Body, Item, Method, MethodOf, Path, Query } from './route-types.ts'
 import type { CallOptions } from './transport.ts'
@@ -40,10 +41,11 @@ const lists =
     })
 
 /** A method for each operation that an integration uses; `client.call` reaches every other one. */
-export const createResources = (call: Call, text: ReadText) => {
+export const createResources = (call: Call, text: ReadText, postBatch: Post) => {
   const list = lists(call)
   const getPayment = (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}', { ...options, path: { id } })
   const getTopUp = (id: string, options?: CallOptions) => call('get', '/v1/topups/{id}', { ...options, path: { id } })
+  const getBatch = (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}', { ...options, path: { id } })
   return {
     account: {
       /** The account with its balance, capabilities and sign-in methods. */
@@ -143,15 +145,13 @@ export const createResources = (call: Call, text: ReadText) => {
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
     },
     batches: {
-      /** Makes many payments with one approval: all of them or none. With the same idempotency key it is one batch. */
-      create: (body: Body<'/v1/payment-batches', 'post'>, options?: CallOptions) =>
-        call('post', '/v1/payment-batches', { ...options, body }),
+      ...createBatches(postBatch, getBatch),
       /** The batches of the workspace, newest first. Their items: `payments.list({ batch_id })`. */
       list: (filters?: Partial<Filters<'/v1/payment-batches'>>, options?: CallOptions) =>
         list('/v1/payment-batches', filters, options),
       /** One batch, and how its items stand. */
-      get: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}', { ...options, path: { id } }),
-      /** Cancels a batch that waits for its approval. */
+      get: getBatch,
+      /** Cancels a batch that waits for its approval or its time. */
       cancel: (id: string, options?: CallOptions) =>
         call('post', '/v1/payment-batches/{id}/cancel', { ...options, path: { id } }),
     },

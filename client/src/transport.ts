@@ -27,7 +27,8 @@ export type TransportOptions = {
   timeoutMs: number
 }
 
-export type Outgoing = { method: string; path: string; body?: unknown; query?: object } & CallOptions
+/** `csv`: a body that is not JSON. */
+export type Outgoing = { method: string; path: string; body?: unknown; csv?: string; query?: object } & CallOptions
 
 /** When a server asks for a longer wait than this, the caller gets the refusal. */
 const longestWaitMs = 60_000
@@ -149,18 +150,19 @@ const attemptOnce = async (
   key: string | undefined,
   accept: string,
 ): Promise<Settled> => {
-  const { body } = outgoing
+  const { body, csv } = outgoing
+  const text = csv ?? (body === undefined ? undefined : JSON.stringify(body))
   const { url, init } = await requestOf(options, outgoing, {
     accept,
-    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(text !== undefined && { 'content-type': csv === undefined ? 'application/json' : 'text/csv' }),
     ...(key !== undefined && { 'idempotency-key': key }),
   })
   const patience = AbortSignal.timeout(outgoing.timeoutMs ?? options.timeoutMs)
   const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, patience]) : patience
   try {
-    const response = await options.fetch(url, { ...init, signal, ...(body !== undefined && { body: JSON.stringify(body) }) })
-    const text = await response.text()
-    return response.ok ? { text } : refusalOf(response, text)
+    const response = await options.fetch(url, { ...init, signal, ...(text !== undefined && { body: text }) })
+    const answer = await response.text()
+    return response.ok ? { text: answer } : refusalOf(response, answer)
   } catch (error) {
     outgoing.signal?.throwIfAborted()
     return { lost: error }

@@ -22,12 +22,12 @@ const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
 
 export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses[payment.status]
 
-export type WaitOptions = {
+export type WaitOptions<Status extends string = PaymentStatus> = {
   /** After this time the wait ends with a `WaitTimeoutError`; the payment continues. */
   timeoutMs?: number
   signal?: AbortSignal
   /** Ends the wait at these statuses as well, such as `pending_approval`. */
-  stopAt?: readonly PaymentStatus[]
+  stopAt?: readonly Status[]
 }
 
 /** The wait is over, but the resource has not ended: nothing failed, and nothing must be sent again. `last` is its last state. */

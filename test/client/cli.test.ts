@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
@@ -138,6 +139,43 @@ describe('with an API key', () => {
     await Promise.race([wait(), run.ended])
     expect(await run.ended, run.err()).toBe(0)
     expect(JSON.parse(run.out()).status).toBe('succeeded')
+  })
+
+  test('batch pays a list in CSV, names the rows that are wrong, and with --dry-run creates nothing', async () => {
+    const env = await withKey({ permissions: ['payment.create', 'payment.read', 'beneficiary.manage'] })
+    const list = join(folder, 'salaries.csv')
+    await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,722000902,ten\n')
+    const wrong = payments(['batch', list, '--dry-run'], env)
+    expect([await wrong.ended, wrong.err()]).toEqual([1, expect.stringMatching(/^row 3, amount: "ten" is no amount/)])
+    await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,20\n')
+    const checked = payments(['batch', list, '--dry-run'], env)
+    expect(await checked.ended, checked.err()).toBe(0)
+    expect(JSON.parse(checked.out())).toMatchObject({ items_count: 2, total_minor: '3000', new_payees_count: 2 })
+    const sent = payments(['batch', list, '--name', 'March', '--key', 'march'], env)
+    expect(await sent.ended, sent.err()).toBe(0)
+    expect(JSON.parse(sent.out())).toMatchObject({ name: 'March', items_count: 2, status: 'pending_approval' })
+    expect(sent.err()).toContain('A person has to approve it')
+  })
+
+  test('deposit says where to pay in, and ends when the money has arrived', async () => {
+    const env = await withKey({ permissions: ['topup.create', 'topup.read'] })
+    const run = payments(['deposit', '--wait'], env)
+    const [, account = ''] = await run.waitForOutput(/account number: (\S+)/)
+    await registerAtEmulator(service.deps)
+    await fetch(`${service.sandboxUrl}/control/deposits`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reference: account, amount_minor: '50000' }),
+    })
+    const settle = async () => {
+      while (run.out() === '') {
+        await service.settle()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+    await Promise.race([settle(), run.ended])
+    expect(await run.ended, run.err()).toBe(0)
+    expect(JSON.parse(run.out())).toMatchObject({ status: 'succeeded', received_minor: '50000' })
   })
 
   test('events --follow prints each event as a line, until it is stopped', async () => {

@@ -4,19 +4,11 @@ import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { type ListenOptions, listen } from './listen.ts'
 import { readLog } from './logs.ts'
+import { batch, deposit } from './money-commands.ts'
 import { defaultUrl, openClient, UsageError } from './session.ts'
 import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
+import type { Terminal } from './terminal.ts'
 import { newSecret } from './webhook.ts'
-
-export type Terminal = {
-  args: readonly string[]
-  env: NodeJS.ProcessEnv
-  /** Output for another program. */
-  out: (line: string) => void
-  /** Output for a person. */
-  say: (line: string) => void
-  signal: AbortSignal
-}
 
 export const usage = `payments: the payments service from a shell
 
@@ -25,6 +17,8 @@ export const usage = `payments: the payments service from a shell
   payments whoami
   payments simulate BENEFICIARY AMOUNT_MINOR [--reference TEXT]
   payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
+  payments batch LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--duplicates-intended] [--key IDEMPOTENCY_KEY] [--wait]
+  payments deposit [--by paybill|bank] [--wait]
   payments refusals [--limit 25]
   payments events [--follow] [--after EVENT]
   payments logs [--follow] [--status 4xx] [--grant GRANT]
@@ -202,6 +196,8 @@ export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<v
   whoami,
   simulate,
   pay,
+  batch,
+  deposit,
   refusals,
   events,
   logs,
