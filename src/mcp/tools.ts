@@ -1,6 +1,7 @@
 import type { Tool } from './tool.ts'
 import { accountTools } from './tools/account.ts'
 import { approvalTools } from './tools/approvals.ts'
+import { batchTools } from './tools/batches.ts'
 import { beneficiaryTools } from './tools/beneficiaries.ts'
 import { eventTools } from './tools/events.ts'
 import { paymentTools } from './tools/payments.ts'
@@ -11,6 +12,7 @@ export const tools: readonly Tool[] = [
   ...accountTools,
   ...beneficiaryTools,
   ...paymentTools,
+  ...batchTools,
   ...approvalTools,
   ...topupTools,
   ...eventTools,

@@ -134,6 +134,106 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   return id
 }
 
+const batchPath = '/v1/payment-batches'
+
+/** Three payments; the last one fails at the provider, as a third of them do. */
+const batchOf = ({ cast }: Stage, last: string, fields: Body = {}): Body => {
+  const { MPESA_B2C, MPESA_B2B } = cast.beneficiaries
+  const items = [MPESA_B2C, MPESA_B2B, last].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '10000' }))
+  // Acts repeat these payments.
+  return { items: items.map((item, n) => ({ ...item, narrative: `${newKey()} ${n}` })), duplicates_intended: true, ...fields }
+}
+
+const newBatch = (stage: Stage, last: string, fields?: Body): Promise<string> =>
+  created(stage.cast.person.api.post(batchPath, batchOf(stage, last, fields)))
+
+/** Every item has ended, and the counts add up to the number of items. */
+const batchHasEnded =
+  ({ cast }: Stage, id: () => string, as: readonly string[] = ['completed']) =>
+  async (): Promise<boolean> => {
+    const { status, counts } = (await cast.person.api.get(`${batchPath}/${id()}`)).body
+    const ended = Object.entries(counts ?? {}).filter(([item]) => endStates.includes(item))
+    return as.includes(status) && ended.reduce((sum, [, count]) => sum + Number(count), 0) === 3
+  }
+
+const failingPayee = ({ cast }: Stage): Promise<string> => newBeneficiary(cast.person.api, { destination: '254700000001' })
+
+const batches: readonly Act[] = [
+  {
+    name: `POST ${batchPath}`,
+    prepare: async (stage) => {
+      const last = await failingPayee(stage)
+      await stage.heir.pause()
+      return request(stage, stage.cast.person.api, batchPath, batchOf(stage, last), ({ id }) => batchHasEnded(stage, () => id)())
+    },
+  },
+  {
+    name: `POST ${batchPath} with a new payee, that waits for approval`,
+    prepare: async (stage) => {
+      serial += 1
+      await stage.heir.pause()
+      const named = { display_name: 'New', destination: `2547${String(50_000_000 + serial)}`, amount_minor: '10000' }
+      const body = { items: [{ beneficiary_id: stage.strict, amount_minor: '10000' }, named] }
+      const waits = async ({ id }: { id: string }) =>
+        (await stage.cast.person.api.get(`${batchPath}/${id}`)).body.counts.pending_approval === 2
+      return request(stage, stage.cast.person.api, batchPath, body, waits)
+    },
+  },
+  ...(['approve', 'reject'] as const).map(
+    (decision): Act => ({
+      name: `POST /v1/approvals/:id/decide, ${decision} a batch`,
+      prepare: async (stage) => {
+        const { api } = stage.cast.person
+        const id = await newBatch(stage, stage.strict)
+        const approval = (await api.get(`${batchPath}/${id}`)).body.approval_id
+        await stage.heir.pause()
+        const as = decision === 'approve' ? ['completed'] : ['rejected']
+        return request(
+          stage,
+          api,
+          `/v1/approvals/${approval}/decide`,
+          { decision },
+          batchHasEnded(stage, () => id, as),
+        )
+      },
+    }),
+  ),
+  {
+    name: `POST ${batchPath}/:id/cancel`,
+    prepare: async (stage) => {
+      const id = await newBatch(stage, stage.strict)
+      await stage.heir.pause()
+      const ended = batchHasEnded(stage, () => id, ['cancelled'])
+      return request(stage, stage.cast.person.api, `${batchPath}/${id}/cancel`, undefined, ended)
+    },
+  },
+  {
+    name: 'sending the items of a batch, of which a third fails',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      const id = await newBatch(stage, await failingPayee(stage))
+      return { act: (victim) => victim.drain(), ended: batchHasEnded(stage, () => id) }
+    },
+  },
+  {
+    name: 'a scheduled batch that becomes due',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      const at = new Date(Date.now() + (await stage.world.provider.ahead()) + 600_000).toISOString()
+      const id = await newBatch(stage, await failingPayee(stage), { execute_at: at })
+      return {
+        before: async () => {
+          await stage.world.provider.advance(700)
+          // Every process follows the provider's time within a second.
+          await wait(1_500)
+        },
+        act: (victim) => victim.sweep(),
+        ended: batchHasEnded(stage, () => id),
+      }
+    },
+  },
+]
+
 type Kind = 'payment' | 'topup'
 
 /** Work that is due, for the process that runs it. A right to send that it did not use is seen in the journal of its machine. */
@@ -276,6 +376,7 @@ const payBy = (rail: keyof Cast['beneficiaries']) => (stage: Stage) => pay(stage
 
 export const acts: readonly Act[] = [
   ...requests,
+  ...batches,
   sends('sending a payment by M-PESA B2C', 'payment', payBy('MPESA_B2C')),
   sends('sending a payment by M-PESA B2B', 'payment', payBy('MPESA_B2B')),
   sends('sending a payment by PesaLink', 'payment', payBy('PESALINK')),

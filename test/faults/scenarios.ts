@@ -108,6 +108,43 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'POST /v1/payment-batches with a new payee',
+    prepare: ({ person, plain }) => {
+      const named = { display_name: 'New', destination: `2547${String(60_000_000 + next())}`, amount_minor: '100000' }
+      const items = [{ beneficiary_id: plain, amount_minor: '100000' }, named]
+      return post(person.api, '/v1/payment-batches', { items })()
+    },
+  },
+  {
+    name: 'POST /v1/approvals/:id/decide, approve a batch',
+    prepare: async ({ person, plain, strict }) => {
+      const items = [plain, strict].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '100000' }))
+      const { approval_id } = (await person.api.post('/v1/payment-batches', { items })).body
+      return () => person.api.post(`/v1/approvals/${approval_id}/decide`, { decision: 'approve' })
+    },
+  },
+  {
+    name: 'POST /v1/payment-batches/:id/cancel',
+    prepare: async ({ person, strict }) => {
+      const items = [{ beneficiary_id: strict, amount_minor: '100000' }]
+      const { id } = (await person.api.post('/v1/payment-batches', { items })).body
+      return () => person.api.post(`/v1/payment-batches/${id}/cancel`)
+    },
+  },
+  {
+    name: 'a scheduled payment that becomes due',
+    prepare: async (stage) => {
+      const { person, plain, service } = stage
+      const execute_at = new Date(service.clock.now().getTime() + 60_000).toISOString()
+      await person.api.post('/v1/payments', { beneficiary_id: plain, amount_minor: '100000', execute_at })
+      service.clock.advance(61)
+      return work(stage, async () => {
+        await service.deps.jobs.sweep()
+        await service.deps.jobs.drain()
+      })
+    },
+  },
+  {
     name: 'sending a payment',
     prepare: async (stage) => {
       await pay(stage, stage.plain)

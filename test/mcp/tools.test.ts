@@ -57,6 +57,8 @@ describe('the tools', () => {
       'wait_for_payment',
       'list_payments',
       'cancel_payment',
+      'create_payment_batch',
+      'get_payment_batch',
       'list_approvals',
       'request_topup',
       'get_topup',

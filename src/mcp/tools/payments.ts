@@ -47,6 +47,7 @@ const create = defineTool({
     idempotency_key: Key,
     ...order,
     narrative: z.string().max(140).optional().describe('What it is for. The person who approves reads it.'),
+    execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
     duplicate_of: z
       .string()
       .optional()
@@ -126,6 +127,7 @@ const list = defineTool({
   hints: reads,
   input: z.strictObject({
     status: z.enum(paymentStatuses).optional(),
+    batch_id: z.string().optional(),
     beneficiary_id: z.string().optional(),
     created_after: z.string().optional().describe('RFC 3339.'),
     created_before: z.string().optional().describe('RFC 3339.'),
@@ -145,7 +147,7 @@ const list = defineTool({
 const cancel = defineTool({
   name: 'cancel_payment',
   title: 'Cancel a payment',
-  description: 'Cancels a payment that waits for approval. A payment that was sent cannot be cancelled.',
+  description: 'Cancels a payment that waits for its approval or its time. A payment that was sent cannot be cancelled.',
   operation: 'payments.cancel',
   hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
   input: z.strictObject({ payment_id: z.string() }),

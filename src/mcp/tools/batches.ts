@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { paymentBatchStatuses } from '../../db/tables/payment-batches.ts'
+import { errorRow, isErrorCode } from '../../errors/catalogue.ts'
+import { isolated } from '../../lib/text.ts'
+import { nextSteps } from '../outcome.ts'
+import { answered, type Caller, defineTool, reads, ToolRefusal } from '../tool.ts'
+
+const Wire = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  status: z.enum(paymentBatchStatuses),
+  items_count: z.int(),
+  total_minor: z.string(),
+  currency: z.string(),
+  counts: z.record(z.string(), z.int()),
+  approval_id: z.string().nullable(),
+})
+type Wire = z.output<typeof Wire>
+
+const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string() })
+
+const BatchOutcome = z.object({
+  status: z.enum([...paymentBatchStatuses, 'refused']).describe('`refused`: nothing was created.'),
+  batch_id: z.string().nullable(),
+  next: z.enum(nextSteps),
+  message: z.string(),
+  items_count: z.int().optional(),
+  total_minor: z.string().optional(),
+  currency: z.string().optional(),
+  counts: z.record(z.string(), z.int()).optional().describe('How many payments have each status.'),
+  approval_url: z.string().optional().describe('Where a person decides about the whole batch. Give it to the person as it is.'),
+  faults: z.array(Fault).optional().describe('Every item that cannot be paid, by its place in `items`, and why.'),
+})
+type BatchOutcome = z.output<typeof BatchOutcome>
+
+const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], string]>> = {
+  scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
+  pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval_url. Then call get_payment_batch.'],
+  processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch later.'],
+  completed: ['done', 'Every payment has ended; `counts` says how. list_payments with batch_id names those that failed.'],
+  failed: ['stop', 'None of its payments was made, and the money is back. Tell the person.'],
+  rejected: ['stop', 'A person rejected it. Do not try to pay it in another way.'],
+  expired: ['stop', 'It was not decided in time, and the money is back. Ask the person whether it is still wanted.'],
+  cancelled: ['stop', 'It was cancelled, and the money is back.'],
+}
+
+const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
+  const [next, message] = steps[batch.status]
+  const waits = batch.approval_id !== null && (batch.status === 'pending_approval' || batch.status === 'scheduled')
+  return {
+    status: batch.status,
+    batch_id: batch.id,
+    next,
+    message: batch.name === null ? message : `${isolated(batch.name)}: ${message}`,
+    items_count: batch.items_count,
+    total_minor: batch.total_minor,
+    currency: batch.currency,
+    counts: batch.counts,
+    ...(waits && { approval_url: `${caller.publicUrl}/approve/${batch.approval_id}` }),
+  }
+}
+
+/** What only another credential solves stays an error. */
+const refusalOf = (error: unknown): BatchOutcome => {
+  if (!(error instanceof ToolRefusal)) throw error
+  const { error: code, message, details } = error.envelope
+  const step = isErrorCode(code) ? errorRow(code).agent : 'stop'
+  if (step === 'new_credential') throw error
+  const faults = z.array(Fault).safeParse(details.items)
+  return { status: 'refused', batch_id: null, next: step, message, ...(faults.success && { faults: faults.data }) }
+}
+
+const create = defineTool({
+  name: 'create_payment_batch',
+  title: 'Create a payment batch',
+  description:
+    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval_url; change_request means that `faults` names what to correct.',
+  operation: 'payment_batches.create',
+  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
+  input: z.strictObject({
+    idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Sending the same again is safe and pays once.'),
+    name: z.string().max(120).optional().describe('What it is for. The person who approves reads it.'),
+    execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
+    duplicates_intended: z
+      .boolean()
+      .optional()
+      .describe('Only after a refusal that names earlier payments, and only if the person wants to pay again.'),
+    items: z
+      .array(
+        z.strictObject({
+          beneficiary_id: z.string().describe('From list_beneficiaries.'),
+          amount_minor: z.string().describe('Minor units as a string: "25000" is KES 250.00.'),
+          account_reference: z.string().max(20).optional(),
+          narrative: z.string().max(140).optional(),
+        }),
+      )
+      .min(1)
+      .max(1_000),
+  }),
+  output: BatchOutcome,
+  run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
+    try {
+      const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
+      return outcomeOf(caller, answered(Wire, answer))
+    } catch (error) {
+      return refusalOf(error)
+    }
+  },
+})
+
+const get = defineTool({
+  name: 'get_payment_batch',
+  title: 'Read a payment batch',
+  description: 'How a batch and its payments stand, and what to do next.',
+  operation: 'payment_batches.get',
+  hints: reads,
+  input: z.strictObject({ batch_id: z.string() }),
+  output: BatchOutcome,
+  run: async ({ batch_id }, caller) => {
+    const path = `/v1/payment-batches/${encodeURIComponent(batch_id)}`
+    return outcomeOf(caller, answered(Wire, await caller.call({ method: 'GET', path })))
+  },
+})
+
+export const batchTools = [create, get]

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { connectAgent } from './connect.ts'
+
+let service: TestService
+let person: Person
+let payees: string[]
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await fund(service, person, 1_000_000n)
+  payees = [
+    await newBeneficiary(person.api, { destination: '254722000601' }),
+    await newBeneficiary(person.api, { destination: '254722000602' }),
+  ]
+})
+afterAll(() => service.close())
+
+test('an agent proposes a batch that a person approves, and never one above its limits', async () => {
+  const spending_controls = { daily_limit_minor: '50000', approval_threshold_minor: '20000' }
+  const { key } = await createKey(person, { spending_controls })
+  const agent = await connectAgent(service.api.url, { bearer: key })
+  const batch = (amounts: string[], idempotency_key: string) =>
+    agent.call('create_payment_batch', {
+      idempotency_key,
+      name: 'Salaries',
+      items: amounts.map((amount_minor, index) => ({ beneficiary_id: payees[index], amount_minor })),
+    })
+  expect(await batch(['30000', '30000'], 'too much')).toMatchObject({
+    status: 'refused',
+    next: 'change_request',
+    faults: [{ index: 1, error: 'policy_denied' }],
+  })
+  const asked = await batch(['30000', '10000'], 'march')
+  expect(asked).toMatchObject({ status: 'pending_approval', next: 'ask_a_person', items_count: 2, total_minor: '40000' })
+  expect(asked.approval_url).toMatch(/\/approve\/apr_/)
+  const id = asked.approval_url.split('/').at(-1)
+  expect((await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })).status).toBe(200)
+  await service.settle()
+  const after = await agent.call('get_payment_batch', { batch_id: asked.batch_id })
+  expect(after).toMatchObject({ status: 'completed', next: 'done', counts: { succeeded: 2 } })
+  expect((await agent.call('list_payments', { batch_id: asked.batch_id })).payments).toHaveLength(2)
+  await agent.close()
+})
