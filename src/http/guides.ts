@@ -15,6 +15,8 @@ export const guideNames = [
   'quickstart',
   'agents',
   'approvals',
+  'funding',
+  'salaries',
   'oauth',
   'mcp',
   'events',

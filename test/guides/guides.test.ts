@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../src/http/guides.ts'
+import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -22,6 +23,7 @@ let paymentsPy: string
 const done = new AbortController()
 beforeAll(async () => {
   service = await startService()
+  await registerAtEmulator(service.deps)
   // A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
   writeFileSync(join(folder, 'package.json'), '{}')
   const install = ['install', '--no-audit', '--no-fund', `${service.api.url}/client.tgz`]
@@ -62,8 +64,8 @@ const programs: Readonly<Record<Language, { command: string; args: string[]; fil
 }
 
 /**
- * The person beside the program: when it has printed something, approves what is waiting in the dashboard and follows an address that it
- * is asked to open.
+ * The person beside the program: when it has printed something, approves what is waiting in the dashboard, follows an address that it is asked
+ * to open, and pays in under an account number that it is told.
  */
 const startPerson = (person: Person, output: () => string) => {
   let acted = ''
@@ -76,6 +78,15 @@ const startPerson = (person: Person, output: () => string) => {
     const id = authorizationIdOf(await person.api.get(path))
     await fetch((await decide(person, id)).body.redirect_to)
   }
+  let paid = false
+  const payIn = async () => {
+    const [, reference] = /account number (\S+)$/m.exec(output()) ?? []
+    if (reference === undefined || paid) return
+    paid = true
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ reference, amount_minor: '500000' })
+    await fetch(`${service.sandboxUrl}/control/deposits`, { method: 'POST', headers, body })
+  }
   const act = async () => {
     for (let looks = 0; !stop.signal.aborted; looks += 1) {
       // Most approvals are printed with their address; once a second the test looks for those that are not.
@@ -84,6 +95,7 @@ const startPerson = (person: Person, output: () => string) => {
         const { data } = (await person.api.get('/v1/approvals?status=pending')).body
         for (const { id } of data) await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })
         await open()
+        await payIn()
       }
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
