@@ -1,32 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Payments } from '#client'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
-import { isLoopbackUrl } from '../src/lib/loopback.ts'
-import { readEnvironment } from '../src/process/environment.ts'
 import { expectSame, expectThere } from './demo/expect.ts'
 import { followEvents, resourceIdOf } from './demo/follow.ts'
+import { playPayday } from './demo/payday.ts'
+import { expectReady, money, print, step, url } from './demo/stage.ts'
 
 // Runs the service's main flow against a running server, as a new user's program would: with the typed client, over HTTP.
-// Fails as soon as an answer differs from the expected one.
-
-const { PUBLIC_URL, PORT, RAILS = 'sandbox' } = readEnvironment()
-const url = PUBLIC_URL || `http://localhost:${PORT || 3000}`
-
-let steps = 0
-const step = (title: string) => {
-  steps += 1
-  console.log(`\n${String(steps).padStart(2)}  ${title}`)
-}
-const print = (text: string) => console.log(`    ${text}`)
-const money = (minor: string | number) => `KES ${(Number(minor) / 100).toFixed(2)}`
-
-const expectReady = async () => {
-  if (!isLoopbackUrl(url) || RAILS !== 'sandbox')
-    throw new Error(`it tops up and pays: it is for a service with simulated rails on this machine, not for ${url}`)
-  const ready = await new Payments({ baseUrl: url }).call('get', '/readyz', { retries: 0 }).catch(() => undefined)
-  if (!ready) throw new Error(`nothing is ready at ${url}: run "npm start" first, in another terminal`)
-  console.log(`The payments service at ${url}`)
-}
+// Fails as soon as an answer differs from the expected one. `npm run demo -- payday` plays a payday instead.
 
 const play = async () => {
   await expectReady()
@@ -129,7 +110,15 @@ const play = async () => {
   }
 }
 
-play().then(
+const scenes: Readonly<Record<string, () => Promise<void>>> = { payment: play, payday: playPayday }
+const [name = 'payment'] = process.argv.slice(2)
+const scene = scenes[name]
+if (!scene) {
+  console.error(`There is no scene "${name}": ${Object.keys(scenes).join(', ')}.`)
+  process.exit(2)
+}
+
+scene().then(
   () => {
     console.log('\nEvery step went as promised.')
     process.exit(0)

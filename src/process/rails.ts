@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { realRails, type SandboxOptions, sandboxRails } from '../app-rails.ts'
@@ -18,6 +19,9 @@ export type RunningRails = {
 
 const usesSandbox = ({ RAILS }: Pick<Config, 'RAILS'>): boolean => !RAILS || RAILS.includes('sandbox')
 const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'sandbox')
+
+/** Where the service writes the address of its own emulator, for programs on this machine. */
+export const sandboxAddressFile = (dataDir: string): string => join(folderOf({ DATA_DIR: dataDir }), 'address')
 
 /** The time of the service with these settings, for a command beside it: the system's, or that of the sandbox that the service uses. */
 export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
@@ -42,6 +46,8 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
     moveTime: time,
   })
   const url = await sandbox.listen(config.SANDBOX_PORT)
+  await mkdir(folder, { recursive: true })
+  await writeFile(sandboxAddressFile(config.DATA_DIR), url)
   const advance = async (seconds: number) => void time.advance(seconds)
   return {
     rails: sandboxRails(config, clock, sandbox, url),

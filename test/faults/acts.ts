@@ -181,7 +181,7 @@ const batches: readonly Act[] = [
   },
   ...(['approve', 'reject'] as const).map(
     (decision): Act => ({
-      name: `POST /v1/approvals/:id/decide, ${decision} a batch`,
+      name: decision === 'approve' ? 'approving a batch' : 'rejecting a batch',
       prepare: async (stage) => {
         const { api } = stage.cast.person
         const id = await newBatch(stage, stage.strict)

@@ -27,8 +27,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-const runDemo = async (variables: Record<string, string>) => {
-  const child = spawn(process.execPath, [demo], { cwd: dataDir, env: { PATH: process.env.PATH, ...compiledOnce, ...variables } })
+const runDemo = async (variables: Record<string, string>, ...scene: string[]) => {
+  const child = spawn(process.execPath, [demo, ...scene], {
+    cwd: dataDir,
+    env: { PATH: process.env.PATH, ...compiledOnce, ...variables },
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const [code] = await once(child, 'close')
@@ -47,6 +50,8 @@ describe('npm run demo', patience, () => {
       expect(output).toContain('Every step went as promised.')
       expect(code).toBe(0)
     }
+    const payday = await runDemo({ PUBLIC_URL: url, DATA_DIR: dataDir }, 'payday')
+    expect(payday.output).toContain('Every step went as promised.')
     const key = await createKey(await signIn(createClient(url)))
     const agent = await connectAgent(url, { bearer: key.key })
     await agent.call('get_balance')
