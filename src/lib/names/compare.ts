@@ -1,0 +1,121 @@
+import { editDistance } from '../edit-distance.ts'
+import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
+
+// Compares the name that people gave a payee with the name that a provider reports for the number. Providers write names in capitals, in
+// another order, with initials, cut off, and with letters hidden: "KAMAU WANJIRU N", "WANJIRU K****". Pure: no provider, no database.
+
+export const nameVerdicts = ['match', 'close_match', 'no_match'] as const
+export type NameVerdict = (typeof nameVerdicts)[number]
+
+/** How much two words have in common. `same` tells people apart; `fits` does not contradict; `similar` may be a slip of the pen. */
+type Likeness = 'same' | 'fits' | 'similar' | 'none'
+const weights: Readonly<Record<Likeness, number>> = { same: 100, fits: 10, similar: 1, none: 0 }
+
+/** Whether a word with hidden letters may be the other one. */
+const fitsMask = (masked: string, word: string): boolean => {
+  const parts = masked.split(maskCharacter)
+  const [head = '', ...rest] = parts
+  const tail = rest.pop() ?? ''
+  if (word.length < head.length + tail.length || !word.startsWith(head) || !word.endsWith(tail)) return false
+  let from = head.length
+  for (const part of rest) {
+    const found = word.indexOf(part, from)
+    if (found < 0) return false
+    from = found + part.length
+  }
+  return from <= word.length - tail.length
+}
+
+const slips = (length: number): number => (length >= 8 ? 2 : length >= 4 ? 1 : 0)
+
+const visible = (word: string): number => word.replaceAll(maskCharacter, '').length
+
+const likenessOf = (a: string, b: string): Likeness => {
+  if (a === b) return visible(a) > 1 ? 'same' : 'fits'
+  const [hides, shows] = a.includes(maskCharacter) ? [a, b] : [b, a]
+  if (hides.includes(maskCharacter)) {
+    if (shows.includes(maskCharacter)) return visible(a) === 0 || visible(b) === 0 || a[0] === b[0] ? 'fits' : 'none'
+    return fitsMask(hides, shows) ? 'fits' : 'none'
+  }
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  if (short.length === 1) return long.startsWith(short) ? 'fits' : 'none'
+  return editDistance(a, b) <= slips(short.length) ? 'similar' : 'none'
+}
+
+type Pair = { given: number; reported: number; likeness: Likeness }
+
+/** Each word of one name with at most one of the other, the best pairs first. Words are sorted, so the order of the names does not matter. */
+const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] => {
+  const all = given
+    .flatMap((a, g) => reported.map((b, r): Pair => ({ given: g, reported: r, likeness: likenessOf(a, b) })))
+    .filter(({ likeness }) => likeness !== 'none')
+    .sort((a, b) => weights[b.likeness] - weights[a.likeness])
+  // The most pairs: each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
+  const partnerOf = new Map<number, Pair>()
+  const improve = (word: number, seen: Set<number>, candidates: readonly Pair[]): boolean => {
+    for (const pair of candidates) {
+      if (pair.given !== word || seen.has(pair.reported)) continue
+      seen.add(pair.reported)
+      const taken = partnerOf.get(pair.reported)
+      if (!taken || improve(taken.given, seen, candidates)) {
+        partnerOf.set(pair.reported, pair)
+        return true
+      }
+    }
+    return false
+  }
+  for (const least of ['same', 'fits', 'similar'] as const) {
+    const candidates = all.filter(({ likeness }) => weights[likeness] >= weights[least])
+    const free = given.map((_, index) => index).filter((index) => ![...partnerOf.values()].some((pair) => pair.given === index))
+    for (const word of free) improve(word, new Set(), candidates)
+  }
+  return [...partnerOf.values()]
+}
+
+/** A provider's field ends somewhere: the last word of a long name may be the beginning of the real one. */
+const fieldEnds = 18
+
+const joined = (words: readonly string[]): string => words.join('')
+
+/** The last word completed from the other name, where it was cut off. */
+const completed = (reported: readonly string[], given: readonly string[]): readonly string[] => {
+  const last = reported.at(-1)
+  if (last === undefined || last.length < 3 || given.includes(last) || reported.join(' ').length < fieldEnds) return reported
+  const whole = given.find((word) => word.length > last.length && word.startsWith(last) && !reported.includes(word))
+  return whole === undefined ? reported : [...reported.slice(0, -1), whole]
+}
+
+/** Surnames and given names that one of the two leaves out are ordinary, those of an organisation tell it apart. */
+const mayLeaveOut = (kind: PayeeKind, same: number): number => (kind === 'organisation' ? 0 : same >= 2 ? 2 : 0)
+
+export type PayeeKind = 'person' | 'organisation'
+
+const verdictOf = (given: readonly string[], cut: readonly string[], kind: PayeeKind): NameVerdict => {
+  const reported = completed(cut, given)
+  if (joined(given) === joined(reported) && !joined(given).includes(maskCharacter)) return 'match'
+  const pairs = pairsOf(given, reported)
+  const count = (likeness: Likeness) => pairs.filter((pair) => pair.likeness === likeness).length
+  const left = (words: readonly string[], side: 'given' | 'reported') =>
+    words.filter((word, index) => visible(word) > 0 && !pairs.some((pair) => pair[side] === index))
+  const [leftGiven, leftReported] = [left(given, 'given'), left(reported, 'reported')]
+  // Both have a word that the other lacks: two people of one family. Only initials may differ.
+  if (leftGiven.length > 0 && leftReported.length > 0) {
+    const onlyInitials = [...leftGiven, ...leftReported].every((word) => visible(word) === 1)
+    return onlyInitials && count('same') >= 2 ? 'close_match' : 'no_match'
+  }
+  const [same, fits, similar] = [count('same'), count('fits'), count('similar')]
+  const extra = leftGiven.length + leftReported.length
+  if (same + fits + similar === 0) return 'no_match'
+  if (same === 0)
+    return similar > 0 && fits === 0 && extra > 0 ? 'no_match' : fits > 0 && pairs.length < 2 ? 'no_match' : 'close_match'
+  if (similar > 0) return 'close_match'
+  return extra <= mayLeaveOut(kind, same) ? 'match' : 'close_match'
+}
+
+/**
+ * Whether a reported name is that of the payee; null where the report is no name. `kind`: which names a person may leave out.
+ */
+export const compareNames = (given: string, reported: string, kind: PayeeKind = 'person'): NameVerdict | null => {
+  if (!isName(reported)) return null
+  return verdictOf(tellingWords(wordsOf(given)), tellingWords(wordsOf(reported)), kind)
+}

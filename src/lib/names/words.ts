@@ -1,0 +1,60 @@
+/** Letters that do not fall apart into a letter and a mark. */
+const letters: Readonly<Record<string, string>> = { ø: 'o', ß: 'ss', æ: 'ae', œ: 'oe', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+
+const titles = new Set(
+  'mr mrs ms miss mx dr prof professor eng engineer hon rev reverend sir madam mama pastor bishop fr sr capt captain col colonel maj gen bw bi bwana ndugu mzee mwalimu cpa adv advocate'.split(
+    ' ',
+  ),
+)
+const legalForms = new Set(
+  'ltd limited plc llp llc inc incorporated co company corp corporation pty gmbh sarl cbo ngo'.split(' '),
+)
+const fillers = new Set(['and', 'the', 'of', 'na', 'ya', 'wa'])
+
+/** Characters that stand for hidden ones. */
+export const maskCharacter = '*'
+const masks = /[*•●▪#_×]+/g
+
+const simplified = (name: string): string =>
+  name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[øßæœłđðþı]/g, (letter) => letters[letter] ?? letter)
+    .replace(masks, maskCharacter)
+    .replace(/(?<=\p{L})x{3,}/gu, maskCharacter)
+    .replace(/[.…]{2,}/g, maskCharacter)
+    .replace(/['’‘`ʼ´]/g, '')
+    .replace(/&|\+/g, ' and ')
+
+const most = 12
+
+/** The words of a name in small letters, without marks, punctuation, and in a form that a mask may be part of. */
+export const wordsOf = (name: string): string[] =>
+  simplified(name)
+    .match(/[\p{L}\p{N}*]+/gu)
+    ?.slice(0, most) ?? []
+
+/** "Ltd", "Mr" and "the" tell nobody apart. A name of nothing else keeps them. */
+export const tellingWords = (words: readonly string[]): readonly string[] => {
+  const telling = words.filter((word) => !titles.has(word) && !legalForms.has(word) && !fillers.has(word))
+  return telling.length > 0 ? telling : words
+}
+
+const noNames = new Set(
+  [
+    'ok okay yes no na null none nil undefined nan unknown success successful accepted approved valid verified active registered customer subscriber beneficiary name test error failed',
+  ].flatMap((text) => text.split(' ')),
+)
+const noNamePhrases = new Set(['not available', 'not found', 'n a', 'no name', 'not applicable', 'to be confirmed'])
+
+/**
+ * Whether a text that a provider gives in the place of a name is one. Seen instead of one: nothing, "OK", "N/A", "null", the number itself, a
+ * mask without a letter.
+ */
+export const isName = (text: string): boolean => {
+  const words = wordsOf(text)
+  const shown = words.map((word) => word.replaceAll(maskCharacter, '')).filter(Boolean)
+  if (!shown.some((word) => /\p{L}/u.test(word)) || shown.join('').length < 2) return false
+  return !noNamePhrases.has(words.join(' ')) && !words.every((word) => noNames.has(word))
+}
