@@ -73,6 +73,7 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   },
   bankCodes: config.PESALINK_BANK_CODES,
   failureCodes: config.PESALINK_FAILURE_CODES,
+  ...(config.PESALINK_LOOKUP_PATH !== undefined && { lookUpPath: config.PESALINK_LOOKUP_PATH }),
   callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: config.PESALINK_TIMEOUT_MS,
   depositBankCode: config.PESALINK_DEPOSIT_BANK_CODE ?? null,
@@ -140,6 +141,10 @@ const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: 
   return (config[repeat.setting] ?? isEmulator) ? { provenFor: isEmulator ? null : account } : null
 }
 
+/** Providers allow queries for names one by one, on request: only the emulator answers them all from the start. */
+const asksForNames = ({ NAME_LOOKUPS: named }: Pick<Config, 'NAME_LOOKUPS'>, rail: RailName, isEmulated: boolean): boolean =>
+  named === undefined ? isEmulated : named.includes(rail)
+
 /** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
 const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
@@ -157,7 +162,8 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       const adapter = connected.payout[rail]
       if (!adapter) continue
       const repeats = repeatsOf(config, rail, account, registersItself)
-      payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config), repeats, account }
+      const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
+      payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config), repeats, account, lookUp }
     }
     const prompt = connected.collection[collectionRail]
     if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }

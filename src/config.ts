@@ -9,6 +9,7 @@ import {
   list,
   minorAmount,
   origin,
+  rails,
   rpcUrls,
   whole,
 } from './config/fields.ts'
@@ -55,6 +56,7 @@ const environment = z.object({
   EVM_RPC_URLS: rpcUrls.default(new Map()),
   SIWE_CHAIN_IDS: list.pipe(z.array(whole(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
   RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
+  NAME_LOOKUPS: rails.optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
   RAIL_CONCURRENCY: whole(1, 1_000).default(100),
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),

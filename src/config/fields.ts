@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type KeyRing, parseKeyRing } from '../lib/key-ring.ts'
+import { type RailName, railNames } from '../lib/rail-names.ts'
 import { parseWalletName } from '../lib/wallet-name.ts'
 
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
@@ -13,6 +14,19 @@ export const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter(Boolean),
 )
+
+/** `on` is every rail, `off` none. */
+export const rails = list.transform((names, context): readonly RailName[] => {
+  if (names.length === 1 && names[0] === 'on') return railNames
+  if (names.length === 1 && names[0] === 'off') return []
+  for (const name of names)
+    if (!railNames.some((rail) => rail === name))
+      context.addIssue({
+        code: 'custom',
+        message: `"${name}" is no rail: name some of ${railNames.join(', ')}, or write on or off`,
+      })
+  return railNames.filter((rail) => names.includes(rail))
+})
 
 export const minorAmount = z
   .string()

@@ -62,9 +62,10 @@ export type Submission =
  * What the provider reports. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing. `amountMinor` is
  * the amount that the provider reports (null when it reports none): a person looks at a difference. `receipt` is null only where the proof
  * has none (the STK query): the callback may still bring it. Messages contain no phone or account number.
+ * `payeeName`: whose number it is, as the provider writes it.
  */
 export type Evidence =
-  | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null }
+  | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
   | ({ kind: 'failed' } & Failure)
   | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; message: string }
   | { kind: 'pending' }
@@ -86,6 +87,15 @@ export type DeliveryKind = 'result' | 'timeout'
 /** A parsed delivery: its evidence, and the ids that it names, which are compared with the attempt in its path. */
 export type Delivery = { evidence: Evidence; provider: ProviderReference }
 
+/** Whose name is asked for. `isPaybill`: the number of an organisation is a paybill, not a till. */
+export type NameQuery = { rail: RailName; destination: string; bankCode: string | null; isPaybill: boolean }
+
+/** `nameless`: the provider answered, and gave no name. `unreachable`: nothing is known, and it may be asked again. */
+export type NameAnswer = { kind: 'named'; name: string } | { kind: 'nameless' } | { kind: 'unreachable' }
+
+/** Asks the provider who a destination belongs to. It moves nothing, and never throws. */
+export type LookUp = (query: NameQuery) => Promise<NameAnswer>
+
 /** What calls a provider to pay. It has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutAdapter = {
   /**
@@ -94,6 +104,7 @@ export type PayoutAdapter = {
    */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
+  lookUp: LookUp
   /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
   /**
@@ -116,8 +127,9 @@ export type Movement = { receipt: string; at: Date; amountMinor: Minor; referenc
  */
 export type Repeats = { provenFor: string | null }
 
-/** A rail that pays, with the limits of this deployment. */
-export type PayoutRail = PayoutAdapter & {
+/** A rail that pays, with the limits of this deployment. `lookUp` is null where the provider is not asked for names. */
+export type PayoutRail = Omit<PayoutAdapter, 'lookUp'> & {
+  readonly lookUp: LookUp | null
   readonly limits: RailLimits
   readonly repeats: Repeats | null
   /** What identifies the organisation at the provider. */

@@ -49,6 +49,9 @@ export const safeCode = (text: string | undefined): string => {
 export const receiptOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w./-]{1,64}$/.test(text) ? text : undefined
 
+/** "254722000111 - WANJIRU KAMAU" without the number: none is stored or shown in full. */
+export const withoutNumber = (text: string): string => text.replace(/\d{5,}/g, ' ').replace(/^[\s+-]+/, '')
+
 /** A person's name as a provider writes it, made safe to store and show; null when nothing is left. */
 export const personName = (text: string): string | null => {
   const clean = text

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. */
-export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean }
+/** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. `delayMs`: it comes late. */
+export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean; delayMs?: number }
 
 /** A fault for the next request: `takesEffect` says whether the provider acts on the request before the fault. */
 export type Fault = { takesEffect: boolean } & (

@@ -32,6 +32,8 @@ export type Order = {
   queryCount: number
   /** A person paid it in, under the name that the provider reports; null for what a client ordered. */
   payer: string | null
+  /** Whose number it goes to, as the provider reports it with the outcome; null where nobody is known. */
+  payee: string | null
 }
 
 /** Money that really moved, whatever was reported. */
@@ -89,6 +91,7 @@ export const createBook = (clock: Clock, store: Store) => {
         movedAt: movedAt === null ? null : new Date(movedAt),
         returned: null,
         payer: order.payer ?? null,
+        payee: order.payee ?? null,
       })
       return
     }
@@ -106,13 +109,15 @@ export const createBook = (clock: Clock, store: Store) => {
 
   return {
     open: (
-      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount' | 'payer'> & {
+      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount' | 'payer' | 'payee'> & {
         payer?: string | null
+        payee?: string | null
       },
     ): Order => {
       const opened: Order = {
         ...order,
         payer: order.payer ?? null,
+        payee: order.payee ?? null,
         state: 'under_way',
         reported: false,
         at: clock.now(),

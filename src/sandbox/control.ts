@@ -7,6 +7,7 @@ import { controlPage } from './control-page.ts'
 import { depositsOf, PayIn, payIn } from './deposits.ts'
 import { statementCsv } from './emulated.ts'
 import { maskedParty } from './journal.ts'
+import { Holder } from './names.ts'
 import type { Provider } from './provider.ts'
 import { NewRule } from './rules.ts'
 
@@ -71,6 +72,13 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
     control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
       reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
     )
+    control.post('/control/names', (request, reply) => {
+      const parsed = Holder.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      provider.names.set(parsed.data)
+      journal.note('rule', { name_of: maskedParty(parsed.data.party) })
+      return reply.code(204).send()
+    })
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
     control.get('/control/deposits', async () => ({ data: depositsOf(provider).map(presentOrder) }))

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { textField } from '../rails/json.ts'
+import { field, textField } from '../rails/json.ts'
 import { accountBalance, pullTransactions, reversal } from './account-endpoints.ts'
 import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { registerUrl } from './deposits.ts'
 import type { Respond } from './faults.ts'
+import { queryOrganisation, querySubscriber } from './name-endpoints.ts'
 import { b2b, b2c, transactionStatus } from './payout-endpoints.ts'
 import type { Provider } from './provider.ts'
 import { stkPush, stkQuery } from './stk-endpoint.ts'
@@ -19,10 +20,20 @@ const endpoints = {
   '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
   '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
   '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
+  '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber },
+  '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation },
   '/mpesa/reversal/v1/request': { rail: null, answer: reversal },
 } as const
 
-const partyOf = (body: unknown): string | null => textField(body, 'PhoneNumber') ?? textField(body, 'PartyB') ?? null
+/** A fault that a test orders is meant for an order, never for the registration of an address or a query for a name. */
+const sideErrands: ReadonlySet<unknown> = new Set([registerUrl, querySubscriber, queryOrganisation])
+
+const partyOf = (body: unknown): string | null =>
+  textField(body, 'PhoneNumber') ??
+  textField(body, 'PartyB') ??
+  textField(body, 'Identifier') ??
+  textField(field(body, 'body'), 'msisdn') ??
+  null
 
 const generateToken = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
   const { consumerKey, consumerSecret } = provider.credentials.daraja
@@ -47,8 +58,7 @@ export const registerDaraja = (app: FastifyInstance, provider: Provider, respond
       if (!provider.tokens.MPESA.accepts(request.headers.authorization)) {
         return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, target, faulty: false })
       }
-      // A fault that a test orders is meant for an order, never for the registration of an address.
-      return respond(reply, () => answer(provider, request.body), { path, target, faulty: answer !== registerUrl })
+      return respond(reply, () => answer(provider, request.body), { path, target, faulty: !sideErrands.has(answer) })
     })
   }
 }

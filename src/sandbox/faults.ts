@@ -33,6 +33,7 @@ export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault
       const payload = answer()
       note(payload.lost ? 'lost' : payload.status)
       if (rule && 'delayMs' in rule) await wait(rule.delayMs)
+      if (payload.delayMs) await wait(payload.delayMs)
       return sendAnswer(reply, payload)
     },
   }

@@ -6,6 +6,9 @@ import { describe } from './result-codes.ts'
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
 
+/** The number, and behind it the name of its holder where there is one. */
+const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
+
 const envelope = (order: Order, code: number | string, transactionId: string) => ({
   ResultType: 0,
   ResultCode: code,
@@ -25,7 +28,7 @@ export const renderB2c: Render = (order, settled) => {
     TransactionReceipt: settled.receipt,
     B2CRecipientIsRegisteredCustomer: 'Y',
     B2CChargesPaidAccountAvailableFunds: -4510,
-    ReceiverPartyPublicName: `${order.party} - JANE DOE`,
+    ReceiverPartyPublicName: publicName(order),
     TransactionCompletedDateTime: localTime(order.at).dotted,
     B2CUtilityAccountAvailableFunds: 10116,
     B2CWorkingAccountAvailableFunds: 900000,
@@ -48,7 +51,7 @@ export const renderB2b: Render = (order, settled) => {
     DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
     TransCompletedTime: localTime(order.at).compact,
     DebitPartyCharges: '',
-    ReceiverPartyPublicName: `${order.party} - Biller`,
+    ReceiverPartyPublicName: publicName(order),
     Currency: 'KES',
     InitiatorAccountCurrentBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
   })
@@ -95,7 +98,7 @@ export const renderStatus = (order: Order | undefined, query: QueryIds, code: st
   const ResultParameter = [
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
-    { Key: 'CreditPartyName', Value: `${order.party} - JANE DOE` },
+    { Key: 'CreditPartyName', Value: publicName(order) },
     { Key: 'ConversationID', Value: order.conversation },
     { Key: 'Amount', Value: wireNumber(shillings(order.amountMinor)) },
     ...(order.state === 'moved' ? [{ Key: 'ReceiptNo', Value: order.receipt }] : [{ Key: 'ReceiptNo' }]),

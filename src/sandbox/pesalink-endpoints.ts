@@ -55,6 +55,7 @@ const details = (order: Order, settled: { amountMinor: bigint; receipt: string }
     charge: 0,
     reference: order.key,
     transactionId: settled.receipt,
+    ...(order.payee !== null && { receiverName: order.payee }),
     serviceName: 'PesaLink',
   },
 })

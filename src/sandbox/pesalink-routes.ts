@@ -5,6 +5,7 @@ import type { EmulatedAnswer } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { registerNotices } from './deposits.ts'
 import type { Respond } from './faults.ts'
+import { queryAccount } from './name-endpoints.ts'
 import { refuse, transfer, transferDetails } from './pesalink-endpoints.ts'
 import type { Provider } from './provider.ts'
 
@@ -12,7 +13,7 @@ const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
 const Named = z.object({ reference: z.string() })
 
 const partyOf = (body: unknown): string | null => {
-  const destination = field(body, 'destination')
+  const destination = field(body, 'destination') ?? body
   return textField(destination, 'accountNumber') ?? textField(destination, 'mobileNumber') ?? null
 }
 
@@ -51,6 +52,9 @@ export const registerPesalink = (app: FastifyInstance, provider: Provider, respo
       authorized(request, reply, () => transfer(provider, service, request.body, header(request, 'signature'))),
     )
   }
+  app.post('/account-api/v3.0/pesalink/lookup', (request, reply) =>
+    authorized(request, reply, () => queryAccount(provider, request.body, header(request, 'signature')), false),
+  )
   app.post('/account-api/v3.0/notifications', (request, reply) =>
     authorized(request, reply, () => registerNotices(provider, request.body), false),
   )

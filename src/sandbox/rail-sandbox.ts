@@ -10,6 +10,7 @@ import { createDeliver, type SandboxLogger } from './deliver.ts'
 import { depositForms, emulated, renderings } from './emulated.ts'
 import { createFaults } from './faults.ts'
 import { createJournal, type Journal } from './journal.ts'
+import { createNames, type Names } from './names.ts'
 import { perform } from './perform.ts'
 import type { Provider } from './provider.ts'
 import { createRules, type Rules } from './rules.ts'
@@ -45,6 +46,7 @@ export type RailSandbox = {
   /** The next authorized request gets this fault. */
   failNext: (fault: Fault) => void
   rules: Rules
+  names: Names
   journal: Journal
   revokeTokens: () => void
   tokensIssued: (provider: ProviderName) => number
@@ -66,6 +68,7 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<ProviderName, Tokens>,
     rules: createRules(),
     addresses: createAddresses(folder),
+    names: createNames(folder),
     journal,
   }
 }
@@ -109,6 +112,7 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     orders: book.orders,
     failNext: faults.failNext,
     rules,
+    names: provider.names,
     journal,
     revokeTokens: () => {
       for (const name of providers) provider.tokens[name].revokeAll()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type AnyRail, allRails } from '../lib/rail-names.ts'
 import { type Fault, gatewayError } from './answer.ts'
+import { type NameFault, nameFaults } from './names.ts'
 import type { Reporting } from './scenario.ts'
 
 /** What goes wrong with a request, and what goes wrong with the report of its outcome. */
@@ -23,10 +24,10 @@ const onRepeat = { pay_again: 'pays_again', refuse_repeat_late: 'refused_by_resu
 type RepeatEffect = keyof typeof onRepeat
 export type RepeatAnswer = (typeof onRepeat)[RepeatEffect]
 
-export const effects = [...onRequest, ...Object.keys(onCallback), ...Object.keys(onRepeat)] as Effect[]
-type Effect = RequestEffect | CallbackEffect | RepeatEffect
+export const effects = [...onRequest, ...Object.keys(onCallback), ...Object.keys(onRepeat), ...nameFaults] as Effect[]
 type RequestEffect = (typeof onRequest)[number]
 type CallbackEffect = keyof typeof onCallback
+type Effect = RequestEffect | CallbackEffect | RepeatEffect | NameFault
 
 export const NewRule = z.strictObject({
   effect: z.enum(effects as [Effect, ...Effect[]]),
@@ -43,6 +44,7 @@ export type Rule = z.output<typeof NewRule> & { id: string; used: number }
 export type Target = { rail: AnyRail | null; party: string | null }
 
 const isCallbackEffect = (effect: Rule['effect']): effect is CallbackEffect => Object.hasOwn(onCallback, effect)
+const isNameFault = (effect: Rule['effect']): effect is NameFault => nameFaults.some((name) => name === effect)
 const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
 
 const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
@@ -101,6 +103,11 @@ export const createRules = () => {
     forRepeat: (target: Target): RepeatAnswer | undefined => {
       const rule = take(target, ({ effect }) => Object.hasOwn(onRepeat, effect))
       return rule && onRepeat[rule.effect as RepeatEffect]
+    },
+    /** Of queries for names only: a fault of a payment is never spent on one. */
+    forName: (target: Target): { effect: NameFault; delay_ms: number } | undefined => {
+      const rule = take(target, ({ effect }) => isNameFault(effect))
+      return rule && { effect: rule.effect as NameFault, delay_ms: rule.delay_ms }
     },
   }
 }

@@ -18,7 +18,7 @@ export const take = (provider: Provider, { scenario: chosen, ...fields }: Taken)
   const byDestination = chosen ?? scenarioFor(fields.party)
   const reporting = provider.rules.forOrder({ rail: fields.rail, party: fields.party })
   const scenario = reporting ? { ...byDestination, reporting } : byDestination
-  const order = provider.book.open({ ...fields, scenario, code: scenario.code })
+  const order = provider.book.open({ ...fields, scenario, code: scenario.code, payee: provider.names.of(fields.party) })
   perform(provider, order)
   return order
 }

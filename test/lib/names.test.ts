@@ -42,13 +42,16 @@ const cases: readonly Case[] = [
   ['Limited', 'LIMITED', 'match', 'organisation'],
   ['', 'WANJIRU KAMAU', 'no_match'],
   ...['', ' ', 'OK', 'ok', 'N/A', 'n.a.', 'null', 'Success', '254722000111', '0', '****', '-', 'Not found', 'X'].map(
-    (text): Case => ['Wanjiru Kamau', text, null],
+    (text) => ['Wanjiru Kamau', text, null] as const,
   ),
 ]
 
-test.each(cases)('%s, reported as %s: %s', (given, reported, verdict, kind) => {
-  expect(compareNames(given, reported, kind)).toBe(verdict)
-})
+test.each(cases.map(([given, reported, verdict, kind]) => ({ given, reported, verdict, kind })))(
+  '$given, reported as $reported: $verdict',
+  ({ given, reported, verdict, kind }) => {
+    expect(compareNames(given, reported, kind)).toBe(verdict)
+  },
+)
 
 const word = fc.stringMatching(/^[bdgkmnrtw][aeiou][bdgkmnrtw][aeiou][bdgkmnrtw]?[aeiou]{0,2}$/)
 const people = fc.uniqueArray(word, { minLength: 2, maxLength: 4 })

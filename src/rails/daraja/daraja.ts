@@ -4,6 +4,7 @@ import { createCollectionRail } from './collection.ts'
 import { createCredential } from './credentials.ts'
 import { createPaybillDeposits } from './deposits.ts'
 import { createGateway } from './gateway.ts'
+import { createLookUp } from './look-up.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 import { createPayoutRail } from './payout.ts'
 
@@ -21,7 +22,7 @@ export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): Daraja => 
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {
     account: createAccount(options, post, credential),
-    payout: createPayoutRail(options, post, credential),
+    payout: createPayoutRail(options, post, { credential, lookUp: createLookUp(options, post, deps.clock) }),
     deposits: createPaybillDeposits(options, post),
     collection: createCollectionRail(options, post, deps.clock),
   }

@@ -7,7 +7,7 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
-export type Post = ((path: string, body: Record<string, string>, permission?: Permission) => Promise<Exchange>) & {
+export type Post = ((path: string, body: object, permission?: Permission) => Promise<Exchange>) & {
   ready: () => Promise<void>
 }
 
@@ -34,7 +34,7 @@ export const obtainToken = async (
 export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
-  const post = (path: string, body: Record<string, string>, permission?: Permission) =>
+  const post = (path: string, body: object, permission?: Permission) =>
     authorizedExchange(
       { lookup: deps.lookup, tokens, refusesToken },
       { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs, permission },

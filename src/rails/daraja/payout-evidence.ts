@@ -1,5 +1,6 @@
 import { failure as failureOf } from '../../lib/failure-codes.ts'
 import { readShillings } from '../amounts.ts'
+import { reportedName } from '../names.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode, safeMessage } from '../text.ts'
 import { endedStatuses, payoutFailure } from './codes.ts'
@@ -17,13 +18,14 @@ const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
 const duplicateResults = new Set(['13', '15'])
 
 /** A success needs a receipt (which makes it unique) and a readable amount: a real one always has both. */
-const succeeded = (named: string | undefined, amount: string | undefined): Evidence => {
+const succeeded = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence => {
   const receipt = receiptOf(named)
   if (receipt === undefined || isPlaceholder(receipt))
     return unknown('no_receipt', 'The provider reports a success without a receipt.')
   const amountMinor = readShillings(amount)
   if (amountMinor === undefined) return unknown('no_amount', 'The provider reports a success without a readable amount.')
-  return { kind: 'succeeded', receipt, amountMinor }
+  const payeeName = reportedName(payee)
+  return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
 /**
@@ -46,7 +48,8 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
   const code = result.code ?? ''
   if (code === '0') {
     const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
-    return succeeded(receipt, result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount'))
+    const amount = result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount')
+    return succeeded(receipt, amount, result.parameter('ReceiverPartyPublicName'))
   }
   const failure = payoutFailure(code)
   return failure === undefined
@@ -72,7 +75,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   }
   switch (word) {
     case 'completed':
-      return succeeded(result.parameter('ReceiptNo'), result.parameter('Amount'))
+      return succeeded(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
     case 'initiated':
     case 'authorized':
       return { kind: 'pending' }

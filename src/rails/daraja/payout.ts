@@ -1,6 +1,6 @@
 import { permissionFor } from '../fingerprint.ts'
 import { textField } from '../json.ts'
-import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode } from '../text.ts'
 import type { Post } from './gateway.ts'
 import type { DarajaOptions } from './options.ts'
@@ -10,7 +10,11 @@ import { readSubmission } from './submission.ts'
 
 const unknownOutcome = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
-export const createPayoutRail = (options: DarajaOptions, post: Post, credential: () => string): PayoutAdapter => {
+export const createPayoutRail = (
+  options: DarajaOptions,
+  post: Post,
+  { credential, lookUp }: { credential: () => string; lookUp: LookUp },
+): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
@@ -52,5 +56,5 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     return unknownOutcome(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { ready: post.ready, pay, query, readDelivery: readPayoutDelivery }
+  return { ready: post.ready, pay, lookUp, query, readDelivery: readPayoutDelivery }
 }

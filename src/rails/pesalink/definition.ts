@@ -36,6 +36,7 @@ export const pesalink = defineProvider({
     PESALINK_DEPOSIT_BANK_CODE: z.string().optional(),
     PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
     PESALINK_REFERENCE_IS_UNIQUE: flag.optional(),
+    PESALINK_LOOKUP_PATH: z.string().startsWith('/').optional(),
     PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   },
   required: [

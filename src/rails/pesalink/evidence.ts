@@ -1,6 +1,7 @@
 import { failure } from '../../lib/failure-codes.ts'
 import { readShillings } from '../amounts.ts'
 import { asText, field, textField } from '../json.ts'
+import { reportedName } from '../names.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'
 
@@ -29,7 +30,8 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
       if (receipt === undefined) return unknown('no_receipt', 'The bank reports a success without a reference.')
       const amountMinor = amountOf(details)
       if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a success of an unreadable amount.')
-      return { kind: 'succeeded', receipt, amountMinor }
+      const payeeName = reportedName(textField(details, 'receiverName'))
+      return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
     }
     case 'failed':
       return failed(asText(field(details, 'code')), failureCodes)

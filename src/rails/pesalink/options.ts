@@ -20,6 +20,7 @@ export type PesalinkOptions = {
   tokenPath?: string
   transferPath?: string
   queryPath?: string
+  lookUpPath?: string
   timeoutMs: number
   /** The code of our bank, for people who pay in from another one; null: switched off. */
   depositBankCode: string | null
@@ -33,4 +34,5 @@ export const defaultPaths = {
   tokenPath: '/authentication/api/v3/authenticate/merchant',
   transferPath: '/transaction-api/v3.0/remittance',
   queryPath: '/transaction-api/v3.0/transactions/details',
+  lookUpPath: '/account-api/v3.0/pesalink/lookup',
 } as const

@@ -6,6 +6,7 @@ import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } 
 import { safeCode, safeMessage } from '../text.ts'
 import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
 import { createGateway } from './gateway.ts'
+import { createLookUp } from './look-up.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
 import { prepareTransfer } from './request.ts'
 import { createSigner } from './signature.ts'
@@ -69,5 +70,11 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
     return readAnswer(data, attempt.reference, options.failureCodes)
   }
 
-  return { ready: send.ready, pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
+  return {
+    ready: send.ready,
+    pay,
+    lookUp: createLookUp(options, send, sign),
+    query,
+    readDelivery: readTransferDelivery(options.failureCodes),
+  }
 }

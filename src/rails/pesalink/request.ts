@@ -22,8 +22,11 @@ const bankCodeAt = (table: PesalinkOptions['bankCodes'], bankCode: string): stri
   return Object.hasOwn(table, bankCode) ? table[bankCode] : undefined
 }
 
+/** The part of an instruction that says where the money goes. */
+type Place = Pick<PayoutInstruction, 'destination' | 'bankCode'>
+
 /** With a bank code the destination is an account at that bank, without one it is a phone number. */
-const destinationOf = (options: PesalinkOptions, instruction: PayoutInstruction): Destination | undefined => {
+export const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction: Place): Destination | undefined => {
   if (instruction.bankCode === null) {
     if (!mobile.test(instruction.destination)) return undefined
     return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }

@@ -1,0 +1,18 @@
+import type { Exchange } from './exchange.ts'
+import type { NameAnswer } from './rail.ts'
+import { personName, withoutNumber } from './text.ts'
+
+/** A name that a provider reports beside a number; undefined where there is none. */
+export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
+
+/**
+ * The answer to a query for a name. Only the presence of a name counts: the codes of a success differ between providers' pages and answers. A
+ * refusal by the provider itself says that there is no name; everything else is no answer.
+ */
+export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
+  if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
+  const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined
+  if (name !== undefined) return { kind: 'named', name }
+  const isRefusal = answer.status >= 400 && answer.status < 500 && ![401, 403, 408, 429].includes(answer.status)
+  return answer.status < 300 || isRefusal ? { kind: 'nameless' } : { kind: 'unreachable' }
+}
