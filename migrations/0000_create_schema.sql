@@ -123,10 +123,19 @@ CREATE TABLE "beneficiaries" (
 	"changed_by_grant_id" uuid,
 	"changed_by_label" text,
 	"changed_at" timestamp (3) with time zone,
+	"verification" text DEFAULT 'unverified' NOT NULL,
+	"reported_name" text,
+	"name_source" text,
+	"name_checked_at" timestamp (3) with time zone,
+	"name_check_due_at" timestamp (3) with time zone,
+	"name_checks" integer DEFAULT 0 NOT NULL,
+	"result_name" text,
+	"similar_to_id" uuid,
 	"confirmed_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"archived_at" timestamp (3) with time zone,
+	CONSTRAINT "beneficiaries_verification_check" CHECK ("beneficiaries"."verification" in ('unverified', 'match', 'close_match', 'no_match', 'unavailable')),
 	CONSTRAINT "beneficiaries_rail_check" CHECK ("beneficiaries"."payment_rail" in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK')),
 	CONSTRAINT "beneficiaries_account_reference_check" CHECK ("beneficiaries"."account_reference" is null or "beneficiaries"."payment_rail" in ('MPESA_B2B'))
 );
@@ -989,6 +998,7 @@ CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");-
 CREATE INDEX "beneficiaries_made_by" ON "beneficiaries" USING btree ("created_by_grant_id","id") WHERE "beneficiaries"."created_by_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "beneficiaries_changed_by" ON "beneficiaries" USING btree ("changed_by_grant_id","id") WHERE "beneficiaries"."changed_by_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "beneficiaries_proposed" ON "beneficiaries" USING btree ("workspace_id","id") WHERE "beneficiaries"."confirmed_at" is null;--> statement-breakpoint
+CREATE INDEX "beneficiaries_name_checks" ON "beneficiaries" USING btree ("name_check_due_at") WHERE "beneficiaries"."name_check_due_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_account_key" ON "payees" USING btree ("paybill_id","reference_key") WHERE "payees"."paybill_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "deposits_receipt_key" ON "deposits" USING btree ("provider","receipt");--> statement-breakpoint

@@ -50,6 +50,7 @@ export const workspaceAuditActions = [
   'beneficiary.archived',
   'beneficiary.confirmed',
   'beneficiary.created',
+  'beneficiary.name_check',
   'beneficiary.updated',
   'grant.create',
   'grant.revoke',

@@ -5,7 +5,8 @@ import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
 
 /** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
-export type WorkKind = 'payments' | 'topups' | 'deliveries'
+export const workKinds = ['payments', 'topups', 'deliveries', 'names'] as const
+export type WorkKind = (typeof workKinds)[number]
 
 export type Work = {
   lanes: Readonly<Record<WorkKind, readonly Lane[]>>
@@ -42,7 +43,7 @@ export const createJobs = (options: { db: Db; mode: 'inline' | 'off'; logger: Lo
       for (const runner of runners.get(kind) ?? []) runner.wake(rails)
     },
     start: async (work) => {
-      for (const kind of ['payments', 'topups', 'deliveries'] as const) {
+      for (const kind of workKinds) {
         const { onFailure } = work
         runners.set(
           kind,

@@ -6,6 +6,7 @@ import type { Work } from '../jobs/jobs.ts'
 import type { Sweep } from '../jobs/sweeps.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/key-retention.ts'
+import { createNamesLane } from './beneficiaries/name-checks.ts'
 import type { Deps as DelegationDeps } from './delegation/deps.ts'
 import { revokeDueGrants } from './delegation/grants/service.ts'
 import { pruneSessions } from './identity/sessions/prune.ts'
@@ -91,6 +92,7 @@ const createWork = (deps: WorkDeps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
     deliveries: [createDeliveriesLane(deps, subjects)],
+    names: [createNamesLane(deps)],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
 import type { RailLimits } from './rail.ts'
 
@@ -20,6 +21,8 @@ export type PayoutDefinition<Settings> = {
   /** What of a destination may be shown. */
   mask: (destination: string) => string
   limits: (settings: Settings) => RailLimits
+  /** Whose names it reports. */
+  payee: PayeeKind
   /**
    * Behind one destination there are many accounts, and the reference names the one that is paid: its form. Null: a reference is a note, and
    * says nothing about who is paid.

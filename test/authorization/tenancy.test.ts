@@ -80,6 +80,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'PATCH /v1/beneficiaries/:id': { id: beneficiary, body: { display_name: 'Mine' } },
     'DELETE /v1/beneficiaries/:id': { id: beneficiary },
     'POST /v1/beneficiaries/:id/confirm': { id: beneficiary },
+    'POST /v1/beneficiaries/:id/verify': { id: beneficiary },
     'GET /v1/spending-policies/:id': { id: policy },
     'PATCH /v1/spending-policies/:id': { id: policy, body: { version: 1, name: 'Mine' } },
     'DELETE /v1/spending-policies/:id': { id: policy },

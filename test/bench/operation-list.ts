@@ -218,6 +218,7 @@ export const rare: Readonly<Record<string, string>> = {
   'beneficiaries.archive': sameAs('beneficiaries.update'),
   'beneficiaries.confirm': byPerson,
   'request_log.list': 'read when something went wrong',
+  'beneficiaries.verify': byPerson,
   'payment_refusals.list': sameAs('payments.list'),
   'payment_batches.': 'a payroll: a few times a month',
   'policies.create': 'each one that is made makes the next payment dearer, and a workspace has few',

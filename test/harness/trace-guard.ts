@@ -13,7 +13,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   approval_voids: [],
   adjustments: [],
   intent_mandates: ['updated_at'],
-  beneficiaries: ['updated_at'],
+  beneficiaries: ['updated_at', 'name_check_due_at', 'name_checks', 'name_checked_at', 'result_name', 'similar_to_id'],
   spending_policies: ['updated_at'],
   // A refresh moves the end of an OAuth grant; its limit stands in the grant that the consent made.
   grants: ['last_used_at', 'expires_at'],

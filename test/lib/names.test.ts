@@ -13,6 +13,8 @@ const cases: readonly Case[] = [
   ['W. Kamau', 'WANJIRU KAMAU', 'match'],
   ['Wanjiru Kamau', 'WANJIRU K****', 'match'],
   ['Wanjiru Kamau', 'WANJIRU *****', 'match'],
+  ['Wanjiru Kamau', 'WANJIRU N**** K****', 'match'],
+  ['Wanjiru Kamau', 'WANJIRU N**** O****', 'no_match'],
   ['Wanjiru Kamau', '254722000111 - WANJIRU KAMAU', 'match'],
   ['Wanjiru Kamau', 'KAM** WANJ***', 'close_match'],
   ['Wanjiru Kamau', 'W****** K****', 'close_match'],

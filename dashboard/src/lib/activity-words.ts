@@ -64,6 +64,8 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'approval.reject': 'rejected a payment',
   'approval.rejected': 'An approval request was rejected',
   'beneficiary.archived': ({ name }) => `archived ${payee(name)}`,
+  'beneficiary.name_check': ({ name }) =>
+    name === null ? 'asked for the name of a beneficiary' : `asked whose number ${name} is`,
   'beneficiary.confirmed': ({ name }) => (name === null ? 'confirmed a beneficiary' : `confirmed ${name} as a beneficiary`),
   'beneficiary.created': ({ name }) => (name === null ? 'added a beneficiary' : `added ${name} as a beneficiary`),
   'beneficiary.updated': changeOfBeneficiary,

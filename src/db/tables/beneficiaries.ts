@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, foreignKey, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, foreignKey, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
+import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -65,6 +66,19 @@ export const beneficiaries = pgTable(
     changedByLabel: text(),
     /** When its name was changed last; null once a person has confirmed it. */
     changedAt: instant(),
+    /** Whose number it is, as the rail reports it, and what comparing that name with ours says. */
+    verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
+    reportedName: text(),
+    nameSource: text({ enum: nameSources }),
+    nameCheckedAt: instant(),
+    /** Its name is to be checked: the row is its own queue entry. */
+    nameCheckDueAt: instant(),
+    /** How often in succession the rail has not answered. */
+    nameChecks: integer().notNull().default(0),
+    /** A name that the result of a payment reported, not compared yet. */
+    resultName: text(),
+    /** Another payee whose name looks like this one's. */
+    similarToId: uuid(),
     /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
     confirmedAt: instant(),
     createdAt: instant().notNull(),
@@ -77,6 +91,8 @@ export const beneficiaries = pgTable(
     index('beneficiaries_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('beneficiaries_changed_by').on(t.changedByGrantId, t.id).where(sql`${t.changedByGrantId} is not null`),
     index('beneficiaries_proposed').on(t.workspaceId, t.id).where(sql`${t.confirmedAt} is null`),
+    index('beneficiaries_name_checks').on(t.nameCheckDueAt).where(sql`${t.nameCheckDueAt} is not null`),
+    check('beneficiaries_verification_check', oneOf(t.verification, verificationStatuses)),
     check('beneficiaries_rail_check', oneOf(t.paymentRail, railNames)),
     check(
       'beneficiaries_account_reference_check',

@@ -86,7 +86,8 @@ const completed = (reported: readonly string[], given: readonly string[]): reado
 }
 
 /** Surnames and given names that one of the two leaves out are ordinary, those of an organisation tell it apart. */
-const mayLeaveOut = (kind: PayeeKind, same: number): number => (kind === 'organisation' ? 0 : same >= 2 ? 2 : 0)
+const mayLeaveOut = (kind: PayeeKind, same: number, fits: number): number =>
+  kind === 'person' && same >= 1 && same + fits >= 2 ? 2 : 0
 
 export type PayeeKind = 'person' | 'organisation'
 
@@ -109,7 +110,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   if (same === 0)
     return similar > 0 && fits === 0 && extra > 0 ? 'no_match' : fits > 0 && pairs.length < 2 ? 'no_match' : 'close_match'
   if (similar > 0) return 'close_match'
-  return extra <= mayLeaveOut(kind, same) ? 'match' : 'close_match'
+  return extra <= mayLeaveOut(kind, same, fits) ? 'match' : 'close_match'
 }
 
 /**

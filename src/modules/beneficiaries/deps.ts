@@ -2,6 +2,8 @@ import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
+import type { Rails } from '../../rails/rail.ts'
 
 /** What beneficiaries need: `app.ts` builds each part once. */
 export type Deps = {
@@ -10,4 +12,6 @@ export type Deps = {
   derivations: Derivations
   cursors: Cursors
   appendEvents: AppendEvents
+  jobs: Pick<Jobs, 'wake'>
+  rails: Pick<Rails, 'payout'>
 }

@@ -54,7 +54,7 @@ const choose = (known: readonly Known[], { row, fingerprints }: Named): Known | 
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'vault'>,
   principal: Principal,
   rows: readonly CreateBeneficiary[],
 ): Promise<(NamedPayee | Refusal)[]> => {

@@ -1,4 +1,4 @@
-import { isoTime } from '../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { makerOf } from '../makers.ts'
 import { presentMaker } from '../present-maker.ts'
@@ -25,6 +25,12 @@ export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   metadata: record.metadata,
   status: beneficiaryStatus(record),
   confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
+  verification: {
+    status: record.verification,
+    name: record.reportedName,
+    source: record.nameSource,
+    checked_at: isoTimeOrNull(record.nameCheckedAt),
+  },
   created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
   changed_by:
     record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 import { presentBeneficiary } from './present.ts'
 import { findBeneficiary, listBeneficiaries } from './queries.ts'
 import { Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
-import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
+import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, requestNameCheck, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`
@@ -114,6 +114,21 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
         ok(presentBeneficiary(await confirmBeneficiary(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+  app.post(
+    `${one}/verify`,
+    {
+      config: {
+        operation: 'beneficiaries.verify',
+        permission: 'beneficiary.manage',
+        refuses: ['not_found', 'conflict', 'provider_not_configured'],
+      },
+      schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        accepted(presentBeneficiary(await requestNameCheck(tx, deps, request.principal, request.params.id))),
       ),
   )
   app.delete(

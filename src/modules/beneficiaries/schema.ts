@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
+import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
 import { MakerOut } from '../makers.ts'
 
@@ -48,6 +49,21 @@ export type UpdateBeneficiary = z.output<typeof UpdateBeneficiary>
 
 export const confirmations = ['confirmed', 'proposed'] as const
 
+export const Verification = z
+  .object({
+    status: z.enum(verificationStatuses).meta({
+      description:
+        '`match`, `close_match`, `no_match`: the name that the rail reports for the destination, compared with `legal_name`, else `display_name`. `unavailable`: the rail gave no name, which says nothing. `unverified`: the rail was not asked.',
+    }),
+    name: z.string().nullable().meta({ description: 'The name that the rail reports; M-PESA masks parts of it.' }),
+    source: z
+      .enum(nameSources)
+      .nullable()
+      .meta({ description: '`lookup`: the rail was asked. `payment`: the result of a payment.' }),
+    checked_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'Verification' })
+
 export const Beneficiary = z
   .object({
     id: IdOut('beneficiary'),
@@ -65,6 +81,7 @@ export const Beneficiary = z
       description:
         '`proposed`: a key or an agent created or renamed it, and no person has confirmed it since. A payment to it asks a person.',
     }),
+    verification: Verification,
     created_by: MakerOut,
     changed_by: MakerOut.nullable().meta({ description: 'Who changed its name last.' }),
     created_at: TimeOut,

@@ -15,6 +15,7 @@ import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
 import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
+import { verdictAfterRename } from './verification-rules.ts'
 
 type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null }
 /** The account at a paybill that a payee is. */
@@ -126,7 +127,7 @@ const recordChange = async (
 
 export const createBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'vault'>,
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
@@ -162,6 +163,7 @@ export const createBeneficiary = async (
       createdByGrantId: maker.grantId,
       createdByLabel: maker.label,
       confirmedAt: principal.grant ? null : at,
+      nameCheckDueAt: at,
       createdAt: at,
       updatedAt: at,
     })
@@ -169,6 +171,7 @@ export const createBeneficiary = async (
   if (!row) throw new Error('an inserted beneficiary was not returned')
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
+  tx.afterCommit(() => deps.jobs.wake('names'))
   return record
 }
 
@@ -202,20 +205,22 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
 }
 
 /** People approve a name. One that a key or an agent gives is confirmed by a person before the next payment. */
-const renamedBy = (principal: Principal, at: Date) => {
+const renamedBy = (principal: Principal, renamed: BeneficiaryRecord, at: Date) => {
   const maker = makerValues(principal)
   return {
     changedBy: maker.accountId,
     changedByGrantId: maker.grantId,
     changedByLabel: maker.label,
     changedAt: at,
+    verification: verdictAfterRename(renamed),
+    nameCheckDueAt: at,
     ...(principal.grant && { confirmedAt: null }),
   }
 }
 
 export const updateBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'jobs'>,
   principal: Principal,
   id: Uuid,
   change: UpdateBeneficiary,
@@ -242,13 +247,14 @@ export const updateBeneficiary = async (
     (change.legal_name !== undefined && change.legal_name !== before.legalName)
   const [written] = await tx.orm
     .update(beneficiaries)
-    .set({ ...fields, ...(renamed && renamedBy(principal, at)), updatedAt: at })
+    .set({ ...fields, ...(renamed && renamedBy(principal, { ...before, ...fields }, at)), updatedAt: at })
     .where(eq(beneficiaries.id, id))
     .returning()
   if (!written) throw notFound()
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
   if (frozenAt !== before.frozenAt) await tx.orm.update(payees).set({ frozenAt }).where(eq(payees.id, before.payeeId))
   const after = { ...before, ...written, frozenAt }
+  if (renamed) tx.afterCommit(() => deps.jobs.wake('names'))
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
   return after
 }
@@ -264,6 +270,31 @@ export const confirmBeneficiary = async (
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   return before.confirmedAt ? before : recordConfirmation(tx, deps, principal, before)
+}
+
+/** Rails are asked about one payee at most this often, whoever asks. */
+const checkEverySeconds = 60
+
+/** Asks the rail again whose number it is. The answer comes with `beneficiary.updated`. */
+export const requestNameCheck = async (
+  tx: Tx,
+  deps: Pick<Deps, 'jobs' | 'rails'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<BeneficiaryRecord> => {
+  const { at } = tx
+  const before = await lockBeneficiary(tx, principal, id)
+  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  if (!deps.rails.payout[before.paymentRail]?.lookUp)
+    throw new Refusal('provider_not_configured', {
+      message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
+    })
+  const last = before.nameCheckedAt
+  if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
+  await tx.orm.update(beneficiaries).set({ nameCheckDueAt: at, nameChecks: 0 }).where(eq(beneficiaries.id, id))
+  await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
+  tx.afterCommit(() => deps.jobs.wake('names'))
+  return before
 }
 
 /** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */

@@ -56,6 +56,7 @@ export const mpesa = defineProvider({
       readDestination: withoutBank('MPESA_B2B', readShortcode),
       mask,
       limits: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) => ({ minMinor: B2B_MIN_MINOR, maxMinor: B2B_MAX_MINOR, wholeUnits: true }),
+      payee: 'organisation',
       accountReference: {
         form: b2bReference,
         problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B',
@@ -68,6 +69,7 @@ export const mpesa = defineProvider({
       readDestination: withoutBank('MPESA_B2C', readMobile),
       mask,
       limits: () => ({ minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true }),
+      payee: 'person',
       accountReference: null,
       repeat: { setting: 'DARAJA_B2C_REPEATS' },
     },

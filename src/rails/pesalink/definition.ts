@@ -68,6 +68,7 @@ export const pesalink = defineProvider({
       },
       mask,
       limits: () => ({ minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }),
+      payee: 'person',
       accountReference: null,
       repeat: { setting: 'PESALINK_REFERENCE_IS_UNIQUE' },
     },

@@ -64,6 +64,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Confirm a beneficiary',
     text: 'A person has checked who is paid: keys and agents may then pay it without asking. Needed for a beneficiary that a key or an agent created or renamed; approving a payment to it does the same. Doing it again gives the same answer.',
   },
+  'beneficiaries.verify': {
+    summary: "Check a beneficiary's name",
+    text: 'Asks the rail again whose number it is. The answer comes later: `verification` changes, and the event `beneficiary.updated` reports it. Asked again within a minute of the last check, nothing happens. 503 `provider_not_configured` where the rail is not asked for names (`NAME_LOOKUPS`).',
+  },
   'beneficiaries.archive': {
     summary: 'Archive a beneficiary',
     text: 'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',

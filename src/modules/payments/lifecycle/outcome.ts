@@ -5,6 +5,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
+import { noteResultNames } from '../../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -142,6 +143,14 @@ export const settlePayments = async (tx: Tx, deps: SettleDeps, steps: readonly S
     const { payment } = each.step
     settled.push(await conclude(tx, deps, each, ended.get(payment.id) ?? payment))
   }
+  noteResultNames(
+    tx,
+    judged.flatMap(({ step: { payment, evidence }, judged: { move } }) =>
+      move !== null && evidence.kind === 'succeeded' && evidence.payeeName !== undefined
+        ? [{ beneficiaryId: payment.beneficiaryId, name: evidence.payeeName }]
+        : [],
+    ),
+  )
   const decided = judged.filter(({ step, judged: { move } }) => move !== null && step.source.kind === 'operator')
   await resolveAttempts(
     tx,
