@@ -46,16 +46,23 @@ const claimDue = statement(
    returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant`,
 )
 
+/** Undefined for a destination that cannot be decrypted: its payments report that. */
+const open = ({ vault }: Pick<NameCheckDeps, 'vault'>, payee: BeneficiaryRecord): string | undefined => {
+  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
+  try {
+    return vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+  } catch {
+    return undefined
+  }
+}
+
 const ask = (deps: NameCheckDeps, payee: BeneficiaryRecord): Promise<NameAnswer> | null => {
   const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
   if (!lookUp) return null
-  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
-  return lookUp({
-    rail: payee.paymentRail,
-    destination: deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId)),
-    bankCode: payee.bankCode,
-    isPaybill: payee.accountReference !== null || payee.accountReferenceRequired,
-  })
+  const destination = open(deps, payee)
+  if (destination === undefined) return Promise.resolve({ kind: 'unreachable' })
+  const isPaybill = payee.accountReference !== null || payee.accountReferenceRequired
+  return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
 type Result = { answer: NameAnswer | null; source: NameSource }

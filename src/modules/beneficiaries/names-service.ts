@@ -1,6 +1,39 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { plainList, textList } from '../../db/lists.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from './deps.ts'
+import type { BeneficiaryRecord } from './queries.ts'
+import { lockBeneficiary } from './service.ts'
+
+/** Rails are asked about one payee at most this often, whoever asks. */
+const checkEverySeconds = 60
+
+/** Asks the rail again whose number it is. The answer comes with `beneficiary.updated`. */
+export const requestNameCheck = async (
+  tx: Tx,
+  deps: Pick<Deps, 'jobs' | 'rails'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<BeneficiaryRecord> => {
+  const { at } = tx
+  const before = await lockBeneficiary(tx, principal, id)
+  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  if (!deps.rails.payout[before.paymentRail]?.lookUp)
+    throw new Refusal('provider_not_configured', {
+      message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
+    })
+  const last = before.nameCheckedAt
+  if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
+  await tx.orm.update(beneficiaries).set({ nameCheckDueAt: at, nameChecks: 0 }).where(eq(beneficiaries.id, id))
+  await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
+  tx.afterCommit(() => deps.jobs.wake('names'))
+  return before
+}
 
 const noteResults = statement(
   'beneficiaries.note_result_names',

@@ -5,10 +5,11 @@ import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
+import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary } from './present.ts'
 import { findBeneficiary, listBeneficiaries } from './queries.ts'
 import { Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
-import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, requestNameCheck, updateBeneficiary } from './service.ts'
+import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`

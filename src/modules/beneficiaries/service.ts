@@ -5,21 +5,17 @@ import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
 import { makerValues } from '../makers.ts'
 import type { Deps } from './deps.ts'
+import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
-import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
+import { maskOf, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
-
-type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null }
-/** The account at a paybill that a payee is. */
-type Account = { paybill: PayeeRow; referenceKey: string }
 
 /** The context that a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
 export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
@@ -27,60 +23,6 @@ export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): read
   beneficiaryId,
   workspaceId,
 ]
-
-const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
-
-/**
- * The payee with this fingerprint, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
- * splits a payee in two.
- */
-const ensureOne = async (
-  tx: Tx,
-  deps: Pick<Deps, 'derivations'>,
-  beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
-  to: Payee,
-  account: Account | null,
-): Promise<PayeeRow> => {
-  const { workspaceId, rail } = beneficiary
-  const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
-  const [known] = await tx.query<PayeeRow>(findPayee, [workspaceId, macs.map(({ mac }) => mac)])
-  if (known) return known
-  const [current] = macs
-  if (!current) throw new Error('the ring of token secrets is empty')
-  const row = {
-    id: newId(),
-    workspaceId,
-    fingerprint: current.mac,
-    fingerprintKeyId: current.keyId,
-    paybillId: account?.paybill.id ?? null,
-    referenceKey: account?.referenceKey ?? null,
-    createdAt: tx.at,
-  }
-  const [created] = await tx.orm
-    .insert(payees)
-    .values(row)
-    .onConflictDoNothing()
-    .returning({ id: payees.id, frozenAt: payees.frozenAt })
-  if (created) return created
-  // Another transaction created it between the read and the insert, and has committed.
-  const [existing] = await tx.query<PayeeRow>(findPayee, [workspaceId, [current.mac]])
-  if (!existing) throw new Error('a payee that exists cannot be read')
-  return existing
-}
-
-/** The payee of a destination; for an account at a paybill, the paybill's is there as well. A freeze of the paybill holds for the account. */
-const ensurePayee = async (
-  tx: Tx,
-  deps: Pick<Deps, 'derivations'>,
-  beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
-  to: Payee,
-): Promise<PayeeRow> => {
-  if (to.accountReference === null) return ensureOne(tx, deps, beneficiary, to, null)
-  const paybill = await ensureOne(tx, deps, beneficiary, { ...to, accountReference: null }, null)
-  const account = { paybill, referenceKey: referenceKey(to.accountReference) }
-  const payee = await ensureOne(tx, deps, beneficiary, to, account)
-  return { ...payee, paybillFrozenAt: paybill.frozenAt }
-}
 
 type Change = {
   type: Extract<EventType & AuditAction, `beneficiary.${string}`>
@@ -176,7 +118,7 @@ export const createBeneficiary = async (
 }
 
 /** The beneficiary, its row locked, or 404. */
-const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
+export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   await tx.query('select 1 from beneficiaries where id = $1 and workspace_id = $2 for update', [id, principal.workspace.id])
   const record = await findBeneficiary(tx, principal.workspace.id, id)
   if (!record) throw notFound()
@@ -270,31 +212,6 @@ export const confirmBeneficiary = async (
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   return before.confirmedAt ? before : recordConfirmation(tx, deps, principal, before)
-}
-
-/** Rails are asked about one payee at most this often, whoever asks. */
-const checkEverySeconds = 60
-
-/** Asks the rail again whose number it is. The answer comes with `beneficiary.updated`. */
-export const requestNameCheck = async (
-  tx: Tx,
-  deps: Pick<Deps, 'jobs' | 'rails'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<BeneficiaryRecord> => {
-  const { at } = tx
-  const before = await lockBeneficiary(tx, principal, id)
-  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
-  if (!deps.rails.payout[before.paymentRail]?.lookUp)
-    throw new Refusal('provider_not_configured', {
-      message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
-    })
-  const last = before.nameCheckedAt
-  if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
-  await tx.orm.update(beneficiaries).set({ nameCheckDueAt: at, nameChecks: 0 }).where(eq(beneficiaries.id, id))
-  await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
-  tx.afterCommit(() => deps.jobs.wake('names'))
-  return before
 }
 
 /** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */
