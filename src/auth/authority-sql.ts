@@ -1,7 +1,7 @@
 import { namesSql } from '../db/tables/columns.ts'
 import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 
-/** Whether a wallet (its address) is linked to an account now. */
+/** Whether a wallet (its name: a contract's begins with its chain) is linked to an account now. */
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 

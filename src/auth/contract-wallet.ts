@@ -3,9 +3,14 @@ import type { SignedByContract } from './contract-wallet-chain.ts'
 
 /** Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. */
 export type ContractWallets = {
-  /** False when anything is missing: an RPC for the chain, an answer of the RPC, the right chain, a contract. */
+  /** The chains that can be queried. */
+  chainIds: readonly number[]
+  /** `unanswered` when anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
+  query: (signed: SignedByContract) => Promise<ChainAnswer>
+  /** False for what the chain does not confirm, and when it does not answer. */
   isValidSignature: (signed: SignedByContract) => Promise<boolean>
 }
+export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
 /** The limit for all calls to a chain about one signature; without an answer in this time the signature is refused. */
 const deadlineMs = 3_000
@@ -28,19 +33,18 @@ export const createContractWallets = (
   onFailure: (failure: { chainId: number; error: string }) => void,
 ): ContractWallets => {
   const slots = createSlots(slotOptions)
-  return {
-    isValidSignature: async (signed) => {
-      const { chainId } = signed
-      const url = rpcUrls.get(chainId)
-      if (url === undefined) return false
-      try {
-        const { queryChain } = await import('./contract-wallet-chain.ts')
-        return await slots(() => inTime(queryChain(url, signed)))
-      } catch (error) {
-        // Never its message: viem's contains the RPC's address, which may contain a key.
-        onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
-        return false
-      }
-    },
+  const query = async (signed: SignedByContract): Promise<ChainAnswer> => {
+    const { chainId } = signed
+    const url = rpcUrls.get(chainId)
+    if (url === undefined) return 'unanswered'
+    try {
+      const { queryChain } = await import('./contract-wallet-chain.ts')
+      return (await slots(() => inTime(queryChain(url, signed)))) ? 'valid' : 'invalid'
+    } catch (error) {
+      // Never its message: viem's contains the RPC's address, which may contain a key.
+      onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
+      return 'unanswered'
+    }
   }
+  return { chainIds: [...rpcUrls.keys()], query, isValidSignature: async (signed) => (await query(signed)) === 'valid' }
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
-import { parseWalletName } from '../lib/wallet-name.ts'
+import { parseWalletName, walletNameOf } from '../lib/wallet-name.ts'
 
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
@@ -68,7 +68,7 @@ export const WalletAddress = z.string().transform((text, context): Address => {
 export const NamedWallet = z.string().transform((text, context): string => {
   const name = parseWalletName(text)
   const address = name && parseAddress(name.address)
-  if (address) return name.chainId === null ? address : `eip155:${name.chainId}:${address}`
+  if (address) return walletNameOf(address, name.chainId)
   context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>' })
   return z.NEVER
 })

@@ -18,12 +18,16 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
   const source = mandateSource(mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
   const gate = (rule: RuleName, passes: boolean): Finding => ({ kind: 'gate', source, rule, passes })
-  const findings = [
+  const findings: Finding[] = [
     gate('mandate_status', mandate.status === 'active'),
     gate('mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
     gate('mandate_workspace', mandate.workspaceId === payment.workspaceId),
     gate('mandate_initiator', isForInitiator(mandate, payment)),
   ]
+  // Said only of a wallet that does not stand behind its signature: most have a key, and always do.
+  if (mandate.standing === 'refused') findings.push(gate('mandate_signature', false))
+  if (mandate.standing === 'unanswered')
+    findings.push({ kind: 'ask', source, rule: 'mandate_unconfirmed', thresholdMinor: null, approvals: 1 })
   if (paymentTypes.length > 0) findings.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
   if (beneficiaryIds.length > 0) findings.push(gate('mandate_beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
   if (maxPerPaymentMinor !== null)

@@ -22,7 +22,7 @@ export const newPayeeFindings = (
  */
 export const mandateCounts = ({ mandate, payment }: Evaluation, finding: Finding): boolean => {
   if (finding.kind !== 'ask') return true
-  if (finding.rule === 'earlier_unknown') return false
+  if (finding.rule === 'earlier_unknown' || finding.rule === 'mandate_unconfirmed') return false
   return finding.rule !== rule || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
 }
 

@@ -124,6 +124,16 @@ const engineRules = {
     stops: ({ source }) => `The payment names ${source}, which does not cover the requester.`,
     checked: either('The mandate covers this requester.', 'The mandate does not cover this requester.'),
   },
+  mandate_signature: {
+    meaning: 'The wallet that signed the mandate, where it is a contract, still accepts the signature.',
+    stops: ({ source }) => `The wallet that signed ${source} no longer accepts its signature: its owners may have changed.`,
+    checked: either('Its wallet accepts the signature.', 'Its wallet no longer accepts the signature.'),
+  },
+  mandate_unconfirmed: {
+    meaning: 'The chain of the contract wallet that signed the mandate confirms the signature, or a person approves.',
+    stops: ({ source }) => `The chain of the wallet that signed ${source} did not answer, so a person must approve.`,
+    checked: either('A person is asked, because the wallet’s chain did not answer.', 'The wallet’s chain did not answer.'),
+  },
   mandate_payment_types: {
     meaning: 'The mandate allows this payment type or this rail.',
     stops: allowedBy("payment's type"),

@@ -90,6 +90,13 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
+/**
+ * Whether the wallet still stands behind its signature: a key always does, and a contract's owners may have changed, which its chain was asked
+ * about.
+ */
+export const mandateStandings = ['holds', 'unanswered', 'refused'] as const
+export type MandateStanding = (typeof mandateStandings)[number]
+
 /** A wallet-signed mandate that the payment names. */
 export type MandateRules = {
   id: string
@@ -107,6 +114,7 @@ export type MandateRules = {
   expiresAt: Date
   spentMinor: Minor
   paymentsMade: number
+  standing: MandateStanding
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { duplicateAnswers } from '../../src/lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../src/lib/new-payee-answers.ts'
-import type { Evaluation, GrantRules, MandateRules, PolicyRules } from '../../src/policy/types.ts'
+import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules } from '../../src/policy/types.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
 /** Small numbers and few names, so that limits are met exactly, lists overlap and people are the same person. */
@@ -71,6 +71,7 @@ const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
   expiresAt: instant,
   spentMinor: used,
   paymentsMade: fc.integer({ min: 0, max: 5 }),
+  standing: fc.constantFrom(...Array(18).fill('holds'), 'unanswered', 'refused') as fc.Arbitrary<MandateStanding>,
 })
 
 const grantChain = fc.constantFrom<string[]>([], ['g0'], ['g0', 'g1'])

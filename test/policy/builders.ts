@@ -94,6 +94,7 @@ export const mandate = (over: Partial<MandateRules> = {}): MandateRules => ({
   expiresAt: new Date('2026-04-01T00:00:00Z'),
   spentMinor: 0n,
   paymentsMade: 0,
+  standing: 'holds',
   ...over,
 })
 

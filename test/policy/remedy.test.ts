@@ -38,6 +38,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
     ...(names(moved, 'mandate_initiator') && { grantId: 'new' }),
     ...(names(moved, 'mandate_payment_types') && { paymentTypes: [] }),
     ...(names(moved, 'mandate_beneficiary_ids') && { beneficiaryIds: payment.payeeIsFixed ? [payment.beneficiaryId] : [] }),
+    ...((names(moved, 'mandate_signature') || names(moved, 'mandate_unconfirmed')) && { standing: 'holds' as const }),
     ...(names(moved, 'mandate_max_payments') && { maxPayments: null }),
     maxPerPaymentMinor: to(moved, 'mandate_per_payment') ?? named.maxPerPaymentMinor,
     maxTotalMinor: to(moved, 'mandate_total') ?? named.maxTotalMinor,

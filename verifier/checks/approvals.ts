@@ -27,8 +27,8 @@ const recover = (message: string, signature: string): string | undefined => {
 type Signed = { message: string | null; signature: string; signer: string | null }
 
 const checkSignature = (check: string, { message, signature, signer }: Signed): Finding => {
-  // Anything but 65 bytes is a contract wallet's, and only its chain can say whether the wallet accepts it.
-  if (!/^0x[0-9a-fA-F]{130}$/.test(signature))
+  // A contract is named with its chain, and only that can say whether it accepts the signature.
+  if (signer?.startsWith('eip155:'))
     return unchecked(check, `${signer} is a contract wallet: only its chain can confirm its signature`)
   const recovered = recover(message ?? '', signature)
   const good = recovered !== undefined && recovered === signer?.toLowerCase()

@@ -1,6 +1,6 @@
 /** 0x1234…abcd */
 export const shortAddress = (address: string): string =>
-  address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address
+  address.length > 14 ? `${address.slice(address.lastIndexOf(':') + 1).slice(0, 6)}…${address.slice(-4)}` : address
 
 /** A provider's identifier of a person: enough to recognise it, not to copy it. */
 export const maskSubject = (subject: string): string =>

@@ -42,7 +42,7 @@ export const identities = pgTable(
      */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** The unique key: the lower-cased address of a wallet, else the subject. */
+    /** The unique key: of a wallet its lower-cased name (a contract's begins with its chain), else the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),

@@ -4,6 +4,7 @@ import { intentMandates } from '../../db/tables/mandates.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { parseWalletName } from '../../lib/wallet-name.ts'
 import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Deps } from './deps.ts'
 import { presentMandate } from './present.ts'
@@ -14,42 +15,42 @@ import { requireScope, signingAccount } from './scope.ts'
 import { nonceBinding, termContradictions } from './terms.ts'
 
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
-type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string }
+type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string; signer: string }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet give the same mandate: a caller that lost the answer gets it again. */
 const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate => {
-  const same = mandate.termsDigest === proof.digest && mandate.signer === input.address
+  const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
-  if (!proof.signed) throw wrongSignature(proof.recovered, 'The signature is not by this wallet.')
+  if (proof.signer !== mandate.signer) throw wrongSignature(proof.recovered, 'The signature is not by this wallet.')
   return { mandate, replayed: true }
 }
 
 /** The nonce's row is locked first: of two requests at once, the second waits, and then finds the first one's mandate. */
 const decide = async (
   tx: Tx,
-
   input: CreateMandate,
-  { digest, message, signed, recovered }: MandateProof,
+  { digest, message, signer, recovered }: MandateProof,
 ): Promise<CreatedMandate | AcceptedTerms> => {
   const { address, terms, nonce } = input
   const issued = await lockNonce(tx, 'mandate', nonce)
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
-  if (existing) return repeat(existing, input, { digest, message, signed, recovered })
+  if (existing) return repeat(existing, input, { digest, message, signer, recovered })
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   if (!issued) throw noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
   if (issued.boundTo !== nonceBinding(address, digest))
     throw conflict('This nonce is for other terms or another wallet.', 'nonce')
   if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
-  if (message === null || !signed) throw wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
-  const account = await signingAccount(tx, address)
+  if (message === null || signer === null)
+    throw wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
+  const account = await signingAccount(tx, signer)
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') throw new Refusal('account_frozen')
   const workspaceId = await requireScope(tx, terms, account.id, at)
-  return { accountId: account.id, workspaceId, message }
+  return { accountId: account.id, workspaceId, message, signer }
 }
 
 const insert = async (
@@ -59,9 +60,9 @@ const insert = async (
   accepted: AcceptedTerms,
   at: Date,
 ): Promise<MandateRecord> => {
-  const { terms, nonce, signature, address: signer } = input
+  const { terms, nonce, signature } = input
   await consumeNonce(tx, nonce, at)
-  const signed = { nonce, termsDigest, signature, signer }
+  const signed = { nonce, termsDigest, signature }
   const [row] = await tx.orm
     .insert(intentMandates)
     .values({

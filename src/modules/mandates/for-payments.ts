@@ -1,9 +1,11 @@
+import { parseAddress } from '../../auth/wallet.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { openPaymentsSql } from '../../db/transitions.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import type { MandateRules } from '../../policy/types.ts'
+import { parseWalletName } from '../../lib/wallet-name.ts'
+import type { MandateRules, MandateStanding } from '../../policy/types.ts'
 import type { Deps } from './deps.ts'
 import { endMandate } from './end.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
@@ -30,11 +32,30 @@ const rulesOf = (mandate: MandateRecord): MandateRules => ({
   expiresAt: mandate.expiresAt,
   spentMinor: mandate.spentMinor,
   paymentsMade: mandate.paymentsMade,
+  standing: 'holds',
 })
 
 const forPayment = (mandate: MandateRecord): PaymentMandate => {
   const { accountId, signer, signature, message } = mandate
   return { rules: rulesOf(mandate), signature: { accountId, signer, signature, message } }
+}
+
+/**
+ * Asks the chain of the contract wallet that signed the mandate whether it still accepts the signature: its owners may have changed. Called
+ * before the transaction, because a chain takes time. A wallet with a key of its own, or no such mandate, costs no query to a chain.
+ */
+export const mandateStanding = async (
+  deps: Pick<Deps, 'contractWallets' | 'db'>,
+  workspaceId: Uuid,
+  id: Uuid | null | undefined,
+): Promise<MandateStanding> => {
+  const mandate = id == null ? undefined : await findMandateIn(deps.db, workspaceId, id)
+  const wallet = mandate && parseWalletName(mandate.signer)
+  const address = wallet && parseAddress(wallet.address)
+  if (!mandate || !address || wallet.chainId === null) return 'holds'
+  const { message, signature } = mandate
+  const answer = await deps.contractWallets.query({ chainId: wallet.chainId, address, message, signature })
+  return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer]
 }
 
 /** For simulations: nothing is locked. */

@@ -1,4 +1,5 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
+import { parseWalletName } from '../../lib/wallet-name.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
 import { findNonce } from '../identity/sign-in/nonces.ts'
 import type { Deps } from './deps.ts'
@@ -9,8 +10,8 @@ import { nonceBinding, termsDigest } from './terms.ts'
 
 type ProofDeps = Pick<Deps, 'config' | 'contractWallets' | 'db'>
 
-/** The text that a mandate's signature must cover, and whether it does. Null: there is no such text, and the creation gives the reason. */
-export type MandateProof = { digest: string; message: string | null; signed: boolean; recovered: Address | undefined }
+/** The text that a mandate's signature must cover, and the name of the wallet that signed it, if it is the named one. Null: there is no such text, and the creation gives the reason. */
+export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
 const messageOf = async (
   deps: Pick<Deps, 'config' | 'db'>,
@@ -31,12 +32,13 @@ export const proveMandate = async (deps: ProofDeps, input: CreateMandate): Promi
   const message = await messageOf(deps, input, digest)
   const signer = message === null ? undefined : await proveSigner(deps, { message, signature, named: address })
   const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
-  return { digest, message, signed: signer === address, recovered }
+  const isNamed = signer !== undefined && parseWalletName(signer)?.address === address.toLowerCase()
+  return { digest, message, signer: isNamed ? signer : null, recovered }
 }
 
 export const proveRevocation = (
   deps: ProofDeps,
   mandate: MandateRow,
   { signature, address }: { signature: string; address?: Address | undefined },
-): Promise<Address | undefined> =>
+): Promise<string | undefined> =>
   proveSigner(deps, { message: revocationMessage(deps.config, mandate), signature, named: address })

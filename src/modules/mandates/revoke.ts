@@ -1,10 +1,9 @@
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, wrongSignature } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { walletProof } from '../identity/identities/proof.ts'
+import { walletKey } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
 import type { Deps } from './deps.ts'
 import { endMandate } from './end.ts'
@@ -40,11 +39,11 @@ export const revokeByCredential = async (
 }
 
 /** The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. */
-const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: Address): Promise<boolean> =>
-  signer === mandate.signer || (await findIdentity(tx, walletProof(signer, null)))?.accountId === mandate.accountId
+const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: string): Promise<boolean> =>
+  signer === mandate.signer || (await findIdentity(tx, walletKey(signer)))?.accountId === mandate.accountId
 
 /** `signer`: the wallet whose signature on the revocation was verified, if there is one. */
-export type SignedRevocation = { origin: RequestOrigin; signer: Address | undefined; signature: string }
+export type SignedRevocation = { origin: RequestOrigin; signer: string | undefined; signature: string }
 
 export const revokeBySignature = async (
   tx: Tx,

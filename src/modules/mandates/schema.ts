@@ -88,7 +88,7 @@ export const Mandate = z
     payments_made: z.number().int(),
     message: z.string().meta({ description: 'The text that was signed, as it was.' }),
     signature: z.string(),
-    signer: z.string(),
+    signer: z.string().meta({ description: 'The wallet that signed: its address, or `eip155:<chain>:<address>` of a contract.' }),
     created_at: TimeOut,
     revoked_at: TimeOut.nullable(),
   })

@@ -1,5 +1,4 @@
 import { and, eq } from 'drizzle-orm'
-import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { accounts } from '../../db/tables/accounts.ts'
@@ -7,15 +6,15 @@ import { grants } from '../../db/tables/grants.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
-import { walletProof } from '../identity/identities/proof.ts'
+import { walletKey } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
 import type { MandateTerms } from './schema.ts'
 
 /** The account to which the wallet is linked now. */
-export const signingAccount = async (tx: Tx, signer: Address) => {
-  const identity = await findIdentity(tx, walletProof(signer, null))
+export const signingAccount = async (tx: Tx, signer: string) => {
+  const identity = await findIdentity(tx, walletKey(signer))
   if (!identity) return undefined
   const [account] = await tx.orm
     .select({ id: accounts.id, status: accounts.status })

@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
+import type { MandateStanding } from '../../policy/types.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { CreatePaymentBatch } from './batch/schema.ts'
@@ -9,6 +10,8 @@ export type PaymentRequest = WriteRequest<Principal> & {
   /** The principal, as it was authenticated when the request arrived. */
   principal: Principal
   input: CreatePayment
+  /** What the chain of the wallet that signed the named mandate said when the request arrived. */
+  standing: MandateStanding
   /** The trace to which the request belongs: its batch may run in the trace of another request. */
   traceparent: string | null
 }
@@ -31,7 +34,7 @@ export type BatchRequest = WriteRequest<Principal> & {
 export type SubmitBatch = (request: Omit<BatchRequest, 'locks' | 'traceparent'>) => Promise<Answered<RecordAnswer>>
 
 /** Decides a request together with the others that wait. Throws its refusal. */
-export type SubmitPayment = (request: Omit<PaymentRequest, 'locks' | 'traceparent'>) => Promise<CreatedPayment>
+export type SubmitPayment = (request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>) => Promise<CreatedPayment>
 
 /**
  * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a

@@ -1,3 +1,4 @@
+import type { ContractWallets } from '../../auth/contract-wallet.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,4 +10,5 @@ export type Deps = {
   db: Database
   clock: Clock
   rails: Rails
+  contractWallets: ContractWallets
 }

@@ -5,10 +5,10 @@ import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
-import type { Decision, Periods, PolicyRules } from '../../policy/types.ts'
+import type { Decision, MandateStanding, Periods, PolicyRules } from '../../policy/types.ts'
 import { unitOf } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { readMandate } from '../mandates/for-payments.ts'
+import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import { loadContext, type PaymentContext } from '../payments/evaluation/context.ts'
 import { findEarlier } from '../payments/evaluation/earlier.ts'
 import { evaluationOf } from '../payments/evaluation/evaluation.ts'
@@ -51,11 +51,13 @@ const proposedRules = async (
   }
 }
 
+type Simulated = { input: Simulate; proposed: PolicyRules | null; standing: MandateStanding; periods: Periods; at: Date }
+
 const decideNow = async (
   db: Db,
   deps: Pick<Deps, 'config' | 'rails'>,
   principal: Principal,
-  { input, proposed, periods, at }: { input: Simulate; proposed: PolicyRules | null; periods: Periods; at: Date },
+  { input, proposed, standing, periods, at }: Simulated,
 ): Promise<Decision | null> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   if (beneficiaryId === undefined || amountMinor === undefined) return null
@@ -93,7 +95,7 @@ const decideNow = async (
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
     unitMinor: unitOf(deps.rails, context.beneficiary.rail),
   }
-  const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
+  const decision = evaluate(evaluationOf(context, request, periods, mandate && { ...mandate.rules, standing }))
   // A missing account reference does not decide whether the payment is allowed.
   const reference = named ?? (context.accountReference === null && context.beneficiary.accountReferenceRequired ? '-' : null)
   const failed = preconditionEntries(
@@ -121,15 +123,16 @@ const required = (input: Simulate): void => {
  * yet, all that it reads is of one transaction; without one a single statement reads the state.
  */
 export const simulate = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,
   input: Simulate,
 ): Promise<Simulation> => {
   required(input)
+  const standing = await mandateStanding(deps, principal.workspace.id, input.mandate_id)
   if (!input.policy) {
     const at = deps.clock.now()
     const periods = periodsAt(at, effectiveTimeZone(principal.workspace.zone, at))
-    return { decision: await decideNow(deps.db, deps, principal, { input, proposed: null, periods, at }), replay: null }
+    return { decision: await decideNow(deps.db, deps, principal, { input, proposed: null, standing, periods, at }), replay: null }
   }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
@@ -139,7 +142,7 @@ export const simulate = async (
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
     const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
-    const decision = await decideNow(tx, deps, principal, { input, proposed, periods, at })
+    const decision = await decideNow(tx, deps, principal, { input, proposed, standing, periods, at })
     const replay =
       proposed && input.replay_days !== undefined
         ? await replayPolicy(tx, principal, proposed, {

@@ -89,21 +89,28 @@ test('a chain without an RPC has no contract wallets', async () => {
   expect((await attempt(newAddress(), { chainId: 10 })).error).toBe('invalid_signature')
 })
 
-test('the same address on another chain is another identity: it can neither sign in nor link', async () => {
+test('the same address on another chain is another identity: it opens another account, and locks nobody out of theirs', async () => {
   const address = newAddress()
+  const taken = await attempt(address, { chainId: 8453, on: base })
+  expect(taken.outcome).toBe('account_created')
   const owner = await attempt(address)
-  const elsewhere = await attempt(address, { chainId: 8453, on: base })
-  expect([elsewhere.status, elsewhere.error]).toEqual([401, 'invalid_signature'])
-  const stranger = await signIn(service.api)
-  const linking = await attempt(address, { chainId: 8453, on: base, as: stranger })
+  expect(owner.outcome).toBe('account_created')
+  const accounts = [taken, owner].map(({ answer }) => answer.body.account.id)
+  expect(new Set(accounts).size).toBe(2)
+  const again = await attempt(address)
+  expect([again.outcome, again.answer.body.account.id]).toEqual(['signed_in', accounts[1]])
+  const { identities } = await me(service, sessionCookieOf(owner.answer.headers))
+  expect(identities).toMatchObject([{ subject: address, chain_id: 1 }])
+  const linking = await attempt(address, { as: await signIn(service.api) })
   expect(linking.status).toBe(409)
-  expect(linking.answer.text).not.toContain((await me(service, sessionCookieOf(owner.answer.headers))).id)
+  expect(linking.answer.text).not.toContain(accounts[1])
 })
 
-test('an address that was proved with its own key is not accepted by a contract’s answer', async () => {
+test('a contract’s answer opens no account of the key with its address', async () => {
   const person = await signIn(service.api)
-  const taken = await attempt(person.wallet.address)
-  expect([taken.status, taken.error]).toEqual([401, 'invalid_signature'])
+  const other = await attempt(person.wallet.address)
+  expect(other.outcome).toBe('account_created')
+  expect(other.answer.body.account.id).not.toBe(person.accountId)
   expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)
 })
 
@@ -169,7 +176,10 @@ test('a contract wallet on another chain is not the administrator of that addres
   expect(await isAdmin(real)).toEqual([true, 200])
   const listed = await real.api.get(`/v1/admin/accounts?wallet_address=${contract}`)
   expect(listed.body.data).toMatchObject([{ id: real.accountId, is_admin: true }])
-  await service.deps.db.query('update identities set chain_id = 8453 where subject = $1', [contract])
+  await service.deps.db.query(
+    `update identities set chain_id = 8453, subject_key = replace(subject_key, ':1:', ':8453:') where subject = $1`,
+    [contract],
+  )
   expect(await isAdmin(real)).toEqual([false, 403])
   // By a key of its own it is the same wallet on every chain.
   const key = newWallet()

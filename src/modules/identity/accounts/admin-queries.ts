@@ -32,7 +32,7 @@ const byName = (wallet: WalletName) =>
   hasIdentity(and(eq(identities.provider, 'wallet'), inArray(sql.raw(walletKeySql('identities')), walletKeys(wallet))))
 
 const byWallet = (address: string) =>
-  hasIdentity(and(eq(identities.provider, 'wallet'), eq(identities.subjectKey, address.toLowerCase())))
+  hasIdentity(and(eq(identities.provider, 'wallet'), sql`right(${identities.subjectKey}, 42) = ${address.toLowerCase()}`))
 
 export const listAccounts = (db: Db, filter: AccountFilter, page: PageRequest): Promise<AccountRecord[]> =>
   db.orm

@@ -7,6 +7,7 @@ export const presentIdentity = (identity: IdentityRecord): Identity => ({
   id: formatId('identity', identity.id),
   provider: identity.provider,
   subject: identity.subject,
+  chain_id: identity.chainId,
   email: identity.email,
   email_verified: identity.emailVerified,
   display_name: identity.displayName,

@@ -10,6 +10,10 @@ export const Identity = z
     id: IdOut('identity'),
     provider: z.enum(identityProviders),
     subject: z.string().meta({ description: "The provider's subject; for a wallet its EIP-55 address." }),
+    chain_id: z.number().int().nullable().meta({
+      description:
+        'Of a contract wallet: its chain. The same address on another chain is another identity. Null for everything else.',
+    }),
     email: z.string().nullable(),
     email_verified: z.boolean(),
     display_name: z.string().nullable(),

@@ -11,7 +11,7 @@ import { createSession, type NewSession } from '../sessions/service.ts'
 import { attachFirstIdentity, attachIdentity, touchIdentity } from './attach.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
 import { findMatch, type Match } from './match.ts'
-import { type IdentityProof, walletContradiction } from './proof.ts'
+import type { IdentityProof } from './proof.ts'
 import { findIdentity, type IdentityRecord } from './queries.ts'
 
 export type SignIn = { outcome: 'signed_in' | 'account_created'; accountId: Uuid; identity: IdentityRecord; session: NewSession }
@@ -27,7 +27,7 @@ export const signIn = async (
   const way = `sign_in:${proof.provider}`
   // In this order and in one trip: the lock, and the account behind it.
   const [, match] = await Promise.all([lockIdentity(tx, proof), findMatch(tx, proof)])
-  const refusal = match && (await signInRefusal(tx, match, proof))
+  const refusal = match && (await signInRefusal(tx, match))
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, { accountId: match.accountId, origin, way }, tx.at, { action: 'sign_in.refused', after })
@@ -66,9 +66,9 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
-const signInRefusal = async (tx: Tx, { accountId, existing }: Match, proof: IdentityProof): Promise<Refusal | null> => {
+const signInRefusal = async (tx: Tx, { accountId, existing }: Match): Promise<Refusal | null> => {
   const account = await lockAccount(tx, accountId)
-  return statusRefusal(account.status, existing !== null) ?? (existing && walletContradiction(existing, proof))
+  return statusRefusal(account.status, existing !== null)
 }
 
 /** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */
@@ -82,7 +82,7 @@ export const linkIdentity = async (
   await lockIdentity(tx, proof)
   const account = await lockAccount(tx, owner.accountId)
   const existing = await findIdentity(tx, proof)
-  const refusal = unauthorized ?? linkRefusal(account.status, owner.accountId, existing, proof)
+  const refusal = unauthorized ?? linkRefusal(account.status, owner.accountId, existing)
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, owner, tx.at, { action: 'identity.link_refused', after })
@@ -96,14 +96,7 @@ export const linkIdentity = async (
   }
 }
 
-const linkRefusal = (
-  status: string,
-  accountId: Uuid,
-  existing: IdentityRecord | undefined,
-  proof: IdentityProof,
-): Refusal | null => {
+const linkRefusal = (status: string, accountId: Uuid, existing: IdentityRecord | undefined): Refusal | null => {
   if (status !== 'active') return new Refusal('account_frozen')
-  if (!existing) return null
-  if (existing.accountId !== accountId) return conflict('This identity belongs to another account.', 'identity')
-  return walletContradiction(existing, proof)
+  return existing && existing.accountId !== accountId ? conflict('This identity belongs to another account.', 'identity') : null
 }

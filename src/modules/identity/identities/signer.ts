@@ -1,21 +1,26 @@
-import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import { parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import { walletNameOf } from '../../../lib/wallet-name.ts'
 import type { Deps } from '../deps.ts'
-import { walletProof } from './proof.ts'
+import { walletKey } from './proof.ts'
 import { findIdentity } from './queries.ts'
 
 /**
- * The wallet that signed `message`: recovered from the signature or, when `named` is a linked contract wallet, verified by its chain. Never
- * called inside a transaction, because it may use the network. Whether the wallet may decide anything is checked elsewhere.
+ * The name of the wallet that signed `message`: recovered from the signature or, when `named` is the address of a linked contract wallet,
+ * verified by its chain. Never called inside a transaction, because it may use the network. Whether the wallet may decide anything is
+ * checked elsewhere.
  */
 export const proveSigner = async (
   deps: Pick<Deps, 'db' | 'contractWallets'>,
   { message, signature, named }: { message: string; signature: string; named: string | undefined },
-): Promise<Address | undefined> => {
+): Promise<string | undefined> => {
   const recovered = recoverSigner(message, signature)
   const address = named === undefined ? undefined : parseAddress(named)
   if (named === undefined || recovered === address) return recovered
-  const identity = address && (await findIdentity(deps.db, walletProof(address, null)))
-  if (!address || !identity?.chainId) return undefined
-  const signed = await deps.contractWallets.isValidSignature({ chainId: identity.chainId, address, message, signature })
-  return signed ? address : undefined
+  if (!address) return undefined
+  for (const chainId of deps.contractWallets.chainIds) {
+    const name = walletNameOf(address, chainId)
+    if (!(await findIdentity(deps.db, walletKey(name)))) continue
+    if (await deps.contractWallets.isValidSignature({ chainId, address, message, signature })) return name
+  }
+  return undefined
 }

@@ -1,9 +1,8 @@
 import type { Principal } from '../../../auth/principal.ts'
-import type { Address } from '../../../auth/wallet.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { walletProof } from '../../identity/identities/proof.ts'
+import { walletKey } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
 import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
 import { type PasskeySignature, provePasskey } from '../../identity/passkeys/service.ts'
@@ -12,7 +11,7 @@ import { type ApprovalRecord, findApprovalIn } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 
 /** A linked wallet that signed an approval's canonical message, its account, and the message. Whether it may decide is checked later, under locks. */
-export type ProvenSigner = { signer: Address; accountId: Uuid; signature: string; message: string }
+export type ProvenSigner = { signer: string; accountId: Uuid; signature: string; message: string }
 
 const messageFor = ({ approveMessage, rejectMessage }: ApprovalRecord['approval'], decision: Decide['decision']): string =>
   decision === 'approve' ? approveMessage : rejectMessage
@@ -25,8 +24,8 @@ export const proveSigner = async (
 ): Promise<ProvenSigner | undefined> => {
   const message = messageFor(approval, decision)
   const signer = await proveWallet(deps, { message, signature, named })
-  const identity = signer && (await findIdentity(deps.db, walletProof(signer, null)))
-  return identity && { signer, accountId: identity.accountId, signature, message }
+  const identity = signer === undefined ? undefined : await findIdentity(deps.db, walletKey(signer))
+  return signer === undefined || !identity ? undefined : { signer, accountId: identity.accountId, signature, message }
 }
 
 /** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */

@@ -219,7 +219,7 @@ const writeBatch = async (
 const readItems = async (tx: Tx, deps: BatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   const ofBatch = { duplicatesIntended: request.input.duplicates_intended ?? false }
-  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, traceparent, ofBatch }))
+  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, standing: 'holds', traceparent, ofBatch }))
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [spending, payees] = await Promise.all([readSpending(tx, deps, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }

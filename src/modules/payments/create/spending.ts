@@ -20,7 +20,8 @@ import type { BatchDeps } from './write.ts'
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
 /** A payment that is asked for: alone, or as an item of a batch. */
-export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'traceparent'> & Pick<DecisionRequest, 'ofBatch'>
+export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'standing' | 'traceparent'> &
+  Pick<DecisionRequest, 'ofBatch'>
 
 const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
@@ -125,6 +126,8 @@ export const decideNext = (
   const { input, once, traceparent, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
   if (mandate === undefined) return notFound('mandate_id')
+  // Several requests may name it, each with what its chain said then.
+  if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
   const settings = {
