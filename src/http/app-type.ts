@@ -59,6 +59,8 @@ declare module 'fastify' {
     unlimited?: boolean
     /** Ignores unknown query parameters, as the RFCs of OAuth and the providers that call back require. */
     query?: 'lenient'
+    /** Its refusals are pages for a browser, and JSON for a program. */
+    pages?: true
     /** Lasts as long as its reader wants: not counted among the requests under way. */
     longLived?: boolean
     /** Its POST only reads: the request log keeps it only when it is refused. */

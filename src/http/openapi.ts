@@ -19,13 +19,11 @@ const headerText = {
   'Idempotency-Key':
     'At most 255 printable characters of your own. The same key again returns the first answer, and has no second effect.',
   'Workspace-Id': 'For callers without a grant: the workspace that this request is about, instead of the current one.',
-  'Last-Event-ID': 'The last event that was received: the events since then are sent first.',
 }
 
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [
   ...(config.idempotent ? (['Idempotency-Key'] as const) : []),
   ...(config.permission !== undefined ? (['Workspace-Id'] as const) : []),
-  ...(config.operation === 'notifications.stream' ? (['Last-Event-ID'] as const) : []),
 ]
 
 /** Headers that are read for every route; in a route's own schema they would be validated twice. */
@@ -42,6 +40,18 @@ export type DocumentOptions = {
   textOf: (operation: string) => { summary: string; text: string } | undefined
   tagOf: (operation: string) => string
   finish: (document: Json) => Json
+}
+
+type Responses = Record<string, { content?: Record<string, unknown> }>
+
+/** Adds the pages that browsers get instead of the JSON of a refusal. */
+const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
+  for (const item of Object.values((document.paths ?? {}) as Record<string, Record<string, Json>>))
+    for (const { operationId, responses } of Object.values(item))
+      if (typeof operationId === 'string' && operations.has(operationId))
+        for (const [status, { content }] of Object.entries(responses as Responses))
+          if (Number(status) >= 400 && content) content['text/html'] = { schema: { type: 'string' } }
+  return document
 }
 
 const withText = (
@@ -61,6 +71,7 @@ const withText = (
 
 /** OpenAPI 3.1 from the routes' own schemas, and the page that shows it. */
 export const registerOpenapi = async (app: App, options: DocumentOptions): Promise<void> => {
+  const pages = new Set<string>()
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -86,10 +97,11 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
     },
     transform: (input) => {
       const config = input.route.config ?? {}
+      if (config.pages && config.operation !== undefined) pages.add(config.operation)
       return withText(withHeaders(toJsonSchema(input), config), config.operation, options)
     },
     transformObject: (input) =>
-      options.finish(finishDocument(withComponents(input)) as Json) as ReturnType<typeof withComponents>,
+      addPages(options.finish(finishDocument(withComponents(input)) as Json), pages) as ReturnType<typeof withComponents>,
   })
 }
 

@@ -116,7 +116,7 @@ export const playExamples = async (
   await service.settle()
   await stream.next('balance.updated')
   stream.close()
-  keep('notifications.stream', { parameters: { 'Last-Event-ID': forgotten }, status: stream.status, response: stream.text() })
+  keep('notifications.stream', { parameters: { last_event_id: forgotten }, status: stream.status, response: stream.text() })
   await play('topups.get', api, { path: { id: topup.id } })
   const payee = await play('beneficiaries.create', api, {
     body: {

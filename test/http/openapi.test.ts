@@ -185,3 +185,30 @@ test('an answer may get new fields without breaking a client that was generated 
   expect(closed).toEqual([])
   expect(document.components.schemas.CreatePayment.additionalProperties).toBe(false)
 })
+
+test('no two parameters of an operation have the same name in a generated client', () => {
+  const same: string[] = []
+  for (const { operation } of operations()) {
+    const names = (operation.parameters ?? []).map(({ name }: Json) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+    if (new Set(names).size < names.length) same.push(operation.operationId)
+  }
+  expect(same).toEqual([])
+})
+
+test('every answer has a declared content type, also the pages that a browser gets', async () => {
+  const headers = { accept: 'text/html' }
+  const asked = [
+    '/v1/oauth/authorize?client_id=nobody',
+    '/v1/auth/google/callback?state=x&code=y',
+    '/v1/auth/github/callback?state=x&code=y',
+    '/v1/auth/google/start?return_to=https://evil.example',
+    '/v1/payments',
+    '/v1/payments/nonsense',
+  ]
+  for (const path of asked) {
+    const answer = await service.api.get(path, { headers })
+    const [, template = ''] = /^([^?]*)/.exec(path.replace('nonsense', '{id}')) ?? []
+    const declared = Object.keys(document.paths[template].get.responses[answer.status]?.content ?? {})
+    expect([path, declared]).toEqual([path, expect.arrayContaining([answer.headers.get('content-type')?.split(';')[0]])])
+  }
+})

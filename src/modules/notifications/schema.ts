@@ -33,7 +33,10 @@ export const StreamQuery = z.object({
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'For clients that cannot send `Last-Event-ID`. The header has priority.' }),
+    .meta({
+      description:
+        'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
+    }),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep

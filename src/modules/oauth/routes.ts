@@ -44,7 +44,14 @@ const registerAuthorize = (app: App, deps: Deps): void => {
     scope.get(
       '/v1/oauth/authorize',
       {
-        config: { operation: 'oauth.authorize', access: 'optional', query: 'lenient', credentialIssuing: true, cors: false },
+        config: {
+          operation: 'oauth.authorize',
+          access: 'optional',
+          query: 'lenient',
+          credentialIssuing: true,
+          pages: true,
+          cors: false,
+        },
         schema: {
           querystring: AuthorizeQuery,
           response: {

@@ -6,7 +6,7 @@ import { createRefusals } from './refusals/record.ts'
 
 /** How payments and batches of them are asked for: decided in their queues, with what is refused recorded. */
 export const createSubmissions = (
-  deps: BatchDeps & Pick<Deps, 'db' | 'logger'>,
+  deps: BatchDeps & Pick<Deps, 'contractWallets' | 'db' | 'logger'>,
 ): Pick<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> => {
   const refusals = createRefusals(deps)
   return {

@@ -85,6 +85,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
         access: 'public',
         query: 'lenient',
         credentialIssuing: true,
+        pages: true,
         refuses: [
           'invalid_request',
           'invalid_token',
