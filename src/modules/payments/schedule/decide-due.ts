@@ -29,7 +29,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   return holdsApprovals(authority) ? undefined : changed('An approval that was given does not count any more.')
 }
 
-const askOf = (payment: PaymentRecord, principal: Ask['principal']): Ask => ({
+const askOf = (payment: PaymentRecord, principal: Ask['principal'], standing: Ask['standing']): Ask => ({
   principal,
   input: {
     beneficiary_id: payment.beneficiaryId,
@@ -40,6 +40,7 @@ const askOf = (payment: PaymentRecord, principal: Ask['principal']): Ask => ({
     mandate_id: payment.mandateId,
   },
   once: null,
+  standing,
   traceparent: payment.traceparent,
 })
 
@@ -81,12 +82,13 @@ const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefi
 
 /**
  * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
- * they look like earlier payments was decided when they were scheduled. The caller holds their accounts' locks.
+ * they look like earlier payments was decided when they were scheduled. `standing`: of the mandate that they name. The caller holds their accounts' locks.
  */
 export const decideDue = async (
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'config' | 'rails'>,
   payments: readonly PaymentRecord[],
+  standing: Ask['standing'],
 ): Promise<{ due: Due[]; spending: Spending }> => {
   const authorityOf = await readAuthority(
     tx,
@@ -97,7 +99,7 @@ export const decideDue = async (
   if (!first) throw new Error('nothing is due')
   // What is due together was asked for by one request.
   const principal = await requesterOf(tx, first, authorityOf(first.id))
-  for (const payment of payments) asks.push(askOf(payment, principal))
+  for (const payment of payments) asks.push(askOf(payment, principal, standing))
   const spending: Spending = { ...(await readSpending(tx, deps, asks)), earlier: [], memory: noMemory }
   const due = payments.map((payment, place) => {
     const ask = asks[place]

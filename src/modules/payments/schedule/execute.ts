@@ -1,6 +1,8 @@
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { MandateStanding } from '../../../policy/types.ts'
 import { sweepRows } from '../../for-each-row.ts'
+import { mandateStanding } from '../../mandates/for-payments.ts'
 import { expireApproval } from '../approvals/decide.ts'
 import { findApproval, lockApproval } from '../approvals/queries.ts'
 import { moveBatch } from '../batch/change.ts'
@@ -48,8 +50,13 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
 }
 
 /** Sends what is due together: one payment, or all items of a batch. */
-const executeTogether = async (tx: Tx, deps: ExecuteDeps, payments: readonly PaymentRecord[]): Promise<void> => {
-  const { due, spending } = await decideDue(tx, deps, payments)
+const executeTogether = async (
+  tx: Tx,
+  deps: ExecuteDeps,
+  payments: readonly PaymentRecord[],
+  standing: MandateStanding,
+): Promise<void> => {
+  const { due, spending } = await decideDue(tx, deps, payments, standing)
   const batchId = payments[0]?.batchId
   const sends = due.some(({ kind }) => kind !== 'failed')
   if (batchId && sends) await moveBatch(tx, deps, timer, batchId, 'processing')
@@ -68,7 +75,7 @@ const executeTogether = async (tx: Tx, deps: ExecuteDeps, payments: readonly Pay
  * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
  * behind the locks too, so a clock that was set back sends nothing early.
  */
-const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[]): Promise<void> => {
+const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
   const payments = locked
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
@@ -80,33 +87,39 @@ const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[]): Promise
     const record = await lockApproval(tx, waiting.approval.id)
     return expireApproval(tx, deps, { ...record, payments })
   }
-  await executeTogether(tx, deps, payments)
+  await executeTogether(tx, deps, payments, standing)
 }
 
 const duePayments = statement(
   'payments.scheduled_due',
-  `select id from payments where status = 'scheduled' and execute_at <= $1 and batch_id is null and id > $2 order by id limit $3`,
+  `select id, workspace_id as "workspaceId", mandate_id as "mandateId" from payments where status = 'scheduled' and execute_at <= $1 and batch_id is null and id > $2 order by id limit $3`,
 )
+type DuePayment = { id: Uuid; workspaceId: Uuid; mandateId: Uuid | null }
 const dueBatches = statement(
   'payment_batches.scheduled_due',
   `select id from payment_batches where status = 'scheduled' and execute_at <= $1 and id > $2 order by id limit $3`,
 )
 
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
-export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> => {
+export const executeScheduled = async (
+  deps: ExecuteDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
+): Promise<void> => {
   const now = deps.clock.now()
   await sweepRows(
     deps,
     'payments.execute',
     100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(duePayments, [now, behind, batch]),
-    ({ id }) => inTx(deps.db, (tx) => execute(tx, deps, [id])),
+    (behind, batch) => deps.db.query<DuePayment>(duePayments, [now, behind, batch]),
+    async ({ id, workspaceId, mandateId }) => {
+      const standing = await mandateStanding(deps, workspaceId, mandateId)
+      await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
+    },
   )
   await sweepRows(
     deps,
     'payments.execute',
     20,
     (behind, batch) => deps.db.query<{ id: Uuid }>(dueBatches, [now, behind, batch]),
-    ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id))),
+    ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
   )
 }
