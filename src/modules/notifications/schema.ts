@@ -29,14 +29,10 @@ export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
 export const StreamQuery = z.object({
   type: Types,
-  last_event_id: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({
-      description:
-        'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
-    }),
+  last_event_id: z.string().max(200).optional().meta({
+    description:
+      'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
+  }),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep
