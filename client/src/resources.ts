@@ -151,6 +151,8 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         list('/v1/payment-batches', filters, options),
       /** One batch, and how its items stand. */
       get: getBatch,
+      /** Every line of it, as the root that is approved binds it. */
+      lines: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}/lines', { ...options, path: { id } }),
       /** Cancels a batch that waits for its approval or its time. */
       cancel: (id: string, options?: CallOptions) =>
         call('post', '/v1/payment-batches/{id}/cancel', { ...options, path: { id } }),

@@ -4,6 +4,9 @@ import { NotificationsPage } from './pages/account/notifications-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
+import { BatchPage } from './pages/batches/batch-page.tsx'
+import { BatchesPage } from './pages/batches/batches-page.tsx'
+import { NewBatchPage } from './pages/batches/new-batch-page.tsx'
 import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
 import { BeneficiaryPage } from './pages/beneficiaries/beneficiary-page.tsx'
 import { NewBeneficiaryPage } from './pages/beneficiaries/new-beneficiary-page.tsx'
@@ -29,6 +32,7 @@ import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
 import { ReconciliationPage } from './pages/reconciliation/reconciliation-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
+import { StatementPage } from './pages/statement/statement-page.tsx'
 import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
 import { ActivityPage } from './pages/workspace/activity-page.tsx'
@@ -45,6 +49,9 @@ const Inside = () => (
     <Route path="/" component={OverviewPage} />
     <Route path="/payments" component={PaymentsPage} />
     <Route path="/payments/new" component={NewPaymentPage} />
+    <Route path="/payments/batches" component={BatchesPage} />
+    <Route path="/payments/batches/new" component={NewBatchPage} />
+    <Route path="/payments/batches/:id">{({ id }) => <BatchPage key={id} id={id} />}</Route>
     <Route path="/payments/:id">{({ id }) => <PaymentPage key={id} id={id} />}</Route>
     <Route path="/payments/:id/receipt">{({ id }) => <ReceiptPage id={id} />}</Route>
     <Route path="/approvals" component={ApprovalsPage} />
@@ -61,6 +68,7 @@ const Inside = () => (
     <Route path="/top-up" component={TopUpPage} />
     <Route path="/top-up/:id">{({ id }) => <TopUpStatusPage key={id} id={id} />}</Route>
     <Route path="/history" component={HistoryPage} />
+    <Route path="/history/statement" component={StatementPage} />
     <Route path="/developers" component={KeysPage} />
     <Route path="/developers/keys/new" component={NewKeyPage} />
     <Route path="/developers/keys/:id">{({ id }) => <GrantPage key={id} id={id} kind="api_key" />}</Route>

@@ -2,6 +2,7 @@ import { describe, vi } from 'vitest'
 import { chromiumPath } from './browser.ts'
 import { accountFlows } from './flows/account.ts'
 import { approvalFlows } from './flows/approvals.ts'
+import { batchFlows } from './flows/batches.ts'
 import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
@@ -32,6 +33,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('account', () => accountFlows(world))
   describe('overview', () => overviewFlows(world))
   describe('payments', () => paymentFlows(world))
+  describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))

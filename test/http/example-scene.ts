@@ -209,6 +209,7 @@ export const playExamples = async (
   })
   await play('payment_batches.list', api, { query: { status: 'pending_approval' } })
   await play('payment_batches.get', api, { path: { id: batch.id } })
+  await play('payment_batches.lines', api, { path: { id: batch.id } })
   await play('payment_batches.cancel', agent, { path: { id: batch.id } })
 
   // A mandate: terms that a wallet has signed.

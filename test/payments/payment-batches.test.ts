@@ -179,6 +179,11 @@ describe('a batch of which one item needs an approval', () => {
     const leaves = rows.map(({ leaf }) => leafHash(leaf))
     const root = Buffer.from(rootOf(leaves.length, treeOf(leaves))).toString('hex')
     expect(batch.merkle_root).toBe(root)
+    const lines = (await someone.api.get(`/v1/payment-batches/${batch.id}/lines`)).body
+    expect([lines.merkle_root, lines.lines.map(({ leaf }: Json) => leaf)]).toEqual([root, rows.map(({ leaf }) => leaf)])
+    expect(lines.lines.map(({ payment_id, last_amount_minor }: Json) => [payment_id, last_amount_minor])).toEqual(
+      items.map(({ id }) => [id, null]),
+    )
     expect(approval.signing.approve).toContain(`Merkle root: ${root}`)
     expect(approval.signing.approve).toContain('Total: KES 800.00')
     expect(approval.signing.approve).toContain('Payees never paid before: 4')

@@ -1,4 +1,4 @@
-import { ConnectionError, Payments, PaymentsError } from '#client'
+import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Body, Method, MethodOf, Path, Query } from '../../../client/src/route-types.ts'
 import { noteServerTime } from '../lib/clock.ts'
 import { recordCall } from '../lib/recent-calls.ts'
@@ -44,6 +44,12 @@ const by =
 
 /** The routes by method, typed by the API document. */
 export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
+
+/** A list of payments in CSV, checked or paid. */
+export const paymentLists = {
+  check: (csv: string, options: ListOptions) => payments.batches.checkCsv(csv, options),
+  pay: (csv: string, options: ListOptions, idempotencyKey: string) => payments.batches.fromCsv(csv, options, { idempotencyKey }),
+}
 
 /** What was answered, or the refusal as the pages show it. */
 export const call = async <Data>(answering: Promise<Data>): Promise<Data> => {

@@ -88,6 +88,47 @@ export const paymentsSummaryQuery = (filters: PaymentFilters, days = 30) =>
 export const paymentQuery = (id: string) =>
   queryOptions({ queryKey: ['payment', id], queryFn: () => call(api.GET('/v1/payments/{id}', { params: { path: { id } } })) })
 
+export const batchesQuery = infiniteQueryOptions({
+  queryKey: ['payments', 'batches'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/payment-batches', { params: { query: parametersOf({ cursor: pageParam }) } })),
+  ...pages,
+})
+export const batchQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['payment', 'batch', id],
+    queryFn: () => call(api.GET('/v1/payment-batches/{id}', { params: { path: { id } } })),
+  })
+export const batchLinesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['payment', 'batch', id, 'lines'],
+    queryFn: () => call(api.GET('/v1/payment-batches/{id}/lines', { params: { path: { id } } })),
+    // What was asked for never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+export const batchPaymentsQuery = (id: string, status: PaymentStatus | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['payments', 'batch', id, status],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.GET('/v1/payments', {
+          params: { query: parametersOf({ batch_id: id, status: one(status), limit: 50, cursor: pageParam }) },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    ...pages,
+  })
+export const statementQuery = (month: string | undefined, own: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['history', 'statement', month, own],
+    queryFn: async ({ pageParam }) => {
+      const params = { query: parametersOf({ from: month && `${month}-01`, limit: 100, cursor: pageParam }) }
+      if (own) return call(api.GET('/v1/accounts/me/statement', { params }))
+      const read = await call(api.GET('/v1/workspaces/current/statement', { params }))
+      return { ...read, opening_balance_minor: null, closing_balance_minor: null }
+    },
+    ...pages,
+  })
+
 type ApprovalStatus = Schemas['Approval']['status']
 export const approvalsQuery = (status: ApprovalStatus | undefined, limit = 25) =>
   infiniteQueryOptions({

@@ -19,6 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   ...paymentTones,
   pending: 'warn',
   approved: 'good',
+  completed: 'good',
   active: 'good',
   frozen: 'info',
   suspended: 'warn',

@@ -7,14 +7,15 @@ import { byId } from '../../http/wire.ts'
 import { invalidFields, notFound } from '../../lib/errors.ts'
 import { cancelBatch } from './approvals/cancel.ts'
 import { type PaymentList, readPaymentList } from './batch/payment-list.ts'
-import { presentBatch } from './batch/present.ts'
-import { findBatch, listBatches } from './batch/queries.ts'
+import { presentBatch, presentLines } from './batch/present.ts'
+import { findBatch, listBatches, readLines } from './batch/queries.ts'
 import {
   type BatchEntry,
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
   PaymentBatch,
+  PaymentBatchLines,
   PaymentBatchPreview,
 } from './batch/schema.ts'
 import type { Deps } from './deps.ts'
@@ -141,6 +142,18 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       const record = await findBatch(deps.db, request.principal.workspace.id, request.params.id)
       if (!record) throw notFound()
       return reply.send(presentBatch(record))
+    },
+  )
+  app.get(
+    `${one}/lines`,
+    {
+      config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
+      schema: { params: byId('payment_batch'), response: { 200: PaymentBatchLines } },
+    },
+    async (request, reply) => {
+      const record = await findBatch(deps.db, request.principal.workspace.id, request.params.id)
+      if (!record) throw notFound()
+      return reply.send(presentLines(record, await readLines(deps.db, record.batch.id)))
     },
   )
   app.post(

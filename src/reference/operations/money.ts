@@ -109,6 +109,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Read a payment batch',
     text: 'One batch and how its items stand. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
   },
+  'payment_batches.lines': {
+    summary: 'Read all lines of a payment batch',
+    text: 'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed.',
+  },
   'payment_batches.cancel': {
     summary: 'Cancel a batch that waits for its approval or its time',
     text: 'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',

@@ -151,7 +151,10 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'new-mandate', path: '/mandates/new' },
     { name: 'top-up', path: '/top-up' },
     { name: 'top-up-pending', path: `/top-up/${topup.body.id}` },
+    { name: 'lists', path: '/payments/batches' },
+    { name: 'new-list', path: '/payments/batches/new' },
     { name: 'history', path: '/history' },
+    { name: 'statement', path: '/history/statement' },
     { name: 'keys', path: '/developers' },
     {
       name: 'key',

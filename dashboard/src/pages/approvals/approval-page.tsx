@@ -6,6 +6,7 @@ import { LoadFailure } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { BatchLines } from '../batches/batch-lines.tsx'
 import { ApprovalSummary } from './approval-summary.tsx'
 import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
@@ -24,7 +25,13 @@ export const ApprovalPage = ({ id }: { id: string }) => {
       <PageHeader
         title={approval.data ? subjectWords(approval.data) : 'Approval'}
         back={back}
-        actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
+        actions={
+          approval.data?.payment ? (
+            <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>
+          ) : (
+            approval.data?.batch && <LinkButton href={`/payments/batches/${approval.data.batch.id}`}>View list</LinkButton>
+          )
+        }
       />
       {approval.isPending && (
         <div className="card">
@@ -61,9 +68,12 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
             <DecisionTrace decision={approval.payment.decision} currency={approval.payment.currency} />
           </Card>
         ) : (
-          <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the batch.">
-            <SignedText message={approval.signing.approve} />
-          </Card>
+          <div className="stack">
+            {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
+            <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the list.">
+              <SignedText message={approval.signing.approve} />
+            </Card>
+          </div>
         )}
       </div>
     </div>

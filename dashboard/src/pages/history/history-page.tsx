@@ -48,7 +48,16 @@ export const HistoryPage = () => {
       <div className="stack">
         <PageHeader title="History" />
         <div className="card">
-          <Empty icon="list" title="The balance is its owner’s" actions={<LinkButton href="/payments">View payments</LinkButton>}>
+          <Empty
+            icon="list"
+            title="The balance is its owner’s"
+            actions={
+              <>
+                <LinkButton href="/payments">View payments</LinkButton>
+                <LinkButton href="/history/statement">Statement</LinkButton>
+              </>
+            }
+          >
             {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
           </Empty>
         </div>
@@ -70,7 +79,14 @@ const OwnHistory = () => {
       <PageHeader
         title="History"
         lead="Every entry on your balance, newest first."
-        actions={<CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />}
+        actions={
+          <>
+            <LinkButton href="/history/statement" icon="receipt">
+              Statement
+            </LinkButton>
+            <CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />
+          </>
+        }
       />
       <FilterBar filters={filters}>
         <SelectField

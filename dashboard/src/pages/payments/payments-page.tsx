@@ -40,6 +40,9 @@ export const PaymentsPage = () => {
         title="Payments"
         actions={
           <>
+            <LinkButton href="/payments/batches" icon="list">
+              Lists
+            </LinkButton>
             <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
             {create}
           </>

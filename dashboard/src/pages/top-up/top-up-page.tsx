@@ -11,6 +11,7 @@ import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, PageHeader } from '../../ui/layout.tsx'
+import { DepositForm } from './deposit-form.tsx'
 import { RecentTopUps } from './recent-top-ups.tsx'
 
 const quick = ['500', '1000', '5000', '10000']
@@ -21,11 +22,18 @@ export const TopUpPage = () => {
     <div className="stack">
       <PageHeader
         title="Top up"
-        lead={ownsBalance ? 'Add money from M-PESA.' : `Adds money to the balance that ${workspace.name} pays from.`}
+        lead={
+          ownsBalance
+            ? 'Add money by a prompt on a phone, or by a deposit of any amount.'
+            : `Adds money to the balance that ${workspace.name} pays from.`
+        }
       />
       <div className="split">
         <Allowed permission="topup.create" action="top up">
-          <TopUpForm />
+          <div className="stack">
+            <TopUpForm />
+            <DepositForm />
+          </div>
         </Allowed>
         <div className="split-aside">{ownsBalance && <RecentTopUps />}</div>
       </div>

@@ -12,6 +12,7 @@ import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { QrCode } from '../../ui/qr-code.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
@@ -135,6 +136,14 @@ const Instructions = ({ topup }: { topup: TopUp }) => (
         <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
       ])}
     />
+    {topup.instructions && (
+      <QrCode
+        text={wordsOf(topup.instructions)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')}
+        label="The same as a code, for the phone that pays"
+      />
+    )}
     <p className="quiet">The money is credited when it arrives, and this page updates. Spaces and dashes do not matter.</p>
   </div>
 )

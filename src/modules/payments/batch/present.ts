@@ -1,8 +1,8 @@
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
-import type { BatchRecord } from './queries.ts'
-import type { PaymentBatch } from './schema.ts'
+import { formatMinor, minor } from '../../../lib/money.ts'
+import type { BatchRecord, LineRow } from './queries.ts'
+import type { PaymentBatch, PaymentBatchLines } from './schema.ts'
 
 export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
   id: formatId('payment_batch', batch.id),
@@ -25,4 +25,14 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
   created_at: isoTime(batch.createdAt),
   updated_at: isoTime(batch.updatedAt),
   completed_at: isoTimeOrNull(batch.completedAt),
+})
+
+export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
+  batch_id: formatId('payment_batch', batch.id),
+  merkle_root: batch.merkleRoot,
+  lines: lines.map(({ id, leaf, lastAmountMinor }) => ({
+    payment_id: formatId('payment', id),
+    leaf,
+    last_amount_minor: minor(lastAmountMinor),
+  })),
 })

@@ -3,8 +3,10 @@ import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
 import type { PaymentStatus } from '../queries.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
@@ -74,6 +76,20 @@ export const listBatches = async (
   page: PageRequest,
   filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined },
 ): Promise<BatchRecord[]> => withCounts(db, await db.run(list, { workspaceId, ...filter, ...page }))
+
+/** An item as the Merkle tree binds it, and what was paid to its destination the last time before it. */
+export type LineRow = { id: Uuid; leaf: string; lastAmountMinor: Minor | null }
+
+const lines = statement(
+  'payment_batches.lines',
+  `select p.id, p.batch_leaf as leaf,
+     (select e.amount_minor from payments e where e.payee_id = p.payee_id and e.status in ${paidPaymentsSql} and e.id < p.id
+      order by e.id desc limit 1) as "lastAmountMinor"
+   from payments p where p.batch_id = $1 order by p.batch_index`,
+)
+
+/** All lines of a batch in their order: at most as many as a batch may have. */
+export const readLines = (db: Db, batchId: Uuid): Promise<LineRow[]> => db.query<LineRow>(lines, [batchId])
 
 const itemIds = statement('payment_batches.items', 'select id from payments where batch_id = $1 order by batch_index')
 

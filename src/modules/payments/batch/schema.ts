@@ -146,6 +146,29 @@ export const PaymentBatchPreview = z
   .meta({ id: 'PaymentBatchPreview', description: 'What a dry run found: the batch that would be created.' })
 export type PaymentBatchPreview = z.output<typeof PaymentBatchPreview>
 
+export const PaymentBatchLines = z
+  .object({
+    batch_id: IdOut('payment_batch'),
+    merkle_root: z.string().meta({ description: 'RFC 6962, hexadecimal: what an approval of the batch is about.' }),
+    lines: z.array(
+      z.object({
+        payment_id: IdOut('payment'),
+        leaf: z.string().meta({
+          description:
+            'The item as the root binds it (RFC 8785): its place, payee, destination, amount and reference. Hash it byte for byte.',
+        }),
+        last_amount_minor: MinorOut.nullable().meta({
+          description: 'What was paid to the same destination the last time before; null for the first payment to it.',
+        }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'PaymentBatchLines',
+    description: 'Every line of a batch in its order, so that whoever approves the root can compute it from what they see.',
+  })
+export type PaymentBatchLines = z.output<typeof PaymentBatchLines>
+
 export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),
   idempotency_key: z.string().min(1).max(255).optional(),

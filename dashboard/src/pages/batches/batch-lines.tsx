@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { batchLinesQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { type BatchLine, byDeviation, readLine } from '../../lib/batch-lines.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { merkleRoot } from '../../lib/merkle-root.ts'
+import { sumMinor } from '../../lib/money.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Notice, SkeletonRows } from '../../ui/layout.tsx'
+import { Badge } from '../../ui/status.tsx'
+
+type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
+
+/** Every line of a batch that waits for a decision: those that deviate first. The root is computed here from what is shown. */
+export const BatchLines = ({ batch, message }: Props) => {
+  const lines = useQuery(batchLinesQuery(batch.id))
+  if (lines.isPending)
+    return (
+      <Card title="Payments" flush>
+        <SkeletonRows rows={5} />
+      </Card>
+    )
+  if (lines.isError)
+    return (
+      <Card title="Payments">
+        <Failure error={lines.error} onRetry={() => void lines.refetch()} />
+      </Card>
+    )
+  const read = lines.data.lines.map(readLine)
+  const odd = read.filter(({ deviations }) => deviations.length > 0).length
+  return (
+    <Card
+      title={countWords(read.length, 'payment')}
+      note={odd === 0 ? 'None deviates from the last payment to the same payee.' : `${odd} to look at come first.`}
+      flush
+    >
+      <div className="card-body">
+        <Comparison leaves={lines.data.lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
+      </div>
+      <Table lines={byDeviation(read)} currency={batch.currency} />
+    </Card>
+  )
+}
+
+type ComparisonProps = Props & { leaves: readonly string[]; read: readonly BatchLine[] }
+
+/** Whether the text that is signed is about exactly these lines. */
+const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
+  const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
+  if (root.isPending) return <Notice title="Computing what these lines add up to…" />
+  const inOrder = read.every(({ index }, place) => index === place)
+  const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
+  if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
+    return (
+      <Notice tone="good" title="These are the lines that are approved" live>
+        <p className="quiet">
+          This page computed their root and their sum itself. Both are those of the text that is signed:{' '}
+          <span className="mono small">{root.data.slice(0, 16)}…</span>
+        </p>
+      </Notice>
+    )
+  return (
+    <Notice tone="bad" title="Do not approve: these lines are not those of the text" live>
+      <p>What this page computed from the lines differs from the text that is signed. Tell the operator of the service.</p>
+    </Notice>
+  )
+}
+
+const Table = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
+  <div className="table-scroll">
+    <table className="table table-folded">
+      <thead>
+        <tr>
+          <th scope="col">Payee</th>
+          <th scope="col">Destination</th>
+          <th scope="col">Look at</th>
+          <th scope="col" className="figure">
+            Last time
+          </th>
+          <th scope="col" className="figure">
+            Amount
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={line.paymentId}>
+            <td>
+              <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
+              {line.reference && <span className="faint"> {line.reference}</span>}
+            </td>
+            <td className="mono nowrap">{line.mask}</td>
+            <td>
+              {line.deviations.map((words) => (
+                <Badge key={words} tone="warn">
+                  {words}
+                </Badge>
+              ))}
+            </td>
+            <td className="figure faint">
+              {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
+            </td>
+            <td className="figure">
+              <Amount minor={line.amountMinor} currency={currency} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

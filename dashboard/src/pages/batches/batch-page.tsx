@@ -1,0 +1,182 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { failureWords } from '../../lib/failure-words.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
+import { LoadFailure } from '../../shell/load-failure.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { Card, Empty, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+type Batch = Schemas['PaymentBatch']
+
+const back = { href: '/payments/batches', label: 'Lists of payments' }
+
+/** The statuses in which nothing more happens by itself. */
+const isOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
+
+export const BatchPage = ({ id }: { id: string }) => {
+  // The stream reports each payment; polling covers a missed event.
+  const batch = useQuery({
+    ...batchQuery(id),
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 5_000 : false),
+  })
+  return (
+    <div className="stack">
+      <PageHeader
+        title={batch.data?.name ?? 'List of payments'}
+        back={back}
+        actions={batch.data && <Actions batch={batch.data} />}
+      />
+      {batch.isPending && (
+        <div className="card">
+          <SkeletonRows rows={4} />
+        </div>
+      )}
+      {batch.isError && (
+        <LoadFailure error={batch.error} path={`/v1/payment-batches/${id}`} onRetry={() => void batch.refetch()} />
+      )}
+      {batch.data && (
+        <>
+          <Progress batch={batch.data} />
+          <Items batch={batch.data} />
+        </>
+      )}
+    </div>
+  )
+}
+
+const Actions = ({ batch }: { batch: Batch }) => {
+  const { can } = useSession()
+  const [cancelling, setCancelling] = useState(false)
+  const waits = batch.status === 'pending_approval' || batch.status === 'scheduled'
+  return (
+    <>
+      <CsvButton path="/v1/payments" query={{ batch_id: batch.id }} name="payments" />
+      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>View approval</LinkButton>}
+      {waits && can('payment.create') && (
+        <Button variant="quiet" onClick={() => setCancelling(true)}>
+          Cancel list
+        </Button>
+      )}
+      {cancelling && (
+        <Confirm
+          title="Cancel this list?"
+          action="Cancel list"
+          keep="Keep list"
+          change={() => call(api.POST('/v1/payment-batches/{id}/cancel', { params: { path: { id: batch.id } } }))}
+          announcement={() => 'List cancelled'}
+          outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
+          onClose={() => setCancelling(false)}
+        >
+          <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const statusesIn = ({ counts }: Batch): PaymentStatus[] => Object.keys(counts).filter(isPaymentStatus)
+
+const Progress = ({ batch }: { batch: Batch }) => {
+  const open = ['scheduled', 'pending_approval', 'processing', 'unknown'].reduce(
+    (sum, name) => sum + (batch.counts[name] ?? 0),
+    0,
+  )
+  const ended = batch.items_count - open
+  const part = ended / batch.items_count
+  const words = statusesIn(batch).map((status) => statusCount(batch.counts[status] ?? 0, status))
+  return (
+    <Card>
+      <div className="stack">
+        <div className="row row-between">
+          <div>
+            <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
+            <p className="quiet">{countWords(batch.items_count, 'payment')}</p>
+          </div>
+          <StatusBadge status={batch.status} />
+        </div>
+        <div
+          className="meter"
+          role="progressbar"
+          aria-label="Payments that have ended"
+          aria-valuemin={0}
+          aria-valuemax={batch.items_count}
+          aria-valuenow={ended}
+          aria-valuetext={`${ended} of ${batch.items_count} have ended`}
+        >
+          <span style={{ width: `${part * 100}%` }} />
+        </div>
+        <p aria-live="polite">{words.join(', ')}</p>
+        <Facts
+          facts={[
+            ['Sent at', batch.execute_at && <ExactTime key="at" at={batch.execute_at} />],
+            ['Created', <ExactTime key="created" at={batch.created_at} />],
+            ['Ended', batch.completed_at && <ExactTime key="ended" at={batch.completed_at} />],
+            [
+              '',
+              <CopyButton key="id" value={batch.id}>
+                Copy list ID
+              </CopyButton>,
+            ],
+          ]}
+        />
+      </div>
+    </Card>
+  )
+}
+
+const Items = ({ batch }: { batch: Batch }) => {
+  const [status, setStatus] = useState<PaymentStatus | undefined>()
+  const query = useInfiniteQuery(batchPaymentsQuery(batch.id, status))
+  return (
+    <Card
+      title="Payments"
+      actions={
+        <SelectField
+          label="Status"
+          value={status ?? ''}
+          onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
+          options={[
+            { value: '', label: 'All' },
+            ...statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` })),
+          ]}
+        />
+      }
+      flush
+    >
+      <Listing query={query} empty={<Empty icon="payments" title="No payments match" />}>
+        {(payments) => (
+          <ul className="rows">
+            {payments.map((payment) => (
+              <li key={payment.id}>
+                <Link href={`/payments/${payment.id}`} className="item">
+                  <span className="item-main">
+                    <span className="item-title">{payment.beneficiary.display_name}</span>
+                    <span className="item-note">
+                      {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+                    </span>
+                  </span>
+                  <StatusBadge status={payment.status} />
+                  <Amount minor={payment.amount_minor} currency={payment.currency} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listing>
+    </Card>
+  )
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react'
+import type { PaymentList, RowFault } from '../../lib/payment-list.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/layout.tsx'
+
+type Props = {
+  list: PaymentList
+  faults: readonly RowFault[]
+  onCell: (row: number, column: number, text: string) => void
+  onRemove: (row: number) => void
+}
+
+const shownAtFirst = 100
+
+/** The rows that cannot be paid first, to be mended in place; the others as they are. */
+export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
+  const [all, setAll] = useState(false)
+  const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
+  const wrong = new Map(faults.map(({ index }) => [index, faults.filter((fault) => fault.index === index)]))
+  const places = list.rows.map((_, index) => index).sort((one, other) => Number(wrong.has(other)) - Number(wrong.has(one)))
+  const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
+  return (
+    <Card title={`${list.rows.length} rows`} flush>
+      <div className="table-scroll">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Row</th>
+              {list.columns.map((name) => (
+                <th scope="col" key={name}>
+                  {name}
+                </th>
+              ))}
+              <th scope="col">
+                <span className="visually-hidden">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <Row
+                key={row}
+                row={row}
+                list={list}
+                faults={wrong.get(row) ?? []}
+                editing={wrong.has(row) || edited.has(row)}
+                onEdit={() => setEdited(new Set([...edited, row]))}
+                onCell={onCell}
+                onRemove={onRemove}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown.length < places.length && (
+        <div className="card-footer">
+          <Button variant="quiet" onClick={() => setAll(true)}>
+            {`Show all ${places.length} rows`}
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+type RowProps = Omit<Props, 'faults'> & { row: number; faults: readonly RowFault[]; editing: boolean; onEdit: () => void }
+
+const Row = ({ row, list, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
+  const cells = list.rows[row] ?? []
+  return (
+    <>
+      <tr>
+        <td className="faint">{row + 2}</td>
+        {list.columns.map((name, column) => (
+          <td key={name}>
+            {editing ? (
+              <input
+                className="input"
+                aria-label={`Row ${row + 2}, ${name}`}
+                aria-describedby={faults.length > 0 ? `row-${row}-faults` : undefined}
+                value={cells[column] ?? ''}
+                onChange={(event) => onCell(row, column, event.target.value)}
+              />
+            ) : (
+              cells[column]
+            )}
+          </td>
+        ))}
+        <td className="nowrap">
+          {!editing && (
+            <Button size="small" variant="quiet" label={`Edit row ${row + 2}`} onClick={onEdit}>
+              Edit
+            </Button>
+          )}
+          {editing && (
+            <Button size="small" variant="quiet" label={`Remove row ${row + 2}`} onClick={() => onRemove(row)}>
+              Remove
+            </Button>
+          )}
+        </td>
+      </tr>
+      {faults.length > 0 && (
+        <tr>
+          <td />
+          <td colSpan={list.columns.length + 1} id={`row-${row}-faults`}>
+            {faults.map(({ param, message }) => (
+              <p key={`${param} ${message}`} className="field-error">
+                {param === null ? message : `${param}: ${message}`}
+              </p>
+            ))}
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,204 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { statementQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { zoneWords } from '../../lib/zone.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Card, Empty, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+type Type = Schemas['StatementEntry']['type']
+type Entry = Schemas['WorkspaceStatementEntry'] & { balance_after_minor?: string }
+type Period = Pick<Schemas['Statement'], 'from' | 'to' | 'time_zone' | 'currency' | 'in_minor' | 'out_minor' | 'totals'> & {
+  opening_balance_minor: string | null
+  closing_balance_minor: string | null
+}
+
+const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
+/** A month as a company's books need it: opening, in, out by payee, closing. Members without the balance see their workspace's payments. */
+export const StatementPage = () => {
+  const { ownsBalance, workspace } = useSession()
+  const filters = useFilters()
+  const chosen = filters.get('month')
+  const month = isMonth(chosen) ? chosen : undefined
+  const query = useInfiniteQuery(statementQuery(month, ownsBalance))
+  const period: Period | undefined = query.data?.pages[0]
+  const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
+  const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Statement"
+        lead={
+          period
+            ? `${workspace.name}, ${period.from} to ${period.to}, ${zoneWords(period.time_zone)}.`
+            : 'What was booked in a month.'
+        }
+        back={{ href: '/history', label: 'History' }}
+        actions={
+          <>
+            <Button onClick={() => window.print()}>Print</Button>
+            <CsvButton
+              path={path}
+              query={{ from: month && `${month}-01` }}
+              name={`statement-${period?.from.slice(0, 7) ?? 'current'}`}
+            />
+          </>
+        }
+      />
+      <div className="no-print">
+        <Field label="Month">
+          {(wiring) => (
+            <input
+              {...wiring}
+              className="input"
+              type="month"
+              value={month ?? period?.from.slice(0, 7) ?? ''}
+              onChange={(event) => filters.set('month', event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      {query.isPending && (
+        <div className="card">
+          <SkeletonRows rows={5} />
+        </div>
+      )}
+      {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      {period && (
+        <>
+          <Totals period={period} />
+          <Card title="Bookings" flush>
+            {entries.length === 0 ? (
+              <Empty icon="list" title="Nothing was booked" />
+            ) : (
+              <Bookings entries={entries} period={period} />
+            )}
+            {query.hasNextPage && (
+              <div className="card-footer no-print">
+                <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </Card>
+        </>
+      )}
+    </div>
+  )
+}
+
+const Totals = ({ period }: { period: Period }) => {
+  const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
+  const payees = period.totals.by_payee
+  return (
+    <>
+      <Card>
+        <Facts
+          facts={[
+            ['Opening balance', opening !== null && <Amount key="opening" minor={opening} currency={currency} />],
+            ['In', <Amount key="in" minor={period.in_minor} currency={currency} />],
+            ['Out', <Amount key="out" minor={period.out_minor} currency={currency} />],
+            ['Closing balance', closing !== null && <Amount key="closing" minor={closing} currency={currency} size="medium" />],
+          ]}
+        />
+      </Card>
+      {payees.length > 0 && (
+        <Card title="Out by payee" flush>
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th scope="col">Payee</th>
+                  <th scope="col" className="figure">
+                    Payments
+                  </th>
+                  <th scope="col" className="figure">
+                    Out
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {payees.map((payee) => (
+                  <tr key={payee.id}>
+                    <td>
+                      <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
+                    </td>
+                    <td className="figure">{payee.entries}</td>
+                    <td className="figure">
+                      <Amount minor={payee.out_minor} currency={currency} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Card>
+      )}
+    </>
+  )
+}
+
+const typeWords: Readonly<Record<Type, string>> = {
+  topup: 'Top-up',
+  payment: 'Payment',
+  payment_return: 'Payment that came back',
+  adjustment: 'Adjustment',
+}
+
+const hrefOf = ({ payment_id: payment, topup_id: topup }: Entry): string | null =>
+  payment ? `/payments/${payment}` : topup ? `/top-up/${topup}` : null
+
+const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Period }) => (
+  <div className="table-scroll">
+    <table className="table table-folded">
+      <thead>
+        <tr>
+          <th scope="col">When</th>
+          <th scope="col">Booking</th>
+          <th scope="col">Receipt</th>
+          <th scope="col" className="figure">
+            Amount
+          </th>
+          {period.opening_balance_minor !== null && (
+            <th scope="col" className="figure">
+              Balance after
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={`${entry.at} ${entry.payment_id} ${entry.topup_id} ${entry.amount_minor} ${entry.balance_after_minor}`}>
+            <td className="faint nowrap">
+              <ExactTime at={entry.at} />
+            </td>
+            <td>
+              <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
+              {entry.narrative && <span className="faint"> {entry.narrative}</span>}
+            </td>
+            <td className="mono small">{entry.provider_receipt}</td>
+            <td className="figure">
+              <Amount minor={entry.amount_minor} currency={period.currency} signed />
+            </td>
+            {entry.balance_after_minor !== undefined && (
+              <td className="figure">
+                <Amount minor={entry.balance_after_minor} currency={period.currency} />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const Named = ({ href, children }: { href: string | null; children: string }) =>
+  href ? <Link href={href}>{children}</Link> : children

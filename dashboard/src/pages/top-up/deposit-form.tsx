@@ -1,0 +1,40 @@
+import { useMutation } from '@tanstack/react-query'
+import { useLocation } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card } from '../../ui/layout.tsx'
+
+const methods = [
+  { method: 'MPESA_PAYBILL', label: 'Pay by paybill' },
+  { method: 'PESALINK', label: 'Transfer from a bank' },
+] as const
+type Method = (typeof methods)[number]['method']
+
+/** Where to pay in, and under which account number: for amounts that no prompt moves. */
+export const DepositForm = () => {
+  const [, navigate] = useLocation()
+  const keyFor = useIdempotencyKey()
+  const start = useMutation({
+    mutationFn: (method: Method) => {
+      const body = { method }
+      return call(api.POST('/v1/topups/initiate', { body, headers: keyFor(body) }))
+    },
+    onSuccess: (topup) => navigate(`/top-up/${topup.id}`),
+  })
+  return (
+    <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
+      <div className="stack">
+        <div className="row">
+          {methods.map(({ method, label }) => (
+            <Button key={method} busy={start.isPending && start.variables === method} onClick={() => start.mutate(method)}>
+              {label}
+            </Button>
+          ))}
+        </div>
+        <Failure error={start.error} />
+      </div>
+    </Card>
+  )
+}
