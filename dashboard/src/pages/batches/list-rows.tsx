@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { capitalized } from '../../lib/list-words.ts'
 import type { PaymentList, RowFault } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
@@ -11,6 +12,18 @@ type Props = {
 }
 
 const shownAtFirst = 100
+
+/** The fields of a payment as people call them. */
+const fieldNames: Readonly<Record<string, string>> = {
+  display_name: 'Name',
+  destination: 'Phone or account',
+  amount_minor: 'Amount',
+  account_reference: 'Reference',
+  beneficiary_id: 'Beneficiary',
+  payment_rail: 'Way to pay',
+}
+
+const fieldName = (param: string): string => fieldNames[param] ?? capitalized(param.replaceAll('_', ' '))
 
 /** The rows that cannot be paid first, to be mended in place; the others as they are. */
 export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
@@ -105,7 +118,7 @@ const Row = ({ row, list, faults, editing, onEdit, onCell, onRemove }: RowProps)
           <td colSpan={list.columns.length + 1} id={`row-${row}-faults`}>
             {faults.map(({ param, message }) => (
               <p key={`${param} ${message}`} className="field-error">
-                {param === null ? message : `${param}: ${message}`}
+                {param === null ? message : `${fieldName(param)}: ${message}`}
               </p>
             ))}
           </td>

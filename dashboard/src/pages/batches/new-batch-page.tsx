@@ -64,7 +64,7 @@ const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
         <div className="stack">
           <Field
             label="File"
-            hint="Saved as CSV. The first row names the columns: name, phone and amount, and what else you need: narrative, account_reference."
+            hint="Saved as CSV. The first row names the columns: name, phone and amount, and what else you need: narrative, reference."
             error={problem}
           >
             {(wiring) => (

@@ -11,7 +11,12 @@ export type PaymentList = {
 }
 
 /** What a spreadsheet calls the same. */
-const aliases: Readonly<Record<string, string>> = { name: 'display_name', phone: 'destination', phone_number: 'destination' }
+const aliases: Readonly<Record<string, string>> = {
+  name: 'display_name',
+  phone: 'destination',
+  phone_number: 'destination',
+  reference: 'account_reference',
+}
 
 const known: ReadonlySet<string> = new Set([
   'beneficiary_id',
