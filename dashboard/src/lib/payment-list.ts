@@ -1,9 +1,9 @@
-import { readCsvRows } from '../../../src/lib/csv-rows.ts'
-
 /** A list as it is edited here: the names of its columns, and its rows. Empty rows are left out. */
 export type PaymentList = { columns: string[]; rows: string[][] }
 
-export const readList = (text: string): PaymentList | { problem: string } => {
+/** The reader of CSV is a third of what the pages weigh, so it is loaded with the first list. */
+export const readList = async (text: string): Promise<PaymentList | { problem: string }> => {
+  const { readCsvRows } = await import('../../../src/lib/csv-rows.ts')
   const read = readCsvRows(text)
   if ('problem' in read) return { problem: `This ${read.problem}.` }
   const [columns, ...rows] = read.filter((cells) => cells.some((cell) => cell !== ''))

@@ -47,13 +47,13 @@ const NewBatch = () => {
 const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()
-  const read = (content: string) => {
-    const found = readList(content)
+  const read = async (content: string) => {
+    const found = await readList(content)
     if ('problem' in found) return setProblem(found.problem)
     onRead(found)
   }
   return (
-    <Form ready={text.trim() !== ''} onSubmit={() => read(text)}>
+    <Form ready={text.trim() !== ''} onSubmit={() => void read(text)}>
       <Card
         footer={
           <Button type="submit" variant="primary" size="large" disabled={text.trim() === ''}>
