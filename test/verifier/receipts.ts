@@ -32,6 +32,8 @@ const create = async (api: Person['api'], fields: Record<string, unknown>): Prom
   return answer.body
 }
 
+const inAMinute = ({ clock }: TestService): string => new Date(clock.now().getTime() + 60_000).toISOString()
+
 const overBank = (destination: string) => ({ payment_rail: 'PESALINK', destination, bank_code: '01' })
 
 type Kind = (service: TestService, person: Person, beneficiary: string) => Promise<string>
@@ -87,6 +89,22 @@ export const kinds: Readonly<Record<string, Kind>> = {
     await signApproval(service, person, batch.approval_id, 'approve')
     const { data } = (await person.api.get(`/v1/payments?batch_id=${batch.id}&limit=100`)).body
     return data.find((item: Json) => item.amount_minor === '40000').id
+  },
+  'scheduled, approved by a wallet and sent at its time': async (service, person, beneficiary) => {
+    const payment = await create(person.api, {
+      beneficiary_id: beneficiary,
+      amount_minor: '165000',
+      execute_at: inAMinute(service),
+    })
+    await signApproval(service, person, payment.approval_id, 'approve')
+    service.clock.advance(61)
+    await service.deps.jobs.sweep()
+    return payment.id
+  },
+  'scheduled, and cancelled before its time': async (service, { api }, beneficiary) => {
+    const payment = await create(api, { beneficiary_id: beneficiary, amount_minor: '45000', execute_at: inAMinute(service) })
+    await api.post(`/v1/payments/${payment.id}/cancel`)
+    return payment.id
   },
   'returned by the bank': (service, person) => reported(service, person, '99990000', 'Returned'),
   'failed, and succeeded late': (service, person) => reported(service, person, '99990001', 'Success'),

@@ -1,8 +1,14 @@
 import { type Finding, judged } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
+/** A scheduled payment holds nothing until it is due. */
+const heldNothing = ({ payment: { status, execute_at }, ledger_transfers: transfers }: Receipt): boolean =>
+  execute_at !== null && transfers.length === 0 && ['scheduled', 'failed', 'cancelled'].includes(status)
+
 /** One hold for the whole amount, ended once, as the status says. */
-export const checkLedger = ({ payment, ledger_transfers: transfers }: Receipt): Finding => {
+export const checkLedger = (receipt: Receipt): Finding => {
+  const { payment, ledger_transfers: transfers } = receipt
+  if (heldNothing(receipt)) return judged('ledger', true, 'nothing was held for it: it was scheduled', 'it was not scheduled')
   const holds = transfers.filter(({ kind }) => kind === 'pending')
   const ends = transfers.filter(({ kind }) => kind === 'post' || kind === 'void')
   const whole = [...holds, ...ends].every(({ amount_minor }) => amount_minor === payment.amount_minor)
