@@ -748,6 +748,7 @@ CREATE TABLE "reconciliation_differences" (
 	"stated_minor" bigint,
 	"reason" text NOT NULL,
 	"action" text NOT NULL,
+	"offer" text,
 	"resolved_at" timestamp (3) with time zone,
 	"resolved_by" text,
 	"note" text,

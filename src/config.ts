@@ -90,6 +90,8 @@ const environment = z.object({
   RATE_LIMIT_STK_PER_PHONE_MINUTE: whole(1, 1_000_000).optional(),
   RATE_LIMIT_STK_PER_PHONE_DAY: whole(1, 1_000_000).optional(),
   RATE_LIMIT_STK_PER_ACCOUNT_MINUTE: whole(1, 1_000_000).optional(),
+  /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
+  RECONCILIATION_RESOLVES: flag.default(false),
   RATE_LIMIT_ENABLED: flag.default(true),
   SHED_LOAD: flag.default(true),
 })

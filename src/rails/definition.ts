@@ -52,7 +52,18 @@ type Columns = readonly string[]
 
 /** The statement that a provider's portal exports. */
 export type StatementForm = {
-  columns: { receipt: Columns; time: Columns; status: Columns; in: Columns; out: Columns; texts: Columns }
+  columns: {
+    receipt: Columns
+    time: Columns
+    status: Columns
+    in: Columns
+    out: Columns
+    /** The other side of a movement, masked. */
+    party: Columns
+    /** The account at a paybill. */
+    account: Columns
+    texts: Columns
+  }
   /** What a line's texts name that may be ours. */
   referencesIn: (texts: readonly string[]) => readonly string[]
 }

@@ -27,6 +27,7 @@ export const checkDuplicate = async (
     beneficiaryName: 'Test of duplicates',
     accountReference: null,
     narrative: 'Test of duplicates',
+    payer: 'test',
     reference: reference(),
     callbacks: { result: `${url}/result`, timeout: `${url}/timeout` },
   }

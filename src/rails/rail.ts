@@ -26,6 +26,8 @@ export type PayoutInstruction = {
   beneficiaryName: string
   accountReference: string | null
   narrative: string | null
+  /** The account that pays, as it is named here: a movement that no record explains leads to it. */
+  payer: string
   reference: string
   at: Date
   callbacks: CallbackUrls
@@ -85,7 +87,12 @@ export type Attempt = {
 export type DeliveryKind = 'result' | 'timeout'
 
 /** A parsed delivery: its evidence, and the ids that it names, which are compared with the attempt in its path. */
-export type Delivery = { evidence: Evidence; provider: ProviderReference }
+export type Delivery = {
+  evidence: Evidence
+  provider: ProviderReference
+  /** Who was paid, where nothing but the address says that the delivery is this attempt's: it must be the payee. */
+  receiver?: string
+}
 
 /** Whose name is asked for. `isPaybill`: the number of an organisation is a paybill, not a till. */
 export type NameQuery = { rail: RailName; destination: string; bankCode: string | null; isPaybill: boolean }

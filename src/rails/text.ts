@@ -19,6 +19,13 @@ export const freeText = (text: string | null, max: number, fallback: string): st
 }
 
 /**
+ * A note that statements print: our reference and the payer first, so that a line leads to its payment, and to an account when there is no
+ * record of the payment.
+ */
+export const remarks = (order: { reference: string; payer: string; narrative: string | null }, max: number): string =>
+  freeText(`${order.reference} ${order.payer} ${order.narrative ?? ''}`, max, order.reference)
+
+/**
  * A reference that decides where money goes (the account at a paybill): passed on unchanged or refused. A shortened one would pay another
  * person's account.
  */

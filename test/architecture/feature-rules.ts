@@ -16,6 +16,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
+  // A statement offers how a payment of unknown outcome ended, and a person accepts it.
+  ['reconciliation', 'payments/lifecycle/resolve.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
   // The record of money that belongs to nothing in the books.
   ['reconciliation', 'suspense/rules.ts'],

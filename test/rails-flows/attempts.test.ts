@@ -142,6 +142,22 @@ describe('only the live attempt settles its payment', () => {
     expect(await balanceOf(person)).toEqual(paid)
   })
 
+  test('a B2B payment whose answer was lost ends by a report that names its payee, not by one that names another', async () => {
+    const payee = { payment_rail: 'MPESA_B2B', destination: '400298' }
+    service.sandbox.rules.add({ effect: 'lose_callback', party: '400298', times: 1, delay_ms: 0 })
+    service.sandbox.failNext({ kind: 'reset', takesEffect: true })
+    const id = await pay(person, payee)
+    await service.settle()
+    const order = lastOrder(service)
+    await deliver(order.resultUrl, b2cResult(order, { receiver: '400299', receipt: 'OTHERS0001' }))
+    await service.settle()
+    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    await deliver(order.resultUrl, b2cResult(order))
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+  })
+
   test('an attempt that counted as not sent, but was sent, settles the payment if no other followed: it is not sent again', async () => {
     service.sandbox.failNext(spikeArrest)
     const id = await pay(person, toPhone())

@@ -119,7 +119,7 @@ export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcom
   }
 }
 
-type ResultOutcome = { code?: number; amountMinor?: bigint; receipt?: string }
+type ResultOutcome = { code?: number; amountMinor?: bigint; receipt?: string; receiver?: string }
 
 /** A payout's result, in Daraja's shape. */
 export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) => {
@@ -128,6 +128,7 @@ export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) =
   const ResultParameter = [
     { Key: order.rail === 'MPESA_B2B' ? 'Amount' : 'TransactionAmount', Value: Number(amountMinor) / 100 },
     { Key: 'TransactionReceipt', Value: receipt },
+    { Key: 'ReceiverPartyPublicName', Value: `${outcome.receiver ?? order.party} - A NAME` },
   ]
   const result = { ResultType: 0, ResultCode: code, ResultDesc: 'reported by a test', ...ids }
   return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }

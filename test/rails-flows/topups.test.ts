@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { listSuspense } from '../../src/modules/suspense/queries.ts'
+import { assignSuspense } from '../../src/modules/topups/deposits/assign.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
 import {
   alerts,
   balanceOf,
@@ -28,6 +34,12 @@ afterAll(async () => {
   expect(await isLedgerSound(service)).toBe(true)
   await service.close()
 })
+
+const uuidOf = (id: string): Uuid => {
+  const uuid = parseId('topup', id)
+  if (!uuid) throw new Error('no id of a top-up')
+  return uuid
+}
 
 const credited = { available: '150000', held: '0' }
 const nothing = { available: '0', held: '0' }
@@ -129,7 +141,7 @@ test("if the answer to the prompt's request is lost, no second prompt is sent, a
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('a report of another amount moves no money, also after later reports, and raises an alert', async () => {
+test('a report of another amount is in suspense, with an alert: the top-up waits until a person assigns what arrived', async () => {
   const id = await initiate(person, '254711000005')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -137,8 +149,15 @@ test('a report of another amount moves no money, also after later reports, and r
   expect(alerts(service)).toEqual(['evidence_mismatch'])
   await pass(service, 200)
   await pass(service, 200)
-  expect((await topupOf(person, id)).status).toBe('expired')
+  expect((await topupOf(person, id)).status).toBe('pending')
   expect(await balanceOf(person)).toEqual(nothing)
+  const [item] = await listSuspense(service.deps.db, 'open', { before: null, take: 10 })
+  if (!item) throw new Error('nothing is in suspense')
+  const input = { topup_id: uuidOf(id), note: 'paid with another amount' }
+  await inTx(service.deps.db, (tx) => assignSuspense(tx, service.deps, shellOperator('jane'), item.id, input))
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', amount_minor: '150000', received_minor: '150100' })
+  expect((await balanceOf(person)).available).toBe('150100')
+  expect(await findBreaches(service)).toEqual([])
 })
 
 test('a forged callback is stored and refused; the real one is credited', async () => {

@@ -76,6 +76,7 @@ export const startRails = async () => {
       beneficiaryName: 'Jane Doe',
       accountReference: null,
       narrative: 'March rent',
+      payer: 'acct_test',
       reference: String(references),
       at: clock.now(),
       callbacks: callbacks(orderId),

@@ -267,6 +267,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     const { orderId, ...instruction } = { orderId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
     const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
       ...instruction,
+      payer: 'test',
       orderId,
       currency: 'KES',
       destination: '254722000023',
@@ -353,5 +354,94 @@ describe("the provider's balance of the organisation's accounts", () => {
     ).toHaveLength(1)
     await service.settle()
     expect(await runs()).toMatchObject([agrees, ...known])
+  })
+})
+
+describe('a statement that covers the time of payments whose outcome is unknown, and that does not name them', () => {
+  const lost = async (destination: string, amount: string): Promise<string> => {
+    const beneficiary_id = await newBeneficiary(person.api, { payment_rail: 'MPESA_B2B', destination })
+    service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+    const { id } = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: amount })).body
+    await service.settle()
+    return id
+  }
+  const printed = (at: Date) => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+  let serial = 0
+  /** Lines before and after make it whole: its first and its last line are its period. */
+  const statementWith = (sentAt: Date, lines: readonly string[]) => {
+    serial += 1
+    const later = (hours: number) => printed(new Date(sentAt.getTime() + hours * 3_600_000))
+    return [
+      'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Other Party Info,A/C No.',
+      `EDGE${serial}A,${later(-1)},Pay Bill from 254***111,Completed,1.00,,254***111,`,
+      ...lines.map((line) => line.replace('AT', later(0))),
+      `EDGE${serial}B,${later(4)},Pay Bill from 254***111,Completed,1.00,,254***111,`,
+    ].join('\n')
+  }
+  const differenceOf = async (payment: string) =>
+    (await open('/v1/admin/reconciliation-differences')).find(
+      (each: { payment_id: string | null }) => each.payment_id === payment,
+    )
+  const resolve = (id: string, body: object) =>
+    administered.admin.api.post(`/v1/admin/reconciliation-differences/${id}/resolve`, body as Record<string, unknown>)
+
+  test('offers failed where it lists nothing like it, succeeded for the one line that can be it, and nothing where two can', async () => {
+    const sentAt = service.clock.now()
+    const [nothing, alone, refused] = [
+      await lost('400201', '150000'),
+      await lost('400202', '130000'),
+      await lost('400203', '120000'),
+    ]
+    const doubled = await lost('400204', '110000')
+    await pass(service, 5 * 3_600)
+    service.clock.advance(901)
+    const line = (receipt: string, amount: string, party: string) =>
+      `${receipt},AT,Business Pay Bill to ${party},Completed,,-${amount},${party},`
+    await reconcile(
+      statementWith(sentAt, [
+        line('ALONE00001', '1300.00', '400***202'),
+        line('REFUSED001', '1200.00', '400***203'),
+        line('DOUBLE0001', '1100.00', '400***204'),
+        line('DOUBLE0002', '1100.00', '400***204'),
+      ]),
+    )
+    expect(await differenceOf(nothing)).toMatchObject({ kind: 'outcome_unknown', offered_outcome: 'failed' })
+    expect(await differenceOf(alone)).toMatchObject({ offered_outcome: 'succeeded', provider_receipt: 'ALONE00001' })
+    expect(await differenceOf(doubled)).toMatchObject({ offered_outcome: null, provider_receipt: null })
+
+    const accept = { note: 'the statement of today', accept: true }
+    expect((await resolve((await differenceOf(alone)).id, accept)).status).toBe(200)
+    expect(await paymentOf(person, alone)).toMatchObject({ status: 'succeeded', provider_receipt: 'ALONE00001' })
+    expect((await resolve((await differenceOf(nothing)).id, accept)).status).toBe(200)
+    expect((await paymentOf(person, nothing)).status).toBe('failed')
+    expect((await resolve((await differenceOf(doubled)).id, accept)).status).toBe(409)
+
+    // Not that payment's after all: money that nothing explains.
+    expect((await resolve((await differenceOf(refused)).id, { note: 'another one' })).status).toBe(200)
+    expect((await paymentOf(person, refused)).status).toBe('unknown')
+    const receipts = (await open('/v1/admin/suspense')).map((each: { provider_receipt: string }) => each.provider_receipt)
+    expect(receipts).toEqual(expect.arrayContaining(['REFUSED001', 'DOUBLE0001', 'DOUBLE0002']))
+    expect(receipts).not.toContain('ALONE00001')
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('is not taken for whole when it ends soon after the payment: it offers nothing', async () => {
+    const sentAt = new Date(service.clock.now().getTime() - 2 * 3_600_000)
+    const id = await lost('400205', '100000')
+    await pass(service, 5 * 3_600)
+    service.clock.advance(901)
+    await reconcile(statementWith(sentAt, []))
+    expect(await differenceOf(id)).toBeUndefined()
+  })
+
+  test('ends them without a person only where a setting says so', async () => {
+    const sentAt = service.clock.now()
+    const id = await lost('400206', '90000')
+    await pass(service, 5 * 3_600)
+    service.clock.advance(901)
+    const deps = { ...service.deps, config: { ...service.deps.config, RECONCILIATION_RESOLVES: true } }
+    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: statementWith(sentAt, []) })
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    expect(await differenceOf(id)).toBeUndefined()
   })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
-import { type Booked, match } from '../../src/modules/reconciliation/rules.ts'
+import type { Booked } from '../../src/modules/reconciliation/books.ts'
+import { match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
 import { createBook } from '../../src/sandbox/book.ts'
 import { statementCsv } from '../../src/sandbox/emulated.ts'
@@ -60,6 +61,8 @@ const simulate = ({ provider, orders, added }: Case) => {
     attemptId: `attempt-${index}`,
     orderId: order.key,
     reference,
+    conversation: order.conversation,
+    sent: null,
     receipt: orders[index]?.receiptKnown ? order.receipt : null,
     amountMinor: signOf(order.rail) * order.amountMinor,
     status: 'succeeded',
@@ -154,7 +157,13 @@ TCK3,04-03-2026 12:02:00,Business Payment 500000000002,Completed,,"-2,000.50",\n
   expect(readStatement(text)).toEqual({
     provider: 'MPESA',
     lines: [
-      { receipt: 'TCK1', at: new Date('2026-03-04T09:00:00Z'), amountMinor: 150_000n, references: ['500000000001'] },
+      {
+        receipt: 'TCK1',
+        at: new Date('2026-03-04T09:00:00Z'),
+        amountMinor: 150_000n,
+        references: ['500000000001'],
+        account: '500000000001',
+      },
       { receipt: 'TCK3', at: new Date('2026-03-04T09:02:00Z'), amountMinor: -200_050n, references: ['500000000002'] },
     ],
   })

@@ -84,6 +84,8 @@ export const reconciliationDifferences = pgTable(
     /** What the difference is and what to do about it, in one sentence each. */
     reason: text().notNull(),
     action: text().notNull(),
+    /** The outcome of a payment that a person may accept. */
+    offer: text({ enum: ['succeeded', 'failed'] }),
     resolvedAt: instant(),
     resolvedBy: text(),
     note: text(),

@@ -32,6 +32,7 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
   stated_minor: signed(row.statedMinor),
   reason: row.reason,
   action: row.action,
+  offered_outcome: row.offer,
   resolved_at: isoTimeOrNull(row.resolvedAt),
   resolved_by: row.resolvedBy,
   note: row.note,

@@ -4,7 +4,7 @@ import { balanceQueries, reconciliationDifferences, reconciliations } from '../.
 import { paidPaymentsSql, underWayPaymentsSql } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Booked } from './rules.ts'
+import type { Booked } from './books.ts'
 
 /** The source of a comparison by API; for a file it is the file's name. */
 export const providerSource = 'provider'
@@ -17,29 +17,37 @@ export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 /** What was completed in the period, and what the statement names by receipt or reference, at any time. */
 const bookedStatement = statement(
   'reconciliation.booked',
-  `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, a.order_id as "orderId", p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
+  `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
+     json_build_object('at', a.created_at, 'payeeMask', b.destination_mask, 'accountReference', p.account_reference) as sent, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
      coalesce(p.completed_at, p.updated_at) as at
-   from payments p left join lateral (select id, reference, order_id from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
-   where p.rail = any($1::text[]) and ((p.status in ${paidPaymentsSql} and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
+   from payments p join beneficiaries b on b.id = p.beneficiary_id
+     left join lateral (select id, reference, order_id, provider_conversation, created_at from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
+   where p.rail = any($1::text[]) and (p.status = 'unknown' or (p.status in ${paidPaymentsSql} and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
      or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1)
      or p.id in (select subject_id from rail_attempts where id = any($6::uuid[])))
    union all
-   select 'topup', t.id, a.id, a.reference, a.order_id, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
+   select 'topup', t.id, a.id, a.reference, a.order_id, null, null, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
    from topups t left join lateral (select id, reference, order_id from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
    where t.method = any($1::text[]) and t.deposit_code is null and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
-   select 'topup', coalesce(d.topup_id, d.id), null, null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at from deposits d
+   select 'topup', coalesce(d.topup_id, d.id), null, null, null, null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at from deposits d
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
 )
 
-export const readBooked = (
+/** An instant in JSON is a text; null without an attempt. */
+type Row = Omit<Booked, 'sent'> & { sent: (Omit<NonNullable<Booked['sent']>, 'at'> & { at: string | null }) | null }
+
+export const readBooked = async (
   db: Db,
   rails: readonly string[],
   period: { start: Date; end: Date },
   names: { receipts: readonly string[]; references: readonly string[]; attemptIds: readonly Uuid[] },
-): Promise<Booked[]> =>
-  db.query<Booked>(bookedStatement, [rails, period.start, period.end, names.receipts, names.references, names.attemptIds])
+): Promise<Booked[]> => {
+  const values = [rails, period.start, period.end, names.receipts, names.references, names.attemptIds]
+  const rows = await db.query<Row>(bookedStatement, values)
+  return rows.map(({ sent, ...row }) => ({ ...row, sent: sent?.at ? { ...sent, at: new Date(sent.at) } : null }))
+}
 
 /** The end of the newest day whose incoming payments were compared with the provider's own list. */
 export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> => {

@@ -25,7 +25,11 @@ export type Comparison = {
   totals?: Readonly<Record<string, string>>
 }
 
-const suspenseFor = (provider: Provider, { receipt, statedMinor }: Difference, at: Date): Finding => {
+export const suspenseFor = (
+  provider: Provider,
+  { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>,
+  at: Date,
+): Finding => {
   const stated = statedMinor ?? 0n
   return {
     rail: provider,
@@ -44,7 +48,7 @@ const rowsAtOnce = 1_000
 
 const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[]): Promise<void> => {
   const { at } = tx
-  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action }) => ({
+  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action, offer }) => ({
     id: newId(),
     reconciliationId,
     kind,
@@ -55,6 +59,7 @@ const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: re
     statedMinor,
     reason,
     action,
+    offer: offer ?? null,
     createdAt: at,
     // A line that was accepted as evidence needs no person.
     ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),

@@ -1,12 +1,12 @@
 import type { App } from '../../http/app-type.ts'
-import { ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import type { Deps } from './deps.ts'
 import { presentDifference, presentReconciliation } from './present.ts'
 import { listDifferences, listReconciliations } from './queries.ts'
+import { resolveDifference } from './resolve.ts'
 import { FindDifferences, Reconciliation, ReconciliationDifference, ResolveDifference } from './schema.ts'
-import { resolveDifference } from './service.ts'
 
 export const registerReconciliation = (app: App, deps: Deps): void => {
   app.get(
@@ -54,16 +54,22 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/reconciliation-differences/:id/resolve',
     {
-      config: { operation: 'admin.resolve_difference', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+      config: {
+        operation: 'admin.resolve_difference',
+        access: 'admin',
+        refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
+      },
       schema: {
         params: byId('reconciliation'),
         body: ResolveDifference,
-        response: { 200: ReconciliationDifference },
+        response: { 200: ReconciliationDifference, 202: ReconciliationDifference },
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentDifference(await resolveDifference(tx, request.principal, request.params.id, request.body.note))),
-      ),
+      respondOnce(deps, request, reply, async (tx) => {
+        const { difference, isWaiting } = await resolveDifference(tx, deps, request.principal, request.params.id, request.body)
+        const body = presentDifference(difference)
+        return isWaiting ? accepted(body) : ok(body)
+      }),
   )
 }

@@ -1,24 +1,8 @@
 import { isPaid, isUnderWay } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
-import type { Movement } from '../../rails/rail.ts'
-
-/** A line of a provider's statement. */
-export type StatementLine = Movement
-
-/** Our record of one payment or top-up that was sent: its amount is signed as in a statement. */
-export type Booked = {
-  kind: 'payment' | 'topup'
-  id: Uuid
-  attemptId: Uuid | null
-  reference: string | null
-  /** The other name under which the provider got it. */
-  orderId: Uuid | null
-  receipt: string | null
-  amountMinor: Minor
-  status: string
-  at: Date
-}
+import type { Booked, StatementLine } from './books.ts'
+import { type Offer, offersFor } from './outcome-offers.ts'
 
 const statementDifferences = [
   'amount_differs',
@@ -27,6 +11,7 @@ const statementDifferences = [
   'ended_otherwise',
   'under_way',
   'listed_twice',
+  'outcome_unknown',
 ] as const
 export const differenceKinds = [...statementDifferences, 'balance_differs'] as const
 
@@ -39,6 +24,8 @@ export type Difference = {
   statedMinor: Minor | null
   reason: string
   action: string
+  /** The outcome that the statement shows for a payment that is unknown here: a person accepts it. */
+  offer?: Offer['outcome']
 }
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
@@ -47,6 +34,27 @@ const isBooked = ({ status }: Booked): boolean => isPaid(status)
 const isOpen = ({ status }: Booked): boolean => isUnderWay(status) || status === 'pending' || status === 'expired'
 
 export const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
+
+/** What an offer rests on, and what accepting it does. */
+const explainOffer = (outcome: Offer['outcome']): Explanation => {
+  switch (outcome) {
+    case 'succeeded':
+      return {
+        reason: 'The statement lists one payment of this sum to this payee that nothing else here explains.',
+        action: 'Accept the outcome: the payment has succeeded with this receipt.',
+      }
+    case 'failed':
+      return {
+        reason: 'The statement covers the time of this payment, and lists nothing like it.',
+        action: 'Accept the outcome: the payment has failed, and its money is given back.',
+      }
+    default:
+      return {
+        reason: 'The statement covers the time of this payment, and lists something like it that nothing here explains.',
+        action: 'Read the lines of this sum or this payee, then resolve the payment with what they show.',
+      }
+  }
+}
 
 export type Explanation = Pick<Difference, 'reason' | 'action'>
 
@@ -76,6 +84,7 @@ const explain: Readonly<
     reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
     action: 'Nothing: the statement is taken as evidence and the end is recorded.',
   }),
+  outcome_unknown: () => explainOffer(null),
   listed_twice: () => ({
     reason: 'The statement lists this receipt more than once.',
     action: 'Ask the provider whether the money moved twice.',
@@ -90,18 +99,31 @@ const sum = (amounts: Iterable<Minor>): Minor => {
 
 /**
  * Compares a statement with our books. Every line and every booked movement is either matched or part of exactly one difference, so
- * that the differences add up to what the two sums differ by.
+ * that the differences add up to what the two sums differ by. A line is looked for by an id in its texts (the order's, then the provider's
+ * own), by its receipt, by our reference. `period`: of a whole statement, which also shows what it does not list.
  */
-export const match = (lines: readonly StatementLine[], booked: readonly Booked[], currency: string): Match => {
+export const match = (
+  lines: readonly StatementLine[],
+  booked: readonly Booked[],
+  currency: string,
+  period?: { start: Date; end: Date },
+): Match => {
   const byReceipt = new Map(booked.flatMap((each) => (each.receipt === null ? [] : [[each.receipt, each] as const])))
-  const namesOf = ({ orderId, reference }: Booked) => [orderId, reference].filter((name) => name !== null)
-  const byReference = new Map(booked.flatMap((each) => namesOf(each).map((name) => [name, each] as const)))
+  const byName = (namesOf: (ours: Booked) => readonly (string | null)[]) =>
+    new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
+  const byId = byName(({ orderId, conversation }) => [orderId, conversation])
+  const byReference = byName(({ reference }) => [reference])
   const matchedBookings = new Set<Booked>()
   const seen = new Set<string>()
   const differences: Difference[] = []
   let matched = 0
 
-  const differ = (kind: (typeof statementDifferences)[number], line: StatementLine | null, ours: Booked | null): void => {
+  const differ = (
+    kind: (typeof statementDifferences)[number],
+    line: StatementLine | null,
+    ours: Booked | null,
+    more: Pick<Difference, 'offer'> & Partial<Explanation> = {},
+  ): void => {
     differences.push({
       kind,
       receipt: line?.receipt ?? ours?.receipt ?? null,
@@ -110,11 +132,13 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
       bookedMinor: ours && isBooked(ours) && kind !== 'listed_twice' ? ours.amountMinor : null,
       statedMinor: line?.amountMinor ?? null,
       ...explain[kind](line, ours, currency),
+      ...more,
     })
   }
-  const referred = (line: StatementLine): Booked | undefined => {
+  const unexplained: StatementLine[] = []
+  const referred = (line: StatementLine, named: ReadonlyMap<string, Booked>): Booked | undefined => {
     for (const reference of line.references) {
-      const ours = byReference.get(reference)
+      const ours = named.get(reference)
       // A different receipt in our books belongs to another movement with the same account reference.
       if (ours && !matchedBookings.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
     }
@@ -127,9 +151,9 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
       continue
     }
     seen.add(line.receipt)
-    const ours = byReceipt.get(line.receipt) ?? referred(line)
+    const ours = referred(line, byId) ?? byReceipt.get(line.receipt) ?? referred(line, byReference)
     if (!ours) {
-      differ('not_in_our_books', line, null)
+      unexplained.push(line)
       continue
     }
     matchedBookings.add(ours)
@@ -137,6 +161,12 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else differ(isOpen(ours) ? 'under_way' : 'ended_otherwise', line, ours)
   }
+  const unknown = booked.filter((ours) => ours.status === 'unknown' && !matchedBookings.has(ours))
+  const offers = period ? offersFor(unexplained, unknown, period) : new Map<Booked, Offer>()
+  const offered = new Set([...offers.values()].map(({ line }) => line))
+  for (const line of unexplained) if (!offered.has(line)) differ('not_in_our_books', line, null)
+  for (const [ours, { outcome, line }] of offers)
+    differ('outcome_unknown', line, ours, { offer: outcome, ...explainOffer(outcome) })
   for (const ours of booked) if (isBooked(ours) && !matchedBookings.has(ours)) differ('not_in_statement', null, ours)
   return {
     matched,

@@ -36,6 +36,9 @@ export const ReconciliationDifference = z
     stated_minor: SignedMinor.nullable(),
     reason: z.string(),
     action: z.string(),
+    offered_outcome: z.enum(['succeeded', 'failed']).nullable().meta({
+      description: 'How the payment ended, by the statement; `accept` ends it so. Null where a person has to read.',
+    }),
     resolved_at: TimeOut.nullable(),
     resolved_by: z.string().nullable(),
     note: z.string().nullable(),
@@ -52,4 +55,10 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
-export const ResolveDifference = z.strictObject({ note: VisibleText(500) })
+export const ResolveDifference = z.strictObject({
+  note: VisibleText(500),
+  accept: z.boolean().default(false).meta({
+    description:
+      'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
+  }),
+})

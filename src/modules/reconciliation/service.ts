@@ -1,23 +1,21 @@
-import { eq } from 'drizzle-orm'
-import { inTx, type Tx } from '../../db/client.ts'
-import { reconciliationDifferences } from '../../db/tables/rails.ts'
+import { inTx } from '../../db/client.ts'
 import { isPaid } from '../../db/transitions.ts'
-import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { orderIds } from '../../rails/destinations.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
-import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
+import { type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { takeListedDeposits } from '../topups/deposits/listed.ts'
+import type { StatementLine } from './books.ts'
 import type { Deps } from './deps.ts'
-import { type DifferenceRecord, lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
+import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { recordComparison } from './record.ts'
-import { type Difference, match, type StatementLine } from './rules.ts'
+import { acceptAll } from './resolve.ts'
+import { type Difference, match } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'>
@@ -102,12 +100,15 @@ const reconcileLines = async (
     if (!isPaid(status) || isNamed(inside)) return true
     return !isNamed(outside) && at >= start && at <= end
   })
-  const result = match(lines, ofPeriod, deps.config.CURRENCY)
+  // The provider's list of incoming payments shows nothing about payments that go out.
+  const whole = statement.source === providerSource ? undefined : statement.period
+  const result = match(lines, ofPeriod, deps.config.CURRENCY, whole)
   const { provider, source, content, period } = statement
   const comparison = { provider, source, content, period, lines: lines.length, result }
   const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
   for (const difference of result.differences)
     if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
+  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
   return run
 }
 
@@ -161,15 +162,4 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
       if (!(error instanceof Refusal && error.code === 'conflict')) throw error
     })
   }
-}
-
-export const resolveDifference = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord> => {
-  const [row] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
-  if (!row) throw notFound()
-  if (row.resolvedAt !== null) throw conflict('This difference is already resolved.')
-  const { at } = tx
-  const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
-  await tx.orm.update(reconciliationDifferences).set(resolved).where(eq(reconciliationDifferences.id, id))
-  await audit(tx, operator, at, { action: 'admin.resolve_difference', subject: { type: 'reconciliation', id }, after: { note } })
-  return { ...row, ...resolved }
 }

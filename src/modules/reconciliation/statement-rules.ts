@@ -2,7 +2,7 @@ import { readCsvRows } from '../../lib/csv-rows.ts'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
 import { allDefinitions, definitions } from '../../rails/definitions.ts'
-import type { StatementLine } from './rules.ts'
+import type { StatementLine } from './books.ts'
 
 const completed = new Set(['completed', 'success', 'successful'])
 
@@ -51,7 +51,15 @@ export const readStatement = (text: string): ReadStatement => {
       if (receipt === '' || !time || paidIn === undefined || paidOut === undefined)
         return { problem: `line ${headerAt + index + 2} cannot be read: a receipt, a time and an amount are needed` }
       const references = referencesIn(required.texts.map((name) => cell(row, [name])))
-      lines.push({ receipt, at: time, amountMinor: paidIn - paidOut, references })
+      const [party, account] = [cell(row, required.party), cell(row, required.account)]
+      lines.push({
+        receipt,
+        at: time,
+        amountMinor: paidIn - paidOut,
+        references,
+        ...(party !== '' && { party }),
+        ...(account !== '' && { account }),
+      })
     }
     return { lines, provider }
   }

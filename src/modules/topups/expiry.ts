@@ -8,7 +8,8 @@ import { lockTopupWithAccount } from './queries.ts'
 
 const overdue = statement(
   'topups.overdue',
-  `select id from topups where status = 'pending' and expires_at <= $1 and id > $2 order by id limit $3`,
+  `select t.id from topups t where t.status = 'pending' and t.expires_at <= $1 and t.id > $2
+     and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null) order by t.id limit $3`,
 )
 
 const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
@@ -26,7 +27,10 @@ const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promi
   })
 }
 
-/** Ends the waiting only: a success that is proven later is credited all the same. */
+/**
+ * Ends the waiting only: a success that is proven later is credited all the same. What was paid with another amount is in suspense: until a
+ * person has decided, the top-up has not expired.
+ */
 export const expireTopups = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
 ): Promise<void> => {

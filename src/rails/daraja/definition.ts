@@ -6,6 +6,10 @@ import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '..
 
 const shillings = (amount: bigint) => amount * 100n
 
+/** M-PESA's own name of a request. */
+const conversations = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) => text.match(/\bAG_\d{8}_[0-9A-Za-z]+\b/g) ?? [])
+
 /** The form of an account reference in Daraja's business payments. A longer one would be cut, and would then name another account. */
 const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
 
@@ -94,8 +98,10 @@ export const mpesa = defineProvider({
       status: ['transaction status'],
       in: ['paid in'],
       out: ['withdrawn'],
+      party: ['other party info'],
+      account: ['a/c no.', 'a/c no'],
       texts: ['a/c no.', 'a/c no', 'details'],
     },
-    referencesIn: (texts) => [...ourNumbers(texts), ...orderIds(texts)],
+    referencesIn: (texts) => [...orderIds(texts), ...conversations(texts), ...ourNumbers(texts)],
   },
 })

@@ -31,11 +31,14 @@ const succeeded = (named: string | undefined, amount: string | undefined, payee:
 /**
  * Whether the result is the payout's own. The answer to a status query comes to the same URL under other ids, and it may be a
  * refusal (our credential has expired, say) with a code that would be a failure in a payout's result. A B2B attempt without the
- * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL.
+ * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL: its receiver is compared.
  */
+const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
+  rail === 'MPESA_B2B' && request === null && conversation === null
+
 const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   const { request, conversation } = attempt.provider
-  if (attempt.rail === 'MPESA_B2B' && request === null && conversation === null) return true
+  if (isNamedByAddressAlone(attempt)) return true
   if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.orderId) return true
   return (
     (request !== null && result.provider.request === request) ||
@@ -95,7 +98,14 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   if (status === undefined) {
     // Its conversation is the repeat's own, and must not be taken for the order's.
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
-    return { evidence: readPayoutResult(result, attempt), provider: isRepeat ? nameless : result.provider }
+    const evidence = readPayoutResult(result, attempt)
+    const receiver = /^\s*(\d+)/.exec(result.parameter('ReceiverPartyPublicName') ?? '')?.[1]
+    if (evidence.kind === 'succeeded' && isNamedByAddressAlone(attempt)) {
+      return receiver === undefined
+        ? { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
+        : { evidence, provider: result.provider, receiver }
+    }
+    return { evidence, provider: isRepeat ? nameless : result.provider }
   }
   // The ids of the envelope belong to the query; the payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }

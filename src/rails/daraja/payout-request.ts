@@ -2,7 +2,7 @@ import type { FailureCode } from '../../errors/failures.ts'
 import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
 import type { PayoutInstruction } from '../rail.ts'
-import { exactReference, freeText } from '../text.ts'
+import { exactReference, remarks } from '../text.ts'
 import type { DarajaOptions } from './options.ts'
 
 /** A request ready to be sent, or the reason why this instruction cannot be sent. */
@@ -16,7 +16,7 @@ const refusal = (code: FailureCode, message: string): Prepared => ({ refusal: fa
 const common = (instruction: PayoutInstruction, amount: string) => ({
   Amount: amount,
   PartyB: instruction.destination,
-  Remarks: freeText(instruction.narrative, 100, 'Payment'),
+  Remarks: remarks(instruction, 100),
   QueueTimeOutURL: instruction.callbacks.timeout,
   ResultURL: instruction.callbacks.result,
 })

@@ -84,6 +84,8 @@ export const pesalink = defineProvider({
       status: ['status'],
       in: ['credit'],
       out: ['debit'],
+      party: [],
+      account: [],
       texts: ['reference', 'narrative'],
     },
     referencesIn: ourNumbers,

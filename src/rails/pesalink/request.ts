@@ -3,7 +3,7 @@ import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { decimalShillings } from '../amounts.ts'
 import { nairobiDate } from '../nairobi-time.ts'
 import type { PayoutInstruction } from '../rail.ts'
-import { freeText } from '../text.ts'
+import { freeText, remarks } from '../text.ts'
 import type { PesalinkOptions } from './options.ts'
 import { transferText } from './signature.ts'
 
@@ -55,7 +55,7 @@ export const prepareTransfer = (options: PesalinkOptions, instruction: PayoutIns
         currencyCode: instruction.currency,
         reference: instruction.reference,
         date: nairobiDate(instruction.at),
-        description: freeText(instruction.narrative, 100, 'Payment'),
+        description: remarks(instruction, 100),
       },
       ...(options.callbackField !== null && { [options.callbackField]: instruction.callbacks.result }),
     },

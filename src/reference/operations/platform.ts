@@ -138,7 +138,7 @@ export const platformOperations: OperationTexts = {
   },
   'admin.resolve_difference': {
     summary: 'Close a difference with a statement',
-    text: 'Records how a person has explained or corrected it. It moves no money: adjustments and resolutions do.',
+    text: 'Records how a person has explained or corrected it. With `accept` it ends the payment as the statement shows; otherwise it moves no money of an account, and a line that was offered as a payment goes to suspense.',
     body: 'ResolveDifference',
   },
   'admin.trial_balance': {

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
@@ -72,6 +72,7 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, b
         beneficiaryName,
         accountReference,
         narrative,
+        payer: formatId('account', payment.accountId),
       })
     },
   }

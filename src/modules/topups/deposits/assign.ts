@@ -1,13 +1,14 @@
 import type { Tx } from '../../../db/client.ts'
 import { audit } from '../../../events/audit.ts'
-import { lockBalance, transfer } from '../../../ledger/ledger.ts'
+import { lockBalance, type Reference, transfer, transferWithin } from '../../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
-import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { displayAmount } from '../../../lib/money.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { refuseOwnGain } from '../../adjustments/cost-service.ts'
 import { findAccount } from '../../identity/accounts/queries.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
+import { resolveAttempts } from '../../payments/lifecycle/attempts/queries.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from '../../suspense/queries.ts'
 import { endAssigned, openSuspense } from '../../suspense/service.ts'
 import type { Deps } from '../deps.ts'
@@ -51,6 +52,25 @@ const refuseUnfit = async (
   }
 }
 
+const backToClearing = (tx: Tx, id: Uuid, amountMinor: Minor) => {
+  const sides = { debit: 'suspense', credit: 'topup_clearing' } as const
+  return transferWithin(
+    tx,
+    [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: 'assigned' }],
+    tx.at,
+  )
+}
+
+/** What the money is credited under: the deposit that named the top-up's number, or a prompt that was paid with another amount. */
+const referenceOf = (
+  topup: TopupRecord,
+  item: SuspenseRecord,
+  deposit: { id: Uuid; rail: string } | undefined,
+): Reference | undefined => {
+  if (deposit) return topup.method === deposit.rail ? { type: 'deposit', id: deposit.id } : undefined
+  return item.subjectId === topup.id ? { type: 'topup', id: topup.id } : undefined
+}
+
 /** Gives money in suspense to its account, in one step. With a top-up it ends that as a deposit under its account number would. */
 export const assignSuspense = async (
   tx: Tx,
@@ -67,20 +87,23 @@ export const assignSuspense = async (
   await refuseUnfit(tx, deps, operator, accountId, item)
   const { amountMinor, providerReceipt: receipt } = item
   if (amountMinor === null) throw new Error('an item that can be assigned has no amount')
-  if (topup && (!deposit || topup.method !== deposit.rail))
-    throw conflict('This top-up does not wait for such a deposit: name the account instead.')
+  const reference = topup && referenceOf(topup, item, deposit)
+  if (topup && !reference) throw conflict('This top-up does not wait for such a deposit: name the account instead.')
   await endAssigned(tx, item, nameOfOperator(operator), input.note)
-  if (topup && deposit) {
+  if (topup && reference) {
+    // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
+    if (!deposit) await backToClearing(tx, id, amountMinor)
     await credit(
       tx,
       deps,
       { topup, source: { kind: 'operator', actor: operator } },
-      { receipt, amountMinor, reference: { type: 'deposit', id: deposit.id }, from: 'suspense' },
+      { receipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
     )
-    await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
+    if (!deposit) await resolveAttempts(tx, [topup.id])
+    else await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
   } else {
-    const reference = { type: 'suspense', id } as const
-    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference, at: tx.at })
+    const own = { type: 'suspense', id } as const
+    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own, at: tx.at })
     await deps.appendEvents(tx, tx.at, await balanceUpdated(tx, deps, accountId, moved.balance))
   }
   await audit(tx, operator, tx.at, {

@@ -16,6 +16,7 @@ import type { Deps } from '../../deps.ts'
 import { tenantsOf } from './claim.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
+import { isPayee } from './payee.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
@@ -54,16 +55,19 @@ const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): bool
 
 const judgeAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
+  deps: Pick<Deps, 'alerts' | 'vault'>,
   read: readonly ReadDelivery[],
 ): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
   const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
   const own: ReadDelivery[] = []
   for (const delivery of read) {
     const { attempt } = delivery.open
-    const { evidence, provider } = delivery.report
+    const { evidence, provider, receiver } = delivery.report
     if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if (namesAnother(provider, attempt)) {
+    else if (
+      namesAnother(provider, attempt) ||
+      (receiver !== undefined && !(await isPayee(tx, deps, attempt.subjectId, receiver)))
+    ) {
       const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
       alertAfterCommit(tx, deps, 'evidence_mismatch', facts)
       judged.push({ delivery, verdict: 'mismatch' })

@@ -1,0 +1,79 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import { inTx, type Tx } from '../../db/client.ts'
+import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import { resolvePayment } from '../payments/lifecycle/resolve.ts'
+import { recordAllSuspense } from '../suspense/service.ts'
+import type { Deps } from './deps.ts'
+import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
+import { suspenseFor } from './record.ts'
+
+type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+
+/** Ends the payment as the statement shows. True while a second administrator has to agree: then the difference stays open. */
+const acceptOffer = async (
+  tx: Tx,
+  deps: ResolveDeps,
+  operator: Operator,
+  { offer, subjectId, receipt }: DifferenceRecord,
+  { source, note }: { source: string; note: string },
+): Promise<boolean> => {
+  if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
+  const evidence = `${source}: ${note}`
+  const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
+  return (await resolvePayment(tx, deps, operator, subjectId, input)).waitingId !== null
+}
+
+/**
+ * Closes a difference. `accept`: with the outcome that it offers for its payment. Without, a line that was offered as that payment's is money
+ * that nothing here explains, and goes to suspense. The payment's locks are taken first, as everywhere.
+ */
+export const resolveDifference = async (
+  tx: Tx,
+  deps: ResolveDeps,
+  operator: Operator,
+  id: Uuid,
+  { note, accept }: { note: string; accept: boolean },
+): Promise<{ difference: DifferenceRecord; isWaiting: boolean }> => {
+  const [found] = await tx.orm
+    .select({ difference: reconciliationDifferences, provider: reconciliations.provider, source: reconciliations.source })
+    .from(reconciliationDifferences)
+    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
+    .where(eq(reconciliationDifferences.id, id))
+  if (!found) throw notFound()
+  const { difference, provider, source } = found
+  if (difference.resolvedAt !== null) throw conflict('This difference is already resolved.')
+  if (accept && (await acceptOffer(tx, deps, operator, difference, { source, note }))) return { difference, isWaiting: true }
+  const { at } = tx
+  const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
+  const open = and(eq(reconciliationDifferences.id, id), isNull(reconciliationDifferences.resolvedAt))
+  const updated = await tx.orm.update(reconciliationDifferences).set(resolved).where(open).returning()
+  if (updated.length === 0) throw conflict('This difference is already resolved.')
+  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, deps, [suspenseFor(provider, difference, at)])
+  await audit(tx, operator, at, {
+    action: 'admin.resolve_difference',
+    subject: { type: 'reconciliation', id },
+    after: { note, ...(accept && { accepted: difference.offer }) },
+  })
+  return { difference: { ...difference, ...resolved }, isWaiting: false }
+}
+
+/** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
+export const acceptAll = async (
+  deps: ResolveDeps & Pick<Deps, 'db'>,
+  operator: Operator,
+  run: Pick<ReconciliationRecord, 'id'>,
+): Promise<void> => {
+  const offered = await deps.db.orm
+    .select({ id: reconciliationDifferences.id })
+    .from(reconciliationDifferences)
+    .where(and(eq(reconciliationDifferences.reconciliationId, run.id), isNotNull(reconciliationDifferences.offer)))
+  const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
+  for (const { id } of offered)
+    await inTx(deps.db, (tx) => resolveDifference(tx, deps, operator, id, input)).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error
+    })
+}
