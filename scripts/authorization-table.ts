@@ -155,6 +155,8 @@ const reasons: Readonly<Record<string, string>> = {
   'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
   'admin.resolve_payment': 'Against the organisation never for the administrator’s own account, nor for a workspace of theirs.',
+  'admin.resolve_difference':
+    'Accepting an outcome is resolving its payment: against the organisation never for the administrator’s own account.',
   'admin.assign_suspense': 'Never to the administrator, and above the sum that needs a second one only by an adjustment.',
   'mcp.call': 'Only with a Host and an Origin of this service.',
 }
