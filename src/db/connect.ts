@@ -12,17 +12,8 @@ import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
-import { queryBy, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
-
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
-    if (oid === pg.types.builtins.INT8 && format !== 'binary') return BigInt
-    // A day has no time zone: the driver would make it midnight in the zone of this process.
-    if (oid === pg.types.builtins.DATE && format !== 'binary') return String
-    if (oid === 1016 && format !== 'binary') return (text: string) => text.slice(1, -1).split(',').filter(Boolean).map(BigInt)
-    return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
-  }) as pg.CustomTypesConfig['getTypeParser'],
-}
+import { types } from './types.ts'
+import { queryBy, queryConfig, rawRows, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>
@@ -38,7 +29,7 @@ const poolRows =
   (pool: pg.Pool, named: boolean): SendRows =>
   async (query, values) => {
     try {
-      return (await traced(query, () => pool.query<unknown[]>(rowsConfig(query, values, named)))).rows
+      return rawRows(await traced(query, () => pool.query<unknown[]>(rowsConfig(query, values, named))))
     } catch (error) {
       throw translateDatabaseError(error)
     }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { translateDatabaseError } from './errors.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig, rowsConfig, type SendRows, traced } from './wire.ts'
+import { corkUntilTick, queryConfig, rawRows, rowsConfig, type SendRows, traced } from './wire.ts'
 
 export type Lookups = { query: Query; rows: SendRows; close: () => Promise<void> }
 
@@ -66,7 +66,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     rows: async (query, values) => {
       try {
         const client = await ready()
-        return (await traced(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))).rows
+        return rawRows(await traced(query, () => client.query<unknown[]>(rowsConfig(query, values, named))))
       } catch (error) {
         throw translateDatabaseError(error)
       }

@@ -2,8 +2,10 @@ import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table 
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { share } from '../lib/shared.ts'
 import { plainList, textList } from './lists.ts'
 import { declareStatements, type Lane, type Statement, statement } from './statement.ts'
+import { parserOf, type RawRow, type RawRows } from './types.ts'
 
 // A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
 // first used and not for each request, which would cost more than Postgres needs to answer it.
@@ -55,7 +57,7 @@ type Built = {
 type Form<V, Row> = {
   statement: Statement | string
   values: (values: V) => unknown[]
-  read: (rows: readonly (readonly unknown[])[]) => Row[]
+  read: (answer: RawRows) => Row[]
 }
 
 export type Prepared<V, Row> = { readonly lane: Lane; form: (values: V) => Form<V, Row> }
@@ -113,17 +115,47 @@ const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 
-const readerOf = (name: string, leaves: readonly Leaf[]) => {
+/** Records of all queries together may have so many characters: then all are forgotten. */
+const mostCharacters = 4_000_000
+let characters = 0
+const memories: Map<string, object>[] = []
+
+/** One text for a row: no value of Postgres contains a NUL. Which values are null stands after the last one. */
+const keyOf = (row: RawRow): string => {
+  let nulls = ''
+  for (let at = 0; at < row.length; at += 1) if (row[at] === null) nulls += `${at},`
+  return `${row.join('\u0000')}\u0000${nulls}`
+}
+
+const readerOf = (name: string, leaves: readonly Leaf[], shares: boolean) => {
   const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
-  return (row: readonly unknown[]) => {
+  const recordOf = (row: RawRow, types: readonly number[]): object => {
     if (row.length !== leaves.length) throw new Error(`${name} answers ${row.length} columns, not ${leaves.length}`)
     const record: Record<string, unknown> = {}
     for (const group of groups) record[group] = {}
     for (let at = 0; at < leaves.length; at += 1) {
       const { group, name: field, decode } = leaves[at] as Leaf
       const place = group === null ? record : (record[group] as Record<string, unknown>)
-      place[field] = decode === null || row[at] === null ? row[at] : decode(row[at])
+      const text = row[at] as string | null
+      const value = text === null ? null : parserOf(types[at] as number)(text)
+      place[field] = decode === null || value === null ? value : decode(value)
     }
+    return record
+  }
+  if (!shares) return recordOf
+  const known = new Map<string, object>()
+  memories.push(known)
+  return (row: RawRow, types: readonly number[]): object => {
+    const key = keyOf(row)
+    const same = known.get(key)
+    if (same) return same
+    const record = share(recordOf(row, types))
+    characters += key.length
+    if (characters > mostCharacters) {
+      for (const memory of memories) memory.clear()
+      characters = key.length
+    }
+    known.set(key, record)
     return record
   }
 }
@@ -133,7 +165,8 @@ const declared = new Set<string>()
 /**
  * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
  * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
- * lane.
+ * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
+ * are many and read once.
  */
 export const prepare = <const P extends Parameters, B extends Built>(
   name: string,
@@ -164,11 +197,11 @@ export const prepare = <const P extends Parameters, B extends Built>(
       const encode = encoderOf(parameters[parameter] ?? 'text')
       return (values: V) => encode((values as Record<string, unknown>)[parameter])
     })
-    const read = readerOf(name, leavesOf(built._.selectedFields as object))
+    const read = readerOf(name, leavesOf(built._.selectedFields as object), named && lane !== 'pool')
     return {
       statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
-      read: (rows) => rows.map(read) as Row[],
+      read: ({ rows, types }) => rows.map((row) => read(row, types)) as Row[],
     }
   }
 

@@ -7,7 +7,7 @@ import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Remembered } from './remembered.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
+import { corkUntilTick, queryConfig, rawRows, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -39,7 +39,7 @@ const sendersOf = (
   return {
     query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
       (await send(query, () => client.query<Row>(queryConfig(query, values, named)))).rows,
-    rows: async (query, values) => (await send(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))).rows,
+    rows: async (query, values) => rawRows(await send(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))),
   }
 }
 

@@ -2,9 +2,10 @@ import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import type { Lane, Query, Statement } from './statement.ts'
+import { type RawRow, type RawRows, unread } from './types.ts'
 
 type Config = { text: string; values: unknown[]; name?: string }
-type RowsConfig = Config & { rowMode: 'array' }
+type RowsConfig = Config & { rowMode: 'array'; types: pg.CustomTypesConfig }
 
 /**
  * A time in a form that Postgres reads with any settings. The driver's own format depends on the process's time zone and costs six times as
@@ -15,8 +16,8 @@ const encode = (value: unknown): unknown => (value instanceof Date ? value.toISO
 const encodeAll = (values: readonly unknown[]): unknown[] =>
   values.map((value) => (Array.isArray(value) ? value.map(encode) : encode(value)))
 
-/** Sends one statement and returns its rows as arrays. */
-export type SendRows = (query: Statement | string, values: readonly unknown[]) => Promise<unknown[][]>
+/** Sends one statement and returns its rows as they come. */
+export type SendRows = (query: Statement | string, values: readonly unknown[]) => Promise<RawRows>
 
 /** How a database runs declared queries, given how it sends the statements of each lane. */
 export const runBy =
@@ -40,9 +41,14 @@ export const queryConfig = (query: Statement | string, values: readonly unknown[
     : { text: query.text, values: encodeAll(values) }
 }
 
-/** For rows as arrays, in the order of their columns: see `prepare.ts`. */
+/** For rows as arrays of texts, in the order of their columns: see `prepare.ts`. */
 export const rowsConfig = (query: Statement | string, values: readonly unknown[], named: boolean): RowsConfig =>
-  Object.assign(queryConfig(query, values, named), { rowMode: 'array' as const })
+  Object.assign(queryConfig(query, values, named), { rowMode: 'array' as const, types: unread })
+
+export const rawRows = ({ rows, fields }: pg.QueryArrayResult): RawRows => ({
+  rows: rows as RawRow[],
+  types: fields.map(({ dataTypeID }) => dataTypeID),
+})
 
 /**
  * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keptAs } from '../lib/shared.ts'
 
 // Generates code from a response's schema that writes the response: the declared fields in their order and nothing else.
 
@@ -10,6 +11,8 @@ type Code = {
   functions: string[]
   /** zod writes what is too rare or too open to generate code for. */
   left: Schema[]
+  /** The objects that the document names: their texts are kept with shared records. */
+  named: Schema[]
 }
 
 const plain = /^[\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]*$/
@@ -55,7 +58,10 @@ const objectFunction = (schema: Schema, code: Code): string => {
     ${fields.join('\n    ')}
     return out + '}'
   }`
-  return name
+  if (z.globalRegistry.get(schema)?.id === undefined) return name
+  const kept = `kept${name}`
+  code.functions[place] += `\nconst ${kept} = (value) => keptAs(named[${code.named.push(schema) - 1}], value, ${name})`
+  return kept
 }
 
 const listFunction = (schema: Schema, code: Code): string => {
@@ -108,9 +114,11 @@ export const writeByZod =
 
 /** Writes with the compiled code, which checks only the types of the fields. Throws where one has another type, or is missing. */
 export const compileJson = (schema: Schema): WriteJson => {
-  const code: Code = { functions: [], left: [] }
+  const code: Code = { functions: [], left: [], named: [] }
   const result = expression(schema, 'value', code)
   const body = `${code.functions.join('\n')}\nreturn (value) => ${result}`
-  const make = new Function('text', 'number', 'truth', 'open', 'left', body) as (...parts: unknown[]) => WriteJson
-  return make(text, number, truth, open, code.left.map(writeByZod))
+  const make = new Function('text', 'number', 'truth', 'open', 'left', 'named', 'keptAs', body) as (
+    ...parts: unknown[]
+  ) => WriteJson
+  return make(text, number, truth, open, code.left.map(writeByZod), code.named, keptAs)
 }

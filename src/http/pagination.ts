@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { keptAs } from '../lib/shared.ts'
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(25),
@@ -69,12 +70,15 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
 /** How long the rows of one answer may be, whatever they contain: a page ends before it, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
+const size = { name: 'size' }
+/** In bytes: beyond ASCII a character takes up to three. */
+const sizeOf = (item: unknown): number => Buffer.byteLength(JSON.stringify(item)) + 1
+
 /** How many of these rows fit; one always does. */
 export const fitting = (items: readonly unknown[]): number => {
   let characters = 0
   const tooMany = items.findIndex((item) => {
-    // Beyond ASCII a character takes up to three bytes.
-    characters += Buffer.byteLength(JSON.stringify(item)) + 1
+    characters += keptAs(size, item, sizeOf)
     return characters > maxPageCharacters
   })
   return tooMany === -1 ? items.length : Math.max(1, tooMany)

@@ -93,6 +93,23 @@ describe('a declared query', () => {
     expect(names.sort()).toEqual(['', '+before', '+currency', '+currency+open', '+open'].map((given) => `test.payments${given}`))
   })
 
+  test('answers an equal row by the same record, which nobody can change, and another row by another one', async () => {
+    const { db } = service.deps
+    const write = (narrative: string | null) =>
+      db.query('update payments set narrative = $2 where id = $1', [paymentId, narrative])
+    const read = () => first(db, byId, { id: paymentId })
+    const before = await read()
+    expect(await read()).toBe(before)
+    expect(() => Object.assign(before ?? {}, { narrative: 'changed' })).toThrow(TypeError)
+    // An empty text is another value than none.
+    await write('')
+    expect((await read())?.narrative).toBe('')
+    await write(null)
+    expect((await read())?.narrative).toBeNull()
+    await write('Rent "May"')
+    expect(await read()).toBe(before)
+  })
+
   test('sees what its transaction wrote, and nobody else does', async () => {
     const { db } = service.deps
     const rolledBack = inTx(db, async (tx) => {

@@ -1,5 +1,6 @@
 import { isoTime } from '../../http/wire.ts'
 import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import type { AuditRecord } from './queries.ts'
 import type { AuditEntry } from './schema.ts'
 
@@ -13,7 +14,7 @@ const withoutInputs = (after: unknown): unknown => {
   return rest
 }
 
-export const presentAudit = (row: AuditRecord): AuditEntry => ({
+const view = (row: AuditRecord): AuditEntry => ({
   id: formatId('audit', row.id),
   action: row.action,
   account_id: row.accountId && formatId('account', row.accountId),
@@ -32,3 +33,5 @@ export const presentAudit = (row: AuditRecord): AuditEntry => ({
   request_id: row.requestId,
   created_at: isoTime(row.at),
 })
+
+export const presentAudit = madeOnce(view)

@@ -1,17 +1,17 @@
 import { and, desc, eq, getTableColumns, gt, like, lt, not, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
 import type { PageRequest } from '../../http/pagination.ts'
-import type { FindAudit } from './schema.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { FindAudit, FindWorkspaceAudit } from './schema.ts'
 
 /** `grantLabel`: what the key or agent that acted is called. */
 export type AuditRecord = typeof auditLog.$inferSelect & { grantLabel: string | null }
-export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'> & {
-  /** Without what people do about their own accounts while they work in a workspace: their sign-ins are private. */
-  ofWorkspace?: boolean
-}
+export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
 
+/** What people do about their own accounts while they work in a workspace, as their sign-ins, is private. */
 const accountActions = [
   'account.',
   'identity.',
@@ -24,9 +24,11 @@ const accountActions = [
 ]
 const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
+const beginningWith = (text: string): string => `${text.replace(/[%_\\]/g, '\\$&')}%`
 const byAction = (action: string) =>
-  action.endsWith('.') ? like(auditLog.action, `${action.replace(/[%_\\]/g, '\\$&')}%`) : eq(auditLog.action, action)
+  action.endsWith('.') ? like(auditLog.action, beginningWith(action)) : eq(auditLog.action, action)
 
+/** For administrators: the whole log. */
 export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
   db.orm
     .select({ ...getTableColumns(auditLog), grantLabel: grants.label })
@@ -40,9 +42,57 @@ export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promi
         filter.action === undefined ? undefined : byAction(filter.action),
         filter.created_after === undefined ? undefined : gt(auditLog.at, filter.created_after),
         filter.created_before === undefined ? undefined : lt(auditLog.at, filter.created_before),
-        filter.ofWorkspace ? notOfAccounts : undefined,
         page.before === null ? undefined : lt(auditLog.id, page.before),
       ),
     )
     .orderBy(desc(auditLog.id))
     .limit(page.take)
+
+const ofWorkspace = prepare(
+  'audit.of_workspace',
+  {
+    workspaceId: 'uuid',
+    accountId: 'uuid?',
+    action: 'text?',
+    beginning: 'text?',
+    createdAfter: 'timestamptz?',
+    createdBefore: 'timestamptz?',
+    before: 'uuid?',
+    take: 'rows',
+  },
+  (orm, at) =>
+    orm
+      .select({ ...getTableColumns(auditLog), grantLabel: grants.label })
+      .from(auditLog)
+      .leftJoin(grants, eq(grants.id, auditLog.grantId))
+      .where(
+        and(
+          eq(auditLog.workspaceId, at.workspaceId),
+          notOfAccounts,
+          at.accountId && eq(auditLog.accountId, at.accountId),
+          at.action && eq(auditLog.action, at.action),
+          at.beginning && like(auditLog.action, at.beginning),
+          at.createdAfter && gt(auditLog.at, at.createdAfter),
+          at.createdBefore && lt(auditLog.at, at.createdBefore),
+          at.before && lt(auditLog.id, at.before),
+        ),
+      )
+      .orderBy(desc(auditLog.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listWorkspaceAudit = (
+  db: Db,
+  workspaceId: Uuid,
+  { action, actor, created_after, created_before }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  page: PageRequest,
+): Promise<AuditRecord[]> =>
+  db.run(ofWorkspace, {
+    workspaceId,
+    accountId: actor,
+    ...(action?.endsWith('.') ? { beginning: beginningWith(action) } : { action }),
+    createdAfter: created_after,
+    createdBefore: created_before,
+    ...page,
+  })

@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import type { Deps } from './deps.ts'
 import { presentAudit } from './present.ts'
-import { listAudit } from './queries.ts'
+import { listAudit, listWorkspaceAudit } from './queries.ts'
 import { AuditEntry, FindAudit, FindWorkspaceAudit } from './schema.ts'
 
 export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
@@ -22,12 +22,10 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { id } = request.principal.workspace
-      const { actor, ...others } = request.query
-      const filter = { ...others, account_id: actor, workspace_id: id, ofWorkspace: true }
       return reply.send(
         await readPage(deps, request, {
           of: id,
-          read: (page) => listAudit(deps.db, filter, page),
+          read: (page) => listWorkspaceAudit(deps.db, id, request.query, page),
           idOf: (row) => row.id,
           present: (rows) => rows.map(presentAudit),
         }),

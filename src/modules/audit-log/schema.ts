@@ -44,6 +44,8 @@ export const FindWorkspaceAudit = PageQuery.extend({
   created_before: TimeIn.optional(),
 })
 
+export type FindWorkspaceAudit = z.output<typeof FindWorkspaceAudit>
+
 export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),

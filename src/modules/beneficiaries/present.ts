@@ -1,5 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import { makerOf } from '../makers.ts'
 import { presentMaker } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
@@ -12,7 +13,7 @@ export const beneficiaryStatus = (
   return record.frozenAt || record.paybillFrozenAt ? 'frozen' : 'active'
 }
 
-export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
+const view = (record: BeneficiaryRecord): Beneficiary => ({
   id: formatId('beneficiary', record.id),
   type: record.type,
   display_name: record.displayName,
@@ -37,3 +38,5 @@ export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })
+
+export const presentBeneficiary = madeOnce(view)

@@ -2,12 +2,14 @@ import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import { localDateTime } from '../../policy/local-time.ts'
+import { withoutTrace } from '../policies/present.ts'
 import type { Decision } from '../policies/schema.ts'
 import type { PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
-export const presentPayment = (payment: PaymentRecord): Payment => ({
+const view = (payment: PaymentRecord): Payment => ({
   id: formatId('payment', payment.id),
   workspace_id: formatId('workspace', payment.workspaceId),
   status: payment.status,
@@ -46,6 +48,11 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   updated_at: isoTime(payment.updatedAt),
   completed_at: isoTimeOrNull(payment.completedAt),
 })
+
+export const presentPayment = madeOnce(view)
+
+/** As lists have it. */
+export const presentListed = madeOnce((payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment)))
 
 type Exported = PaymentRecord & { payee: string }
 

@@ -6,10 +6,9 @@ import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
-import { withoutTrace } from '../policies/present.ts'
 import { cancelPayment } from './approvals/cancel.ts'
 import type { Deps } from './deps.ts'
-import { paymentColumns, presentPayment } from './present.ts'
+import { paymentColumns, presentListed, presentPayment } from './present.ts'
 import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
@@ -86,7 +85,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           read: (page) =>
             readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
           idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => withoutTrace(presentPayment(row))),
+          present: (rows) => rows.map((row) => presentListed(row)),
         }),
       )
     },
@@ -115,7 +114,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           of: workspace.id,
           read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id }),
           idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => withoutTrace(presentPayment(row))),
+          present: (rows) => rows.map((row) => presentListed(row)),
         }),
       )
     },

@@ -1,6 +1,7 @@
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { isoTime } from '../../lib/iso-time.ts'
-import { formatMinor, minor } from '../../lib/money.ts'
+import { formatMinor, type Minor, minor } from '../../lib/money.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
 import { makerOf } from '../makers.ts'
@@ -15,7 +16,7 @@ const customTypes = {
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
 
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
+const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Policy => ({
   id: formatId('policy', record.id),
   name: record.name,
   binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
@@ -34,13 +35,19 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
-  ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
+  ...(dayMinor !== undefined &&
+    monthMinor !== undefined && { usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) } }),
   created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
   changed_by:
     record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })
+
+const presentOnce = madeOnce(view)
+
+export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
+  presentOnce(record, usage?.dayMinor, usage?.monthMinor)
 
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'

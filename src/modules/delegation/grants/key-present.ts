@@ -3,6 +3,7 @@ import { grantLife, keyLife } from '../../../db/credential-life.ts'
 import type { apiKeys } from '../../../db/tables/grants.ts'
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import type { ApiKey } from './key-schema.ts'
 import type { Grant } from './schema.ts'
 
@@ -18,18 +19,23 @@ export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<Grant, 'revoked_at' 
   return grantLife(ends, at) === 'active' ? 'active' : 'revoked'
 }
 
+const presentOnce = madeOnce(
+  (key: ApiKeyRecord, grant: Grant, status: ApiKey['status']): ApiKey => ({
+    id: formatId('api_key', key.id),
+    workspace_id: formatId('workspace', key.workspaceId),
+    name: key.name,
+    key_prefix: secretPrefixes.api_key + key.lookup,
+    last_four: key.lastFour,
+    status,
+    permissions: grant.permissions,
+    grant,
+    created_at: isoTime(key.createdAt),
+    last_used_at: isoTimeOrNull(key.lastUsedAt),
+    expires_at: isoTimeOrNull(key.expiresAt),
+    revoked_at: isoTimeOrNull(key.revokedAt),
+  }),
+)
+
 /** `grant` is the key's own, as REST shows it. */
-export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey => ({
-  id: formatId('api_key', key.id),
-  workspace_id: formatId('workspace', key.workspaceId),
-  name: key.name,
-  key_prefix: secretPrefixes.api_key + key.lookup,
-  last_four: key.lastFour,
-  status: apiKeyStatus(key, grant, at),
-  permissions: grant.permissions,
-  grant,
-  created_at: isoTime(key.createdAt),
-  last_used_at: isoTimeOrNull(key.lastUsedAt),
-  expires_at: isoTimeOrNull(key.expiresAt),
-  revoked_at: isoTimeOrNull(key.revokedAt),
-})
+export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey =>
+  presentOnce(key, grant, apiKeyStatus(key, grant, at))

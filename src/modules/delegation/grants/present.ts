@@ -3,6 +3,7 @@ import type { Db } from '../../../db/client.ts'
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import type { Controls } from './control-rules.ts'
 import type { GrantRecord } from './queries.ts'
 import type { Grant, SpendingControls } from './schema.ts'
@@ -26,26 +27,38 @@ const nothingUsed: GrantUsage = {
   headroom: { perPaymentMinor: null, todayMinor: null, monthMinor: null },
 }
 
-export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant => ({
-  id: formatId('grant', grant.id),
-  workspace_id: formatId('workspace', grant.workspaceId),
-  kind: grant.kind,
-  label: grant.label,
-  permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
-  parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
-  spending_controls: presentControls(grant),
-  usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) },
-  headroom: {
-    per_payment_minor: minor(headroom.perPaymentMinor),
-    today_minor: minor(headroom.todayMinor),
-    month_minor: minor(headroom.monthMinor),
-  },
-  frozen: grant.frozenAt !== null,
-  created_at: isoTime(grant.createdAt),
-  last_used_at: isoTimeOrNull(grant.lastUsedAt),
-  expires_at: isoTimeOrNull(grant.expiresAt),
-  revoked_at: isoTimeOrNull(grant.revokedAt),
-})
+const presentOnce = madeOnce(
+  (
+    grant: GrantRecord,
+    dayMinor: Minor,
+    monthMinor: Minor,
+    perPaymentHeadroom: Minor | null,
+    todayHeadroom: Minor | null,
+    monthHeadroom: Minor | null,
+  ): Grant => ({
+    id: formatId('grant', grant.id),
+    workspace_id: formatId('workspace', grant.workspaceId),
+    kind: grant.kind,
+    label: grant.label,
+    permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
+    parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
+    spending_controls: presentControls(grant),
+    usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) },
+    headroom: {
+      per_payment_minor: minor(perPaymentHeadroom),
+      today_minor: minor(todayHeadroom),
+      month_minor: minor(monthHeadroom),
+    },
+    frozen: grant.frozenAt !== null,
+    created_at: isoTime(grant.createdAt),
+    last_used_at: isoTimeOrNull(grant.lastUsedAt),
+    expires_at: isoTimeOrNull(grant.expiresAt),
+    revoked_at: isoTimeOrNull(grant.revokedAt),
+  }),
+)
+
+export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant =>
+  presentOnce(grant, usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor)
 
 /** The grants as REST returns them now, in the order given. */
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {

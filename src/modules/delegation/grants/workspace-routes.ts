@@ -3,7 +3,8 @@ import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, IdOut } from '../../../http/wire.ts'
-import { formatId } from '../../../lib/ids.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import type { Deps } from '../deps.ts'
 import { viewGrant, viewGrants } from './present.ts'
 import { listWorkspaceGrants } from './queries.ts'
@@ -21,6 +22,10 @@ const FreezeGrant = z
 const FrozenGrants = z
   .object({ frozen: z.number().int().meta({ description: 'How many grants this request froze.' }) })
   .meta({ id: 'FrozenGrants' })
+
+const withAccount = madeOnce(
+  (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({ ...grant, account_id: formatId('account', accountId) }),
+)
 
 /** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
@@ -50,7 +55,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
             const views = await viewGrants(deps.db, deps.clock.now(), rows)
             return rows.flatMap(({ accountId }, index) => {
               const grant = views[index]
-              return grant ? [{ ...grant, account_id: formatId('account', accountId) }] : []
+              return grant ? [withAccount(grant, accountId)] : []
             })
           },
         }),

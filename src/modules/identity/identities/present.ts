@@ -1,9 +1,10 @@
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import type { IdentityRecord } from './queries.ts'
 import type { Identity } from './schema.ts'
 
-export const presentIdentity = (identity: IdentityRecord): Identity => ({
+const view = (identity: IdentityRecord): Identity => ({
   id: formatId('identity', identity.id),
   provider: identity.provider,
   subject: identity.subject,
@@ -15,3 +16,5 @@ export const presentIdentity = (identity: IdentityRecord): Identity => ({
   last_used_at: isoTimeOrNull(identity.lastUsedAt),
   linked_by_grant_id: identity.linkedByGrantId && formatId('grant', identity.linkedByGrantId),
 })
+
+export const presentIdentity = madeOnce(view)

@@ -1,6 +1,8 @@
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
+import { madeOnce } from '../../../lib/shared.ts'
+import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { ApprovalContext } from './context.ts'
@@ -79,7 +81,7 @@ const presentContext = (context: ApprovalContext): NonNullable<Approval['context
   eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
 })
 
-export const presentApproval = (record: ApprovalRecord, context?: ApprovalContext): Approval => {
+export const presentApproval = madeOnce((record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const { approval } = record
   return {
     id: formatId('approval', approval.id),
@@ -96,4 +98,10 @@ export const presentApproval = (record: ApprovalRecord, context?: ApprovalContex
     created_at: isoTime(approval.createdAt),
     ...(context && { context: presentContext(context) }),
   }
-}
+})
+
+/** As lists have it. */
+export const presentListed = madeOnce((record: ApprovalRecord): Approval => {
+  const approval = presentApproval(record)
+  return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
+})

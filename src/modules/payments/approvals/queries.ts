@@ -9,6 +9,7 @@ import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type BatchRow, findBatchRows, readItemIds } from '../batch/queries.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
@@ -94,18 +95,22 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
+type Row = Omit<ApprovalRecord, 'batch' | 'decisions'>
+const withDecisions = madeOnce((row: Row, ...decisions: DecisionRow[]) => ({ ...row, decisions }))
+const withBatch = madeOnce((row: Omit<ApprovalRecord, 'batch'>, batch: BatchRow | null): ApprovalRecord => ({ ...row, batch }))
+
 /** Few approvals are about a batch. */
 const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
   const batches = await findBatchRows(
     db,
     rows.flatMap(({ approval }) => approval.batchId ?? []),
   )
-  return rows.map((row) => ({ ...row, batch: batches.find(({ id }) => id === row.approval.batchId) ?? null }))
+  return rows.map((row) => withBatch(row, batches.find(({ id }) => id === row.approval.batchId) ?? null))
 }
 
 const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { ids: [id] })])
-  return row && (await withBatches(db, [{ ...row, decisions }]))[0]
+  return row && (await withBatches(db, [withDecisions(row, ...decisions)]))[0]
 }
 
 /** By id alone: for the public message and for signatures, which name no workspace. */
@@ -124,7 +129,7 @@ export const listApprovals = async (
   const decisions = rows.length === 0 ? [] : await db.run(decisionsOf, { ids: rows.map(({ approval }) => approval.id) })
   return withBatches(
     db,
-    rows.map((row) => ({ ...row, decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id) })),
+    rows.map((row) => withDecisions(row, ...decisions.filter(({ approvalId }) => approvalId === row.approval.id))),
   )
 }
 

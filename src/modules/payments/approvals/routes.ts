@@ -4,11 +4,10 @@ import { originOf } from '../../../http/origin.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { withoutTrace } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { readContext } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
-import { presentApproval } from './present.ts'
+import { presentApproval, presentListed } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
 import { proveCaller, proveSigner } from './signer.ts'
@@ -46,8 +45,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
           of: workspace.id,
           read: (page) => listApprovals(deps.db, workspace.id, page, request.query.status),
           idOf: (row) => row.approval.id,
-          present: (rows) =>
-            rows.map((row) => presentApproval(row)).map((one) => ({ ...one, payment: one.payment && withoutTrace(one.payment) })),
+          present: (rows) => rows.map((row) => presentListed(row)),
         }),
       )
     },

@@ -1,0 +1,39 @@
+import pg from 'pg'
+
+/** A row as it comes: its values in Postgres's text form. */
+export type RawRow = readonly (string | null)[]
+/** `types`: the columns' types, by Postgres's numbers. */
+export type RawRows = { rows: readonly RawRow[]; types: readonly number[] }
+
+type Parser = (text: string) => unknown
+
+const { builtins } = pg.types
+const bigintArray = 1016
+
+/** Connections are in UTC; a time in another zone, or far from now, is left to the driver. */
+const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
+const instant: Parser = (text) => {
+  const parts = utc.exec(text)
+  return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
+}
+
+const ours: Readonly<Record<number, Parser>> = {
+  [builtins.INT8]: BigInt,
+  // A day has no time zone: the driver would make it midnight in the zone of this process.
+  [builtins.DATE]: String,
+  [builtins.TIMESTAMPTZ]: instant,
+  [bigintArray]: (text) => text.slice(1, -1).split(',').filter(Boolean).map(BigInt),
+}
+
+export const parserOf = (type: number): Parser => ours[type] ?? (pg.types.getTypeParser(type, 'text') as Parser)
+
+const binary = (type: number) => pg.types.getTypeParser(type, 'binary')
+
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: ((type: number, format?: 'text' | 'binary') =>
+    format === 'binary' ? binary(type) : parserOf(type)) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+const asItIs = (text: string): string => text
+/** For rows that are read later. */
+export const unread: pg.CustomTypesConfig = { getTypeParser: (() => asItIs) as pg.CustomTypesConfig['getTypeParser'] }
