@@ -49,9 +49,22 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[
 const note = (tx: Tx, { account, exclusive }: LockRequest): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
+/** Work that shares its transaction with others needs an account that nobody expected: it must go alone. */
+export class WouldWait extends Error {
+  constructor() {
+    super('a shared batch would wait for a further account')
+  }
+}
+
+const shared = new WeakSet<Tx['accountLocks']>()
+
+/** A batch that has locked many accounts must not wait for another one: all of them would wait, and two such batches for each other. */
+export const neverWait = (tx: Tx): void => void shared.add(tx.accountLocks)
+
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   const needed = missing(tx, locks)
   if (needed.length === 0) return false
+  if (shared.has(tx.accountLocks)) throw new WouldWait()
   for (const one of needed) note(tx, one)
   const rows = await tx.query<{ late: boolean }>(take, [
     plainList(needed.map(({ key }) => key)),

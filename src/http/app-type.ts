@@ -45,6 +45,8 @@ declare module 'fastify' {
     refuses?: readonly ErrorCode[]
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
+    /** A write that only the locks of its caller's account and its workspace's owner keep apart from others: see `src/queue/write-path.ts`. */
+    sideBySide?: boolean
     /** A write that is allowed while the workspace is frozen, because it only stops something or gives back. */
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */

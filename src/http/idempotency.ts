@@ -7,7 +7,7 @@ import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
-import { type WriteRequest, writeAlone, writeRecord } from '../queue/write-path.ts'
+import { createRecordsQueue, createSinglesQueue, type WriteRequest, writeAlone } from '../queue/write-path.ts'
 import { checkAuthority, checkStanding } from './authorize.ts'
 
 /** The response of a write. `secret`: top-level fields that are shown once and never stored. */
@@ -99,14 +99,27 @@ export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, re
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
+type Queues<Queue> = WeakMap<Database, Queue>
+/** One queue for each database, made when the first write comes. */
+const queueIn = <Queue>(queues: Queues<Queue>, db: Database, make: () => Queue): Queue => {
+  const known = queues.get(db)
+  if (known) return known
+  const made = make()
+  queues.set(db, made)
+  return made
+}
+const singles: Queues<ReturnType<typeof createSinglesQueue>> = new WeakMap()
+const records = new WeakMap<Keys<RecordAnswer, Principal>, Queues<ReturnType<typeof createRecordsQueue>>>()
+
 /**
  * Runs a write of one record on the write path (`src/queue/write-path.ts`), under the locks of the caller's account and of the account that
- * owns its workspace. A second request with the key waits at these locks and then gets the stored response. `concerned`: other accounts that
- * the write changes (of a member that is removed), locked in one order with these. A refusal that `work` throws undoes everything; one that
- * commits (`CommitThenThrow`) keeps its audit rows, but stores no response.
+ * owns its workspace: in one transaction with other writes that wait, or in one of its own where there is no caller. A second request with the
+ * key waits at these locks and then gets the stored response. `concerned`: other accounts that the write changes (of a member that is
+ * removed), locked in one order with these. A refusal that `work` throws undoes everything it did; one that commits (`CommitThenThrow`) keeps its
+ * audit rows, but stores no response.
  */
 export const respondOnce = async (
-  deps: { db: Database },
+  { db }: { db: Database },
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
@@ -115,23 +128,26 @@ export const respondOnce = async (
   const { caller } = request
   const others = await concerned()
   const again = callerOf(request)
-  const { answer, replayed } = await writeAlone(deps.db, {
+  const write = {
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
-    reauthenticate: async (tx) => (caller ? again.reauthenticate(tx) : null),
-    admit: (current) => current && again.admit?.(current),
-    work: async (tx) => {
+    sideBySide: request.routeOptions.config.sideBySide === true,
+    reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
+    admit: (current: Principal | null) => current && again.admit?.(current),
+    work: async (tx: Tx) => {
       const { status, body, secret } = await work(tx)
       const text = body === undefined ? '' : String(reply.code(status).serialize(body))
       return { status, text, ...(secret && { secret }) }
     },
-  })
+  }
+  const submit = queueIn(singles, db, () => createSinglesQueue(request.server.log, db))
+  const { answer, replayed } = await (caller ? submit(caller.workspace.owningAccountId, write) : writeAlone(db, write))
   return sendText(reply, answer, replayed)
 }
 
 /** Runs a write that creates a record which moves money, under the same locks. The record itself keeps its key and its answer. */
 export const respondWithRecord = async (
-  deps: { db: Database },
+  { db }: { db: Database },
   request: FastifyRequest,
   reply: FastifyReply,
   keys: Keys<RecordAnswer, Principal>,
@@ -139,7 +155,12 @@ export const respondWithRecord = async (
 ): Promise<FastifyReply> => {
   const { accountId, workspace } = request.principal
   const write = recordRequestOf(request)
-  const { answer, replayed } = await writeRecord(deps.db, keys, {
+  const queues = records.get(keys) ?? new WeakMap()
+  records.set(keys, queues)
+  const submit = queueIn(queues, db, () =>
+    createRecordsQueue(request.routeOptions.config.operation ?? 'records', keys, request.server.log, db),
+  )
+  const { answer, replayed } = await submit(workspace.owningAccountId, {
     ...write,
     locks: { exclusive: [accountId, workspace.owningAccountId] },
     work: (tx) => work(tx, write.once),

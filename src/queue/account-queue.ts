@@ -48,7 +48,7 @@ export type Outcome<Result> = Result | Error | typeof contended | typeof apart
 export type AccountQueueOptions<Entry, Result> = {
   /** For the log. */
   name: string
-  logger: Logger
+  logger: Pick<Logger, 'warn'>
   /**
    * Does all entries in one transaction, and returns an outcome for each, in their order. With `wait` all are of one line, and it waits for its
    * lock: none is contended.

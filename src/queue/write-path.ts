@@ -1,9 +1,12 @@
+import type { Logger } from 'pino'
 import type { Principal } from '../auth/principal.ts'
-import { type AccountLocks, lockBatch } from '../db/account-lock.ts'
+import { type AccountLocks, lockBatch, neverWait, WouldWait } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { contended, type Outcome } from './account-queue.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { apart, contended, createAccountQueue, type Outcome } from './account-queue.ts'
 import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
+import { watched } from './reading.ts'
 import type { RecordAnswer } from './record-keys.ts'
 
 /**
@@ -14,7 +17,8 @@ import type { RecordAnswer } from './record-keys.ts'
  * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
  * - A key that was used gets its first answer, also when both requests are in one batch, and also while the caller's workspace, account or
  *   grant is frozen: only what is new needs standing. With another body it is a conflict.
- * - A write that is refused before it has written anything concerns no other write of its batch.
+ * - A write that is refused before it has written anything concerns no other write of its batch. One that is refused later undoes the batch, and
+ *   the queue does its halves again.
  * - Effect, event, audit and the key with its answer commit together.
  *
  * What is read with the locks is sent with them and sees what their former holders committed: a batch that reads everything in `read` and
@@ -25,6 +29,11 @@ export type WriteRequest<Caller = Principal | null> = {
   once: Once | null
   /** The caller as it is now; throws a Refusal if it would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
+  /**
+   * Nothing but its accounts' locks keeps it apart from other writes, no lock of a row, and no other lock: it is decided side by side with those
+   * of other accounts. Within one transaction other locks exclude nobody.
+   */
+  sideBySide?: boolean
   /** Throws a Refusal if the caller may do nothing new now: a freeze. */
   admit?: (caller: Caller) => void
 }
@@ -57,6 +66,36 @@ const refusedBy = (check: () => void): Refusal | undefined => {
   } catch (error) {
     return refusalOf(error)
   }
+}
+
+const partition = <Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] => [
+  items.filter(test),
+  items.filter((item) => !test(item)),
+]
+
+const namesOf = ({ locks, once, sideBySide }: Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>): string[] => [
+  ...(sideBySide ? [] : ['in turn']),
+  ...locks.exclusive,
+  ...(locks.shared ?? []),
+  ...(once ? [once.scope.toString('hex')] : []),
+]
+
+/** The places of the requests, in groups that share no account and no key; one group of all that cannot be decided side by side. */
+const unrelated = (requests: readonly Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>[]): number[][] => {
+  type Group = { names: Set<string>; places: number[] }
+  let groups: Group[] = []
+  for (const [place, request] of requests.entries()) {
+    const names = namesOf(request)
+    const [joined, others] = partition(groups, (group) => names.some((name) => group.names.has(name)))
+    groups = [
+      ...others,
+      {
+        names: new Set([...joined.flatMap((group) => [...group.names]), ...names]),
+        places: [...joined.flatMap(({ places }) => places), place].sort((one, other) => one - other),
+      },
+    ]
+  }
+  return groups.map(({ places }) => places)
 }
 
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
@@ -99,7 +138,12 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   }
 
   const outcomes: Outcome<Answered<Answer>>[] = []
-  for (const [index, request] of requests.entries()) outcomes.push(await outcomeOf(tx, request, index))
+  const oneByOne = async (indexes: readonly number[]): Promise<void> => {
+    for (const index of indexes) outcomes[index] = await outcomeOf(tx, requests[index] as Request, index)
+  }
+  // What one group waits for, all wait for together. All of them end before the transaction does, also when one fails.
+  for (const group of await Promise.allSettled(unrelated(requests).map(oneByOne)))
+    if (group.status === 'rejected') throw group.reason
   await act.write(tx, state)
   tx.defer(keys.keep(tx))
   return outcomes
@@ -126,34 +170,91 @@ const onlyAnswer = <Answer>([outcome]: readonly Outcome<Answered<Answer>>[]): An
   return outcome
 }
 
-/** Writes of single records, in one transaction. */
-export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boolean) =>
-  writeAll<SingleWrite, Principal | null, undefined, SingleAnswer>(tx, requests, wait, {
-    keys: answerKeys,
-    again: withoutSecrets,
+type SingleOf<Caller, Answer> = WriteRequest<Caller> & { work: (tx: Tx) => Promise<Answer> }
+
+/** A refusal, or the need for a batch of its own, concerns others only if the work has written something already. */
+const doWork = async <Caller, Answer>(shared: Tx, { work }: SingleOf<Caller, Answer>): Promise<Answer | Refusal> => {
+  const { tx, hasWritten } = watched(shared)
+  try {
+    return await work(tx)
+  } catch (error) {
+    if (error instanceof Refusal && !hasWritten()) return error
+    throw error
+  }
+}
+
+const doSingles = <Caller, Answer extends object>(
+  tx: Tx,
+  keys: Keys<Answer, Caller>,
+  again: (answer: Answer) => Answer,
+  requests: readonly SingleOf<Caller, Answer>[],
+  wait: boolean,
+) => {
+  if (!wait) neverWait(tx)
+  return writeAll<SingleOf<Caller, Answer>, Caller, undefined, Answer>(tx, requests, wait, {
+    keys,
+    again,
     read: nothing,
-    decide: (tx, _, { work }) => work(tx),
+    decide: (tx, _, request) => doWork(tx, request),
     write: nothing,
   })
+}
 
-/** One write in a transaction of its own, which waits for its locks. */
+/** Writes of single records, in one transaction. */
+export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boolean) =>
+  doSingles(tx, answerKeys, withoutSecrets, requests, wait)
+
+/** One write in a transaction of its own, which waits for its locks: for one that has no account yet, as a sign-in. */
 export const writeAlone = async (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> =>
   onlyAnswer(await inTx(db, (tx) => writeSingles(tx, [request], true)))
 
-/** Creates a record that moves money, in a transaction of its own: its key is kept on the record. */
-export const writeRecord = async (
+/** A write of a record that moves money: its key is kept on the record. */
+export type RecordWrite = SingleOf<Principal, RecordAnswer>
+
+const same = <Answer>(answer: Answer): Answer => answer
+
+type Submit<Request, Answer> = (account: Uuid, request: Request) => Promise<Answered<Answer>>
+
+/** An entry that would wait for a further account goes alone; its batch, if it has written something for it, is done again without it. */
+const orApart = async <Answer>(count: number, batch: Promise<Outcome<Answer>[]>): Promise<Outcome<Answer>[]> => {
+  try {
+    return await batch
+  } catch (error) {
+    if (count === 1 && error instanceof WouldWait) return [apart]
+    throw error
+  }
+}
+
+const queueOf = <Request, Answer>(
+  name: string,
+  logger: Pick<Logger, 'warn'>,
   db: Database,
+  write: (tx: Tx, requests: readonly Request[], wait: boolean) => Promise<Outcome<Answered<Answer>>[]>,
+): Submit<Request, Answer> => {
+  const queue = createAccountQueue<Request, Answered<Answer>>({
+    name,
+    logger,
+    work: (requests, wait) =>
+      orApart(
+        requests.length,
+        inTx(db, (tx) => write(tx, requests, wait)),
+      ),
+    mostShared: 2,
+    mostWaiting: 4,
+    mostQueued: 2_000,
+  })
+  return (account, request) => queue.submit(account, request)
+}
+
+/** Writes of single records that wait together share a transaction. */
+export const createSinglesQueue = (logger: Pick<Logger, 'warn'>, db: Database): Submit<SingleWrite, SingleAnswer> =>
+  queueOf('writes', logger, db, writeSingles)
+
+/** The same for records of one kind that move money. */
+export const createRecordsQueue = (
+  name: string,
   keys: Keys<RecordAnswer, Principal>,
-  request: WriteRequest<Principal> & { work: (tx: Tx) => Promise<RecordAnswer> },
-): Promise<Answered<RecordAnswer>> =>
-  onlyAnswer(
-    await inTx(db, (tx) =>
-      writeAll(tx, [request], true, {
-        keys,
-        again: (answer) => answer,
-        read: nothing,
-        decide: (tx, _, { work }) => work(tx),
-        write: nothing,
-      }),
-    ),
-  )
+  logger: Pick<Logger, 'warn'>,
+  db: Database,
+): Submit<RecordWrite, RecordAnswer> =>
+  queueOf(name, logger, db, (tx, requests, wait) => doSingles(tx, keys, same, requests, wait))

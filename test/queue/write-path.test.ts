@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
-import { type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
+import { createSinglesQueue, type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -72,6 +73,55 @@ test('a refusal that must leave a trace commits with its batch, and stores no ke
   expect([outcome, other]).toMatchObject([{ code: 'policy_denied' }, { replayed: false }])
   expect(await written()).toEqual(expect.arrayContaining(['trace', 'with it']))
   expect(await service.deps.db.query(`select from idempotency_keys where scope = 'traced'`)).toHaveLength(0)
+})
+
+test('a write that is refused before it has written anything concerns no other write of its batch, also when it has locked rows', async () => {
+  const refused = write('never', {
+    work: async (tx) => {
+      await tx.query('select from written for update')
+      throw new Refusal('not_found')
+    },
+  })
+  const outcomes = await together([write('beside it'), refused, write('after it')])
+  expect(outcomes).toMatchObject([{ replayed: false }, { code: 'not_found' }, { replayed: false }])
+  expect(await written()).toEqual(expect.arrayContaining(['beside it', 'after it']))
+})
+
+test('writes are done one after the other, but for those of different accounts that nothing else keeps apart', async () => {
+  const order: string[] = []
+  const stepped = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite =>
+    write(name, {
+      ...fields,
+      work: async (tx) => {
+        order.push(`${name} begins`)
+        await note(tx, name)
+        order.push(`${name} ends`)
+        return { status: 201, text: '{}' }
+      },
+    })
+  const [sideBySide, account] = [true, newId()]
+  await together([stepped('one'), stepped('two')])
+  expect(order.splice(0)).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
+  await together([stepped('three', { sideBySide }), stepped('four', { sideBySide })])
+  expect(order.splice(0)).toEqual(['three begins', 'four begins', 'three ends', 'four ends'])
+  const own = { sideBySide, locks: { exclusive: [account] } }
+  await together([stepped('five', own), stepped('six', own)])
+  expect(order).toEqual(['five begins', 'five ends', 'six begins', 'six ends'])
+})
+
+test('a write that needs the lock of another account too is done again in a batch of its own, which waits for it', async () => {
+  const [own, other] = [newId(), newId()]
+  const submit = createSinglesQueue(service.deps.logger, service.deps.db)
+  const further = write('further', {
+    work: async (tx) => {
+      await note(tx, 'further')
+      await lockFurtherAccounts(tx, other)
+      return { status: 201, text: '{}' }
+    },
+  })
+  const answers = await Promise.all([submit(own, further), submit(newId(), write('with further'))])
+  expect(answers).toMatchObject([{ replayed: false }, { replayed: false }])
+  expect((await written()).filter((name) => name.includes('further'))).toEqual(['further', 'with further'])
 })
 
 test('a refusal after the first statement undoes its whole batch', async () => {

@@ -34,6 +34,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'beneficiaries.create',
+        sideBySide: true,
         permission: 'beneficiary.manage',
         idempotent: true,
         refuses: ['invalid_request', 'conflict'],
@@ -85,6 +86,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'beneficiaries.update',
+        sideBySide: true,
         permission: 'beneficiary.manage',
         whileFrozen: true,
         refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],

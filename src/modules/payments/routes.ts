@@ -157,6 +157,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'payments.cancel',
+        sideBySide: true,
         permission: 'payment.create',
         whileFrozen: true,
         refuses: ['forbidden', 'not_found', 'conflict'],

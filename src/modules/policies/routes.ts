@@ -26,6 +26,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       // A new policy can only tighten, so an agent may create one: policy.create is enough.
       config: {
         operation: 'policies.create',
+        sideBySide: true,
         permission: ['policy.create', 'policy.manage'],
         idempotent: true,
         refuses: ['invalid_request', 'conflict'],
@@ -83,6 +84,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'policies.update',
+        sideBySide: true,
         permission: 'policy.manage',
         refuses: ['invalid_request', 'not_found', 'conflict'],
       },
@@ -103,6 +105,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       // A policy can be archived while the workspace is frozen, as the contract says.
       config: {
         operation: 'policies.archive',
+        sideBySide: true,
         permission: 'policy.manage',
         whileFrozen: true,
         refuses: ['not_found', 'account_frozen'],

@@ -104,7 +104,7 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.update', permission: 'workspace.manage', refuses: ['invalid_request'] },
+      config: { operation: 'workspaces.update', sideBySide: true, permission: 'workspace.manage', refuses: ['invalid_request'] },
       schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
     },
     async (request, reply) =>

@@ -18,6 +18,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'api_keys.create',
+        sideBySide: true,
         permission: 'key.manage',
         idempotent: true,
         refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
@@ -70,6 +71,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'api_keys.update',
+        sideBySide: true,
         permission: 'key.manage',
         refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
       },
@@ -109,7 +111,13 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/api-keys/:id',
     {
-      config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true, refuses: ['not_found'] },
+      config: {
+        operation: 'api_keys.revoke',
+        sideBySide: true,
+        permission: 'key.manage',
+        whileFrozen: true,
+        refuses: ['not_found'],
+      },
       schema: { params: byId('api_key'), response: { 200: ApiKey } },
     },
     async (request, reply) =>

@@ -72,6 +72,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       // A grant can be frozen while its workspace is frozen; the service then refuses new controls.
       config: {
         operation: 'grants.update',
+        sideBySide: true,
         permission: 'grant.manage',
         whileFrozen: true,
         refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],
@@ -93,7 +94,13 @@ export const registerGrants = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/grants/:id',
     {
-      config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true, refuses: ['not_found'] },
+      config: {
+        operation: 'grants.revoke',
+        sideBySide: true,
+        permission: 'grant.manage',
+        whileFrozen: true,
+        refuses: ['not_found'],
+      },
       schema: { params: byId('grant'), response: { 200: Grant } },
     },
     async (request, reply) =>

@@ -32,7 +32,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/accounts/me',
     {
-      config: { operation: 'accounts.update', permission: 'account.manage', refuses: ['invalid_request'] },
+      config: { operation: 'accounts.update', sideBySide: true, permission: 'account.manage', refuses: ['invalid_request'] },
       schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
     },
     async (request, reply) =>

@@ -73,6 +73,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       // A frozen workspace may still reject; the service refuses an approval then.
       config: {
         operation: 'approvals.decide',
+        sideBySide: true,
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,

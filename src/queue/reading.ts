@@ -1,0 +1,40 @@
+import type { Statement, Tx } from '../db/client.ts'
+
+/** Whether a text only reads; `for update` locks, and undoes nothing that counts. */
+const onlyReads = (text: string): boolean =>
+  !/\b(insert|update|delete|merge)\b/i.test(text.replaceAll(/\bfor\s+(no\s+key\s+)?update\b/gi, ''))
+
+const known = new Map<string, boolean>()
+const reads = (query: Statement | string): boolean => {
+  if (typeof query === 'string') return onlyReads(query)
+  const before = known.get(query.name)
+  if (before !== undefined) return before
+  const answer = onlyReads(query.text)
+  known.set(query.name, answer)
+  return answer
+}
+
+export type WatchedTx = { tx: Tx; hasWritten: () => boolean }
+
+/** The transaction for one of several writes that share it: tells whether this one has written anything yet. */
+export const watched = (shared: Tx): WatchedTx => {
+  let written = false
+  const orm = new Proxy(shared.orm, {
+    get: (target, name) => {
+      written ||= name !== 'select'
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  // Everything else is the shared transaction's own, its instant and its locks included.
+  const tx: Tx = Object.create(shared, {
+    orm: { value: orm },
+    query: {
+      value: (query: Statement | string, values?: readonly unknown[]) => {
+        written ||= !reads(query)
+        return shared.query(query, values)
+      },
+    },
+  })
+  return { tx, hasWritten: () => written }
+}
