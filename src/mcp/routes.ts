@@ -121,14 +121,24 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     },
     async (request, reply) => {
       const left = new AbortController()
-      reply.raw.once('close', () => left.abort())
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) left.abort()
+      })
       const aborted = AbortSignal.any([left.signal, closing.signal])
       endpoint ??= load()
       const { answer } = await endpoint
       const forwarded = webRequest(request, deps.config.publicUrl, aborted)
       const answerTo = (body: unknown) => answer(forwarded, body, callerOf(app, deps, request, aborted))
       const list = await toolList(request.body, JSON.stringify([...forwarded.headers]), answerTo)
-      return reply.send(list ?? (await answerTo(request.body)))
+      if (list) return reply.headers(list.headers).send(list.text)
+      const response = await answerTo(request.body)
+      const isPlain = response.status === 200 && response.headers.get('content-type')?.startsWith('application/json')
+      if (!isPlain) return reply.send(response)
+      // As text: a stream costs more than the call of a tool.
+      return reply
+        .code(response.status)
+        .headers(Object.fromEntries(response.headers))
+        .send(await response.text())
     },
   )
 }

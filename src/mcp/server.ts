@@ -6,6 +6,7 @@ import {
   inputRequired,
   McpServer,
   type ServerContext,
+  type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { Refusal } from '../lib/errors.ts'
@@ -45,14 +46,32 @@ const inputRequestOf = (tool: Tool, result: object, context: ServerContext): Inp
   return inputRequired({ inputRequests: { approval: inputRequired.elicitUrl({ url: approval.url, message }) } })
 }
 
+/** A schema whose JSON is made once: the protocol's code asks for it with every call. */
+const describedOnce = (schema: z.ZodObject): StandardSchemaWithJSON => {
+  const standard = schema['~standard']
+  const known = new Map<string, Record<string, unknown>>()
+  const described =
+    (io: 'input' | 'output') =>
+    (options: { target: string }): Record<string, unknown> => {
+      const way = `${io} ${options.target}`
+      const json = known.get(way) ?? standard.jsonSchema[io](options)
+      known.set(way, json)
+      return json
+    }
+  return { '~standard': { ...standard, jsonSchema: { input: described('input'), output: described('output') } } }
+}
+
+const schemas = new Map(tools.map(({ name, input, output }) => [name, [describedOnce(input), describedOnce(output)] as const]))
+
 const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
+  const [inputSchema, outputSchema] = schemas.get(tool.name) ?? [tool.input, tool.output]
   server.registerTool(
     tool.name,
     {
       title: tool.title,
       description: tool.description,
-      inputSchema: tool.input,
-      outputSchema: tool.output,
+      inputSchema,
+      outputSchema,
       annotations: {
         readOnlyHint: tool.hints.readOnly,
         destructiveHint: tool.hints.destructive,
@@ -73,6 +92,15 @@ const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
   )
 }
 
+const Calls = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
+
+/** A server is made for each request: one that calls a tool needs no other. */
+const neededBy = (body: unknown): readonly Tool[] => {
+  const call = Calls.safeParse(body)
+  const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
+  return tool ? [tool] : tools
+}
+
 type CallerFor = (signal: AbortSignal) => Caller
 
 export type McpEndpoint = {
@@ -85,23 +113,23 @@ export type McpEndpoint = {
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
-  const callers = new WeakMap<Request, CallerFor>()
+  const callers = new WeakMap<Request, { caller: CallerFor; needed: readonly Tool[] }>()
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const caller = requestInfo && callers.get(requestInfo)
-      if (!caller) throw new Error('a request of the protocol has no caller')
+      const known = requestInfo && callers.get(requestInfo)
+      if (!known) throw new Error('a request of the protocol has no caller')
       const server = new McpServer(
         { name: 'payments-service', version },
         { instructions, capabilities: { tools: { listChanged: false } } },
       )
-      for (const tool of tools) register(server, tool, caller)
+      for (const tool of known.needed) register(server, tool, known.caller)
       return server
     },
     { maxSubscriptions, onerror: onError },
   )
   return {
     answer: (request, body, caller) => {
-      callers.set(request, caller)
+      callers.set(request, { caller, needed: neededBy(body) })
       return handler.fetch(request, { parsedBody: body })
     },
     close: handler.close,

@@ -11,7 +11,9 @@ const ListTools = z.strictObject({
   params: z.unknown().optional(),
 })
 
-type Kept = { headers: readonly (readonly [string, string])[]; before: string; after: string }
+type Headers = Readonly<Record<string, string>>
+type Kept = { headers: Headers; before: string; after: string }
+export type KnownAnswer = { headers: Headers; text: string }
 
 /** Clients of a few kinds ask, each in its own way: of more ways than these, the oldest is forgotten. */
 const mostWays = 32
@@ -30,11 +32,11 @@ export const createToolList = () => {
     const response = await answer({ ...body, id })
     const [before, after, ...more] = (await response.text()).split(JSON.stringify(id))
     if (response.status !== 200 || before === undefined || after === undefined || more.length > 0) return undefined
-    return { headers: [...response.headers], before, after }
+    return { headers: Object.fromEntries(response.headers), before, after }
   }
 
   /** `how`: the headers that the protocol reads. Undefined for every other request, which the protocol's own code answers. */
-  return async (body: unknown, how: string, answer: AnswerBody): Promise<Response | undefined> => {
+  return async (body: unknown, how: string, answer: AnswerBody): Promise<KnownAnswer | undefined> => {
     const asked = ListTools.safeParse(body)
     if (!asked.success) return undefined
     const way = JSON.stringify([how, asked.data.params])
@@ -48,8 +50,6 @@ export const createToolList = () => {
       ways.delete(way)
       return undefined
     }
-    return new Response(text.before + JSON.stringify(asked.data.id) + text.after, {
-      headers: text.headers.map(([name, value]) => [name, value]),
-    })
+    return { headers: text.headers, text: text.before + JSON.stringify(asked.data.id) + text.after }
   }
 }

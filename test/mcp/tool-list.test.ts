@@ -51,10 +51,10 @@ test('is built once for each way of asking, and every other request is left to t
   const list = createToolList()
   const request = (id: unknown, more: object = {}) => list({ jsonrpc: '2.0', id, method: 'tools/list', ...more }, 'json', answer)
   const answers = await Promise.all([request(1), request(2), request('three')])
-  expect(await Promise.all(answers.map((one) => one?.json()))).toEqual(
+  expect(answers.map((one) => JSON.parse(one?.text ?? ''))).toEqual(
     [1, 2, 'three'].map((id) => ({ jsonrpc: '2.0', id, result: { tools: [] } })),
   )
-  expect(answers[2]?.headers.get('x-kept')).toBe('yes')
+  expect(answers[2]?.headers['x-kept']).toBe('yes')
   expect(asked).toHaveLength(1)
   await request(4, { params: { cursor: 'x' } })
   expect(asked).toHaveLength(2)
@@ -79,5 +79,5 @@ test('an answer that is no list is not kept', async () => {
   const request = () => list({ jsonrpc: '2.0', id: 7, method: 'tools/list' }, 'json', answer)
   expect(await request()).toBeUndefined()
   fails = false
-  expect(await (await request())?.json()).toEqual({ id: 7 })
+  expect(JSON.parse((await request())?.text ?? '')).toEqual({ id: 7 })
 })
