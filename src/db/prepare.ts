@@ -149,7 +149,9 @@ const readerOf = (name: string, leaves: readonly Leaf[], shares: boolean) => {
     const key = keyOf(row)
     const same = known.get(key)
     if (same) return same
-    const record = share(recordOf(row, types))
+    const record = recordOf(row, types)
+    for (const group of groups) share(Reflect.get(record, group) as object)
+    share(record)
     characters += key.length
     if (characters > mostCharacters) {
       for (const memory of memories) memory.clear()

@@ -23,11 +23,15 @@ export const share = <Value extends object>(value: Value): Value => {
 }
 
 const areSame = (some: readonly unknown[], others: readonly unknown[]): boolean =>
-  some.length === others.length && some.every((part, at) => Object.is(part, others[at]))
+  some.length === others.length &&
+  some.every((part, at) => {
+    const other = others[at]
+    return Array.isArray(part) && Array.isArray(other) ? areSame(part, other) : Object.is(part, other)
+  })
 
 /**
  * A pure function of records, whose results are kept with the first one while that is shared, and shared themselves. Other parts are compared
- * by identity: shared records and plain values.
+ * by identity, as shared records and plain values are; lists by their elements.
  */
 export const madeOnce = <Parts extends readonly [object, ...unknown[]], Made extends object>(
   make: (...parts: Parts) => Made,

@@ -1,12 +1,13 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import { type MandateRecord, mandateStatus } from './queries.ts'
 import type { Mandate } from './schema.ts'
 
-export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => ({
+const view = (mandate: MandateRecord, status: Mandate['status']): Mandate => ({
   id: formatId('mandate', mandate.id),
-  status: mandateStatus(mandate, at),
+  status,
   account_id: formatId('account', mandate.accountId),
   workspace_id: formatId('workspace', mandate.workspaceId),
   grant_id: mandate.grantId && formatId('grant', mandate.grantId),
@@ -26,3 +27,7 @@ export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => ({
   created_at: isoTime(mandate.createdAt),
   revoked_at: isoTimeOrNull(mandate.revokedAt),
 })
+
+const presentOnce = madeOnce(view)
+
+export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => presentOnce(mandate, mandateStatus(mandate, at))

@@ -1,65 +1,97 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
-import type { Db, Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import { madeOnce } from '../../lib/shared.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
 /** With the sum of the payments that count against it: those that ended unpaid do not. */
 export type MandateRecord = MandateRow & { spentMinor: Minor; paymentsMade: number }
 
-const select = async (
-  db: Db,
-  where: SQL | undefined,
-  page: PageRequest = { before: null, take: 1 },
-): Promise<MandateRecord[]> => {
-  const rows = await db.orm
-    .select({ mandate: intentMandates, spent: usageCounters.usedMinor, payments: usageCounters.payments })
-    .from(intentMandates)
-    .leftJoin(usageCounters, and(eq(usageCounters.subjectId, intentMandates.id), eq(usageCounters.period, 'total')))
-    .where(and(where, page.before === null ? undefined : lt(intentMandates.id, page.before)))
-    .orderBy(desc(intentMandates.id))
-    .limit(page.take)
-  return rows.map(({ mandate, spent, payments }) => ({
+const selection = { mandate: intentMandates, spent: usageCounters.usedMinor, payments: usageCounters.payments }
+type Selected = { mandate: MandateRow; spent: Minor | null; payments: bigint | null }
+
+const recordOf = madeOnce(
+  ({ mandate, spent, payments }: Selected): MandateRecord => ({
     ...mandate,
     spentMinor: spent ?? 0n,
     paymentsMade: Number(payments ?? 0n),
-  }))
-}
+  }),
+)
+
+const withUsage = (orm: QueryBuilder) =>
+  orm
+    .select(selection)
+    .from(intentMandates)
+    .leftJoin(usageCounters, and(eq(usageCounters.subjectId, intentMandates.id), eq(usageCounters.period, 'total')))
+
+const byId = prepare('mandates.by_id', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
+  withUsage(orm).where(and(eq(intentMandates.id, at.id), at.workspaceId && eq(intentMandates.workspaceId, at.workspaceId))),
+)
+const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, at) =>
+  withUsage(orm).where(eq(intentMandates.nonce, at.nonce)),
+)
+
+const recordIn = (row: Selected | undefined): MandateRecord | undefined => row && recordOf(row)
 
 /** By id alone: for signatures and the public text, which name no workspace. */
-export const findMandate = async (db: Db, id: Uuid): Promise<MandateRecord | undefined> =>
-  (await select(db, eq(intentMandates.id, id)))[0]
+export const findMandate = async (db: Db, id: Uuid): Promise<MandateRecord | undefined> => recordIn(await first(db, byId, { id }))
 
 export const findMandateIn = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<MandateRecord | undefined> =>
-  (await select(db, and(eq(intentMandates.id, id), eq(intentMandates.workspaceId, workspaceId))))[0]
+  recordIn(await first(db, byId, { id, workspaceId }))
 
 export const findMandateByNonce = async (db: Db, nonce: string): Promise<MandateRecord | undefined> =>
-  (await select(db, eq(intentMandates.nonce, nonce)))[0]
+  recordIn(await first(db, byNonce, { nonce }))
 
 /** The status to show: a mandate after its end is expired, even before the sweep has recorded it. */
 export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
   mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
 
-/** The same in SQL. */
-const hasStatus = (status: MandateRow['status'], at: Date): SQL => {
-  if (status === 'expired')
-    return sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at}))`
-  return status === 'active'
-    ? sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at}`
-    : eq(intentMandates.status, status)
+const list = prepare(
+  'mandates.list',
+  {
+    workspaceId: 'uuid',
+    status: 'text?',
+    activeAt: 'timestamptz?',
+    expiredAt: 'timestamptz?',
+    before: 'uuid?',
+    take: 'rows',
+  },
+  (orm, at) =>
+    withUsage(orm)
+      .where(
+        and(
+          eq(intentMandates.workspaceId, at.workspaceId),
+          at.status && eq(intentMandates.status, at.status),
+          at.activeAt && sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at.activeAt}`,
+          at.expiredAt &&
+            sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.expiredAt}))`,
+          at.before && lt(intentMandates.id, at.before),
+        ),
+      )
+      .orderBy(desc(intentMandates.id))
+      .limit(at.take),
+  'page',
+)
+
+const ofStatus = (status: MandateRow['status'] | undefined, at: Date) => {
+  if (status === 'active') return { activeAt: at }
+  return status === 'expired' ? { expiredAt: at } : { status }
 }
 
-export const listMandates = (
+export const listMandates = async (
   db: Db,
   workspaceId: Uuid,
   at: Date,
   status: MandateRow['status'] | undefined,
   page: PageRequest,
-): Promise<MandateRecord[]> => select(db, and(eq(intentMandates.workspaceId, workspaceId), status && hasStatus(status, at)), page)
+): Promise<MandateRecord[]> => (await db.run(list, { workspaceId, ...ofStatus(status, at), ...page })).map((row) => recordOf(row))
 
 /**
  * Locks the signer's account first, like every writer of its money, then the mandate. The mandate is read afterwards, so that its counter

@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
-import { type Db, statement, type Tx } from '../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -12,14 +13,22 @@ export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRe
 
 const workspaceColumns = { ...getTableColumns(workspaces), ownerStatus: accounts.status }
 
+const byId = prepare('workspaces.by_id', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select(workspaceColumns)
+    .from(workspaces)
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(eq(workspaces.id, at.id)),
+)
+
+export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
+
 const selectWorkspace = (db: Db, id: Uuid) =>
   db.orm
     .select(workspaceColumns)
     .from(workspaces)
     .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
     .where(eq(workspaces.id, id))
-
-export const findWorkspace = async (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => (await selectWorkspace(db, id))[0]
 
 /**
  * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may be out of date then. Not FOR
@@ -32,41 +41,50 @@ export const lockWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord |
 export const shareWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
   (await selectWorkspace(tx, id).for('share', { of: workspaces }))[0]
 
-export const findMembership = async (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
-  (
-    await db.orm
-      .select()
+const membership = prepare('members.of', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(members)
+    .where(and(eq(members.workspaceId, at.workspaceId), eq(members.accountId, at.accountId))),
+)
+
+export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
+  first(db, membership, { workspaceId, accountId })
+
+const memberships = prepare(
+  'workspaces.memberships',
+  { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ workspace: workspaceColumns, member: getTableColumns(members) })
       .from(members)
-      .where(and(eq(members.workspaceId, workspaceId), eq(members.accountId, accountId)))
-  )[0]
+      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+      .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+      .where(
+        and(
+          eq(members.accountId, at.accountId),
+          at.only && eq(workspaces.id, at.only),
+          at.before && lt(workspaces.id, at.before),
+        ),
+      )
+      .orderBy(desc(workspaces.id))
+      .limit(at.take),
+  'page',
+)
 
 /** Newest workspace first; `only`: the workspace of a grant. */
-export const listMemberships = async (
-  db: Db,
-  accountId: Uuid,
-  only: Uuid | null,
-  page: PageRequest,
-): Promise<WorkspaceMembership[]> =>
-  db.orm
-    .select({ workspace: workspaceColumns, member: getTableColumns(members) })
-    .from(members)
-    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-    .where(
-      and(
-        eq(members.accountId, accountId),
-        only === null ? undefined : eq(workspaces.id, only),
-        page.before === null ? undefined : lt(workspaces.id, page.before),
-      ),
-    )
-    .orderBy(desc(workspaces.id))
-    .limit(page.take)
+export const listMemberships = (db: Db, accountId: Uuid, only: Uuid | null, page: PageRequest): Promise<WorkspaceMembership[]> =>
+  db.run(memberships, { accountId, only, ...page })
 
-export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const [row] = await db.orm
+const personal = prepare('workspaces.personal', { accountId: 'uuid' }, (orm, at) =>
+  orm
     .select({ id: workspaces.id })
     .from(workspaces)
-    .where(and(eq(workspaces.owningAccountId, accountId), eq(workspaces.kind, 'personal')))
+    .where(and(eq(workspaces.owningAccountId, at.accountId), eq(workspaces.kind, 'personal'))),
+)
+
+export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
+  const row = await first(db, personal, { accountId })
   if (!row) throw new Error('an account has no personal workspace')
   return row.id
 }

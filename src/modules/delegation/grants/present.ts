@@ -27,15 +27,11 @@ const nothingUsed: GrantUsage = {
   headroom: { perPaymentMinor: null, todayMinor: null, monthMinor: null },
 }
 
+/** What of a grant changes with payments: used today and this month, and what is left for one payment, today and this month. */
+type Amounts = readonly [day: Minor, month: Minor, perPaymentLeft: Minor | null, todayLeft: Minor | null, monthLeft: Minor | null]
+
 const presentOnce = madeOnce(
-  (
-    grant: GrantRecord,
-    dayMinor: Minor,
-    monthMinor: Minor,
-    perPaymentHeadroom: Minor | null,
-    todayHeadroom: Minor | null,
-    monthHeadroom: Minor | null,
-  ): Grant => ({
+  (grant: GrantRecord, [dayMinor, monthMinor, perPaymentHeadroom, todayHeadroom, monthHeadroom]: Amounts): Grant => ({
     id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
     kind: grant.kind,
@@ -58,7 +54,7 @@ const presentOnce = madeOnce(
 )
 
 export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant =>
-  presentOnce(grant, usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor)
+  presentOnce(grant, [usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor])
 
 /** The grants as REST returns them now, in the order given. */
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {

@@ -1,23 +1,34 @@
 import { and, desc, eq, lt } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type SessionRecord = typeof sessions.$inferSelect
 
-export const pageSessions = (db: Db, accountId: Uuid, page: PageRequest): Promise<SessionRecord[]> =>
-  db.orm
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), page.before === null ? undefined : lt(sessions.id, page.before)))
-    .orderBy(desc(sessions.id))
-    .limit(page.take)
-
-export const findSession = async (db: Db, accountId: Uuid, id: Uuid): Promise<SessionRecord | undefined> =>
-  (
-    await db.orm
+const page = prepare(
+  'sessions.page',
+  { accountId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
       .select()
       .from(sessions)
-      .where(and(eq(sessions.id, id), eq(sessions.accountId, accountId)))
-  )[0]
+      .where(and(eq(sessions.accountId, at.accountId), at.before && lt(sessions.id, at.before)))
+      .orderBy(desc(sessions.id))
+      .limit(at.take),
+  'page',
+)
+
+export const pageSessions = (db: Db, accountId: Uuid, request: PageRequest): Promise<SessionRecord[]> =>
+  db.run(page, { accountId, ...request })
+
+const byId = prepare('sessions.by_id', { accountId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.id, at.id), eq(sessions.accountId, at.accountId))),
+)
+
+export const findSession = (db: Db, accountId: Uuid, id: Uuid): Promise<SessionRecord | undefined> =>
+  first(db, byId, { accountId, id })

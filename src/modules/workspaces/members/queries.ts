@@ -1,5 +1,7 @@
 import { and, asc, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { members } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -12,20 +14,32 @@ const firstWallet = sql<string | null>`(
   select ${identities.subject} from ${identities}
   where ${identities.accountId} = ${accounts.id} and ${identities.provider} = 'wallet' order by ${asc(identities.id)} limit 1)`
 
-const named = (db: Db) =>
-  db.orm
+const named = (orm: QueryBuilder) =>
+  orm
     .select({ ...getTableColumns(members), email: accounts.email, displayName: accounts.displayName, walletAddress: firstWallet })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
 
-export const listMembers = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<NamedMember[]> =>
-  named(db)
-    .where(and(eq(members.workspaceId, workspaceId), page.before === null ? undefined : lt(members.id, page.before)))
-    .orderBy(desc(members.id))
-    .limit(page.take)
+const list = prepare(
+  'members.list',
+  { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    named(orm)
+      .where(and(eq(members.workspaceId, at.workspaceId), at.before && lt(members.id, at.before)))
+      .orderBy(desc(members.id))
+      .limit(at.take),
+  'page',
+)
 
-export const findMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMember | undefined> =>
-  (await named(db).where(and(eq(members.workspaceId, workspaceId), eq(members.id, id))))[0]
+export const listMembers = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<NamedMember[]> =>
+  db.run(list, { workspaceId, ...page })
+
+const byId = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
+)
+
+export const findMember = (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMember | undefined> =>
+  first(db, byId, { workspaceId, id })
 
 /** The account of a membership: read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
