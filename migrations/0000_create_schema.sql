@@ -992,7 +992,8 @@ CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree (
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approval_decisions_assertion" ON "approval_decisions" USING btree ("account_id","passkey_id","signature") WHERE "approval_decisions"."passkey_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
-CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "approvals_workspace_status" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "beneficiaries_workspace" ON "beneficiaries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");--> statement-breakpoint

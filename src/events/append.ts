@@ -27,7 +27,7 @@ const values = (events: readonly NewEvent[], at: Date) => [
 ]
 
 /**
- * Writes events in the transaction of their cause. The wake-up is sent after its commit, because a notify inside would queue all commits.
+ * Writes events in the transaction of their cause, whose work does not wait for them: they are sent in their place, and a failure fails the commit. The wake-up is sent after its commit, because a notify inside would queue all commits.
  */
 export const createAppend =
   (wake: () => void): AppendEvents =>
@@ -35,7 +35,7 @@ export const createAppend =
     if (events.length === 0) return
     // Writers hold the lock of the account that they change. This is for those that learn the account only after a write (a sign-in).
     const locked = lockFurtherAccounts(tx, ...events.map(({ accountId }) => accountId))
-    const inserted = tx.query(insert, values(events, at))
-    await Promise.all([locked, inserted])
+    tx.defer(tx.query(insert, values(events, at)))
     tx.afterCommit(wake)
+    await locked
   }

@@ -69,9 +69,12 @@ const values = (entries: readonly ActedEntry[], at: Date) => {
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 
-/** Appends to the audit log in the transaction of the actions. Never a secret or a destination: callers pass what REST would show. */
+/**
+ * Appends to the audit log in the transaction of the actions, whose work does not wait for it: a failure fails the commit. Never a secret or a
+ * destination: callers pass what REST would show.
+ */
 export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
-  if (entries.length > 0) await tx.query(insert, values(entries, at))
+  if (entries.length > 0) tx.defer(tx.query(insert, values(entries, at)))
 }
 
 export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])

@@ -13,7 +13,7 @@ const ListTools = z.strictObject({
 
 type Headers = Readonly<Record<string, string>>
 type Kept = { headers: Headers; before: string; after: string }
-export type KnownAnswer = { headers: Headers; text: string }
+type KnownAnswer = { headers: Headers; text: string }
 
 /** Clients of a few kinds ask, each in its own way: of more ways than these, the oldest is forgotten. */
 const mostWays = 32

@@ -14,7 +14,7 @@ const reads = (query: Statement | string): boolean => {
   return answer
 }
 
-export type WatchedTx = { tx: Tx; hasWritten: () => boolean }
+type WatchedTx = { tx: Tx; hasWritten: () => boolean }
 
 /** The transaction for one of several writes that share it: tells whether this one has written anything yet. */
 export const watched = (shared: Tx): WatchedTx => {

@@ -209,7 +209,7 @@ export const writeAlone = async (db: Database, request: SingleWrite): Promise<An
   onlyAnswer(await inTx(db, (tx) => writeSingles(tx, [request], true)))
 
 /** A write of a record that moves money: its key is kept on the record. */
-export type RecordWrite = SingleOf<Principal, RecordAnswer>
+type RecordWrite = SingleOf<Principal, RecordAnswer>
 
 const same = <Answer>(answer: Answer): Answer => answer
 

@@ -43,7 +43,8 @@ export const approvals = pgTable(
   },
   (t) => [
     uniqueIndex('approvals_payment_key').on(t.paymentId),
-    index('approvals_workspace').on(t.workspaceId, t.status, t.id),
+    index('approvals_workspace').on(t.workspaceId, t.id),
+    index('approvals_workspace_status').on(t.workspaceId, t.status, t.id),
     index('approvals_expiry').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
     check('approvals_proof_check', oneOf(t.approvalProof, approvalProofs)),
     check('approvals_required_check', sql`${t.requiredApprovals} > 0`),

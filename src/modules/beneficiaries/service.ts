@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -117,10 +117,14 @@ export const createBeneficiary = async (
   return record
 }
 
+const lockRow = statement('beneficiaries.lock', 'select from beneficiaries where id = $1 and workspace_id = $2 for update')
+
 /** The beneficiary, its row locked, or 404. */
 export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
-  await tx.query('select 1 from beneficiaries where id = $1 and workspace_id = $2 for update', [id, principal.workspace.id])
-  const record = await findBeneficiary(tx, principal.workspace.id, id)
+  const [, record] = await Promise.all([
+    tx.query(lockRow, [id, principal.workspace.id]),
+    findBeneficiary(tx, principal.workspace.id, id),
+  ])
   if (!record) throw notFound()
   return record
 }

@@ -19,22 +19,22 @@ export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<Grant, 'revoked_at' 
   return grantLife(ends, at) === 'active' ? 'active' : 'revoked'
 }
 
-const presentOnce = madeOnce(
-  (key: ApiKeyRecord, grant: Grant, status: ApiKey['status']): ApiKey => ({
-    id: formatId('api_key', key.id),
-    workspace_id: formatId('workspace', key.workspaceId),
-    name: key.name,
-    key_prefix: secretPrefixes.api_key + key.lookup,
-    last_four: key.lastFour,
-    status,
-    permissions: grant.permissions,
-    grant,
-    created_at: isoTime(key.createdAt),
-    last_used_at: isoTimeOrNull(key.lastUsedAt),
-    expires_at: isoTimeOrNull(key.expiresAt),
-    revoked_at: isoTimeOrNull(key.revokedAt),
-  }),
-)
+const view = (key: ApiKeyRecord, grant: Grant, status: ApiKey['status']): ApiKey => ({
+  id: formatId('api_key', key.id),
+  workspace_id: formatId('workspace', key.workspaceId),
+  name: key.name,
+  key_prefix: secretPrefixes.api_key + key.lookup,
+  last_four: key.lastFour,
+  status,
+  permissions: grant.permissions,
+  grant,
+  created_at: isoTime(key.createdAt),
+  last_used_at: isoTimeOrNull(key.lastUsedAt),
+  expires_at: isoTimeOrNull(key.expiresAt),
+  revoked_at: isoTimeOrNull(key.revokedAt),
+})
+
+const presentOnce = madeOnce(view)
 
 /** `grant` is the key's own, as REST shows it. */
 export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey =>

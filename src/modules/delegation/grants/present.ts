@@ -30,28 +30,28 @@ const nothingUsed: GrantUsage = {
 /** What of a grant changes with payments: used today and this month, and what is left for one payment, today and this month. */
 type Amounts = readonly [day: Minor, month: Minor, perPaymentLeft: Minor | null, todayLeft: Minor | null, monthLeft: Minor | null]
 
-const presentOnce = madeOnce(
-  (grant: GrantRecord, [dayMinor, monthMinor, perPaymentHeadroom, todayHeadroom, monthHeadroom]: Amounts): Grant => ({
-    id: formatId('grant', grant.id),
-    workspace_id: formatId('workspace', grant.workspaceId),
-    kind: grant.kind,
-    label: grant.label,
-    permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
-    parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
-    spending_controls: presentControls(grant),
-    usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) },
-    headroom: {
-      per_payment_minor: minor(perPaymentHeadroom),
-      today_minor: minor(todayHeadroom),
-      month_minor: minor(monthHeadroom),
-    },
-    frozen: grant.frozenAt !== null,
-    created_at: isoTime(grant.createdAt),
-    last_used_at: isoTimeOrNull(grant.lastUsedAt),
-    expires_at: isoTimeOrNull(grant.expiresAt),
-    revoked_at: isoTimeOrNull(grant.revokedAt),
-  }),
-)
+const view = (grant: GrantRecord, [dayMinor, monthMinor, perPaymentHeadroom, todayHeadroom, monthHeadroom]: Amounts): Grant => ({
+  id: formatId('grant', grant.id),
+  workspace_id: formatId('workspace', grant.workspaceId),
+  kind: grant.kind,
+  label: grant.label,
+  permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
+  parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
+  spending_controls: presentControls(grant),
+  usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) },
+  headroom: {
+    per_payment_minor: minor(perPaymentHeadroom),
+    today_minor: minor(todayHeadroom),
+    month_minor: minor(monthHeadroom),
+  },
+  frozen: grant.frozenAt !== null,
+  created_at: isoTime(grant.createdAt),
+  last_used_at: isoTimeOrNull(grant.lastUsedAt),
+  expires_at: isoTimeOrNull(grant.expiresAt),
+  revoked_at: isoTimeOrNull(grant.revokedAt),
+})
+
+const presentOnce = madeOnce(view)
 
 export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant =>
   presentOnce(grant, [usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor])

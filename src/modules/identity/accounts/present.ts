@@ -36,21 +36,21 @@ const referenceKinds: Readonly<Record<string, IdKind>> = {
 
 type EntryView = z.output<typeof HistoryEntry>
 
-export const presentHistoryEntry = madeOnce(
-  (entry: Entry): EntryView => ({
-    id: formatId('ledger', entry.id),
-    type: entry.type,
-    amount_minor: formatMinor(entry.amountMinor),
-    held_change_minor: formatMinor(entry.heldChangeMinor),
-    available_after_minor: formatMinor(entry.availableAfterMinor),
-    reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
-    beneficiary: entry.beneficiary && {
-      id: formatId('beneficiary', entry.beneficiary.id),
-      display_name: entry.beneficiary.displayName,
-    },
-    created_at: isoTime(entry.createdAt),
-  }),
-)
+const view = (entry: Entry): EntryView => ({
+  id: formatId('ledger', entry.id),
+  type: entry.type,
+  amount_minor: formatMinor(entry.amountMinor),
+  held_change_minor: formatMinor(entry.heldChangeMinor),
+  available_after_minor: formatMinor(entry.availableAfterMinor),
+  reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
+  beneficiary: entry.beneficiary && {
+    id: formatId('beneficiary', entry.beneficiary.id),
+    display_name: entry.beneficiary.displayName,
+  },
+  created_at: isoTime(entry.createdAt),
+})
+
+export const presentHistoryEntry = madeOnce(view)
 
 const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<Entry> => [
   name,

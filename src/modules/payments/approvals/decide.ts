@@ -219,8 +219,10 @@ export const decideByCredential = async (
 ): Promise<ApprovalRecord> => {
   const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
   if (!unlocked) throw notFound()
-  const record = await lockWhole(tx, unlocked)
-  const behind = await grantBehind(tx, principal.credential, principal.grant?.id ?? null)
+  const [record, behind] = await Promise.all([
+    lockWhole(tx, unlocked),
+    grantBehind(tx, principal.credential, principal.grant?.id ?? null),
+  ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
   const { frozen, closed } = principal.workspace
   if (input.decision === 'approve') requireActiveAccount(principal)

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { type Db, first, type Tx } from '../../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -133,10 +133,12 @@ export const listApprovals = async (
   )
 }
 
+const lockRow = statement('approvals.lock', 'select from approvals where id = $1 for update')
+
 /** The approval, locked: after the owning ledger account and the payment. */
 export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> => {
-  await tx.query('select 1 from approvals where id = $1 for update', [id])
-  const record = await findApproval(tx, id)
+  // In this order, and without a wait between them: what is read is what the lock's last holder left.
+  const [, record] = await Promise.all([tx.query(lockRow, [id]), findApproval(tx, id)])
   if (!record) throw new Error('an approval that must exist is missing')
   return record
 }

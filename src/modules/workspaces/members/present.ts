@@ -4,19 +4,19 @@ import { madeOnce } from '../../../lib/shared.ts'
 import type { NamedMember } from './queries.ts'
 import type { Member } from './schema.ts'
 
-export const presentMember = madeOnce(
-  (member: NamedMember): Member => ({
-    id: formatId('member', member.id),
-    workspace_id: formatId('workspace', member.workspaceId),
-    account_id: formatId('account', member.accountId),
-    email: member.email,
-    display_name: member.displayName,
-    wallet_address: member.walletAddress,
-    role: member.role,
-    status: member.status,
-    created_at: isoTime(member.createdAt),
-    updated_at: isoTime(member.updatedAt),
-  }),
-)
+const view = (member: NamedMember): Member => ({
+  id: formatId('member', member.id),
+  workspace_id: formatId('workspace', member.workspaceId),
+  account_id: formatId('account', member.accountId),
+  email: member.email,
+  display_name: member.displayName,
+  wallet_address: member.walletAddress,
+  role: member.role,
+  status: member.status,
+  created_at: isoTime(member.createdAt),
+  updated_at: isoTime(member.updatedAt),
+})
+
+export const presentMember = madeOnce(view)
 
 export const presentRemoved = (member: NamedMember): Member => ({ ...presentMember(member), status: 'removed' })
