@@ -14,7 +14,7 @@ const others = statement(
 const note = statement(
   'beneficiaries.note_similar',
   `update beneficiaries set similar_to_id = case when id = $1 then $2::uuid else $1 end
-   where id = $1 or (id = $2 and similar_to_id is null)`,
+   where id in ($1, $2) and (id = $1 or similar_to_id is null)`,
 )
 
 type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string; similarToId: Uuid | null }
