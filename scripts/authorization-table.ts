@@ -151,6 +151,7 @@ const reasons: Readonly<Record<string, string>> = {
   'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
   'payment_batches.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'request_log.list': 'A delegated caller only requests with its own grant, or with one below it.',
+  'payments.attention': 'A delegated caller reads of refusals only its own and those of the grants below it.',
   'payment_refusals.list': 'A delegated caller only what it, or a grant below it, was refused.',
   'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',

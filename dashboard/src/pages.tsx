@@ -1,6 +1,8 @@
 import { Route, Switch } from 'wouter'
 import { AccountPage } from './pages/account/account-page.tsx'
 import { NotificationsPage } from './pages/account/notifications-page.tsx'
+import { AgentPage } from './pages/agents/agent-page.tsx'
+import { AgentsPage } from './pages/agents/agents-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
@@ -12,9 +14,7 @@ import { BeneficiaryPage } from './pages/beneficiaries/beneficiary-page.tsx'
 import { NewBeneficiaryPage } from './pages/beneficiaries/new-beneficiary-page.tsx'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { DevicePage } from './pages/consent/device-page.tsx'
-import { AgentsPage } from './pages/developers/agents-page.tsx'
 import { EventsPage } from './pages/developers/events-page.tsx'
-import { GrantPage } from './pages/developers/grant-page.tsx'
 import { KeysPage } from './pages/developers/keys-page.tsx'
 import { NewKeyPage } from './pages/developers/new-key-page.tsx'
 import { RequestsPage } from './pages/developers/requests-page.tsx'
@@ -28,6 +28,7 @@ import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { ReceiptPage } from './pages/payments/receipt-page.tsx'
+import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
 import { ReconciliationPage } from './pages/reconciliation/reconciliation-page.tsx'
@@ -37,7 +38,6 @@ import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
 import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
-import { MemberGrantPage } from './pages/workspace/member-grant-page.tsx'
 import { NewWorkspacePage } from './pages/workspace/new-workspace-page.tsx'
 import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
 import { SignedIn } from './shell/session.tsx'
@@ -52,6 +52,7 @@ const Inside = () => (
     <Route path="/payments/batches" component={BatchesPage} />
     <Route path="/payments/batches/new" component={NewBatchPage} />
     <Route path="/payments/batches/:id">{({ id }) => <BatchPage key={id} id={id} />}</Route>
+    <Route path="/payments/refused" component={RefusedPage} />
     <Route path="/payments/:id">{({ id }) => <PaymentPage key={id} id={id} />}</Route>
     <Route path="/payments/:id/receipt">{({ id }) => <ReceiptPage id={id} />}</Route>
     <Route path="/approvals" component={ApprovalsPage} />
@@ -69,11 +70,11 @@ const Inside = () => (
     <Route path="/top-up/:id">{({ id }) => <TopUpStatusPage key={id} id={id} />}</Route>
     <Route path="/history" component={HistoryPage} />
     <Route path="/history/statement" component={StatementPage} />
+    <Route path="/agents" component={AgentsPage} />
+    <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers" component={KeysPage} />
     <Route path="/developers/keys/new" component={NewKeyPage} />
-    <Route path="/developers/keys/:id">{({ id }) => <GrantPage key={id} id={id} kind="api_key" />}</Route>
-    <Route path="/developers/agents" component={AgentsPage} />
-    <Route path="/developers/agents/:id">{({ id }) => <GrantPage key={id} id={id} kind="oauth" />}</Route>
+    <Route path="/developers/keys/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />
@@ -81,7 +82,6 @@ const Inside = () => (
     <Route path="/account/notifications" component={NotificationsPage} />
     <Route path="/workspace" component={WorkspacePage} />
     <Route path="/workspace/activity" component={ActivityPage} />
-    <Route path="/workspace/agents/:id">{({ id }) => <MemberGrantPage key={id} id={id} />}</Route>
     <Route path="/workspace/new" component={NewWorkspacePage} />
     <Route component={NotFoundPage} />
   </Switch>

@@ -20,6 +20,7 @@ const pages = [
   'mandates',
   'top-up',
   'history',
+  'agents',
   'developers',
   'account',
   'workspace',

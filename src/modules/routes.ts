@@ -25,6 +25,7 @@ import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { oauthCatalogue } from './oauth/errors.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
+import { registerPaymentAttention } from './payments/attention-routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { registerPaymentRefusals } from './payments/refusal-routes.ts'
@@ -91,6 +92,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerNotifications(app, deps)
   registerPaymentBatches(app, deps)
   registerPaymentRefusals(app, deps)
+  registerPaymentAttention(app, deps)
   registerPayments(app, deps)
   registerProof(app, deps)
   registerSimulation(app, deps)

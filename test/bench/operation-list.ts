@@ -142,6 +142,7 @@ export const measured: Readonly<Record<string, Operation>> = {
   'payments.list, access token': page('/v1/payments?limit=20', 'token'),
   'payments.list, dashboard token': page('/v1/payments?limit=20', 'dashboardToken'),
   'payments.summary': heavy('/v1/payments/summary'),
+  'payments.attention': heavy('/v1/payments/attention'),
   'payments.get': one(({ payment }) => `/v1/payments/${payment}`),
   'payments.get, session': one(({ payment }) => `/v1/payments/${payment}`, 'session'),
   'payments.get, access token': one(({ payment }) => `/v1/payments/${payment}`, 'token'),

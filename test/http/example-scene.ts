@@ -186,6 +186,7 @@ export const playExamples = async (
   await play('payments.cancel', agent, { path: { id: dropped.id } })
   pass()
   await agent.post('/v1/payments', { beneficiary_id: payee.id, amount_minor: '240000', account_reference: 'INV-9' })
+  await play('payments.attention', api)
   await play('payment_refusals.list', api, { query: { limit: '1' } })
   await play('payments.list', api, { query: { status: 'succeeded', limit: '2' } })
   await play('payments.summary', api, { query: { days: '2' } })

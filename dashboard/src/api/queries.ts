@@ -85,6 +85,25 @@ export const paymentsSummaryQuery = (filters: PaymentFilters, days = 30) =>
       ),
     placeholderData: keepPreviousData,
   })
+export const attentionQuery = queryOptions({
+  queryKey: ['summary', 'attention'],
+  queryFn: () => call(api.GET('/v1/payments/attention')),
+})
+export type RefusalFilters = {
+  grant_id?: string | undefined
+  initiator_account_id?: string | undefined
+  beneficiary_id?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
+  infiniteQueryOptions({
+    queryKey: ['refusals', filters, limit],
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/payment-refusals', { params: { query: parametersOf({ ...filters, limit, cursor: pageParam }) } })),
+    placeholderData: keepPreviousData,
+    ...pages,
+  })
 export const paymentQuery = (id: string) =>
   queryOptions({ queryKey: ['payment', id], queryFn: () => call(api.GET('/v1/payments/{id}', { params: { path: { id } } })) })
 

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import { shortAddress } from '../lib/mask.ts'
 import { useSession } from '../shell/session.tsx'
 import { api, call } from './client.ts'
@@ -16,12 +17,20 @@ const nameAmong = (members: readonly Member[], own: string, id: string): string 
   )
 }
 
-/** Account ids as the people of the workspace know them. */
+/** Account ids as the people of the workspace know them. The members are read once a name is asked for that is not the reader's own. */
 export const usePeople = (): ((accountId: string) => string) => {
   const { account } = useSession()
-  const { data } = useInfiniteQuery(membersQuery)
+  const wanted = useRef(false)
+  const [asked, setAsked] = useState(false)
+  const { data } = useInfiniteQuery({ ...membersQuery, enabled: asked })
+  useEffect(() => {
+    if (wanted.current) setAsked(true)
+  })
   const members = data?.pages.flatMap((page) => page.data) ?? []
-  return (id) => nameAmong(members, account.id, id)
+  return (id) => {
+    if (id !== account.id) wanted.current = true
+    return nameAmong(members, account.id, id)
+  }
 }
 
 /** The same over several workspaces. */

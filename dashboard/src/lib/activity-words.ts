@@ -191,7 +191,7 @@ export const activityHref = (subject: { type: string; id: string } | null): stri
     policy: '/policies/',
     mandate: '/mandates/',
     topup: '/top-up/',
-    grant: '/workspace/agents/',
+    grant: '/agents/',
   }
   const place = subject && places[subject.type]
   return place ? place + subject.id : null

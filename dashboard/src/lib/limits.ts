@@ -1,5 +1,4 @@
 import type { Schemas } from '../api/types.ts'
-import { share } from './money.ts'
 
 export type LimitUse = { key: string; name: string; period: string; used: string; limit: string; href: string }
 
@@ -20,15 +19,5 @@ const uses = (
     : []),
 ]
 
-export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
-  policy.usage ? uses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []
-
 export const ofGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
   grant.revoked_at === null ? uses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []
-
-/** The most used limits first; unused ones are left out. */
-export const mostUsed = (limits: readonly LimitUse[], count: number): LimitUse[] =>
-  limits
-    .filter(({ used, limit }) => share(used, limit) > 0)
-    .sort((a, b) => share(b.used, b.limit) - share(a.used, a.limit))
-    .slice(0, count)

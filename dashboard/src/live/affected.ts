@@ -13,6 +13,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
     'account',
     'history',
     'summary',
+    'refusals',
     'grants',
     'grant',
     'api-keys',

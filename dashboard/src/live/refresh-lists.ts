@@ -19,7 +19,8 @@ const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
 
 const patchesFor = (query: Query, events: readonly LiveEvent[]): Patch<Row>[] =>
   events.flatMap(({ type, data }) => {
-    if (rowsOf[type.split('.')[0] ?? ''] !== query.queryKey[0] || !isRow(data)) return []
+    // What was refused became no payment.
+    if (type === 'payment.refused' || rowsOf[type.split('.')[0] ?? ''] !== query.queryKey[0] || !isRow(data)) return []
     return [{ id: data.id, row: data, stays: fits(query.queryKey[1], data) }]
   })
 

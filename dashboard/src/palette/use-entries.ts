@@ -69,7 +69,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
           title: grant.label,
           note: agent ? 'Agent' : 'API key',
           icon: agent ? ('robot' as const) : ('key' as const),
-          run: go(`/developers/${agent ? 'agents' : 'keys'}/${grant.id}`),
+          run: go(`/agents/${grant.id}`),
         }
       }),
     ...(policies.data?.pages.flatMap((page) => page.data) ?? []).map(({ id, name }) => ({

@@ -6,6 +6,7 @@ export const mainNav: readonly NavItem[] = [
   { href: '/', label: 'Overview', icon: 'overview', keys: 'g o' },
   { href: '/payments', label: 'Payments', icon: 'payments', keys: 'g p' },
   { href: '/approvals', label: 'Approvals', icon: 'approvals', keys: 'g a' },
+  { href: '/agents', label: 'Agents', icon: 'robot', keys: 'g e' },
   { href: '/beneficiaries', label: 'Beneficiaries', icon: 'people', keys: 'g b' },
   { href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t' },
   { href: '/history', label: 'History', icon: 'list', keys: 'g h' },

@@ -40,6 +40,26 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   on_duplicate: controls.on_duplicate ?? '',
 })
 
+const fieldOfRule: Readonly<Record<string, 'per_payment' | 'daily' | 'monthly' | 'threshold'>> = {
+  per_payment_limit: 'per_payment',
+  daily_limit: 'daily',
+  monthly_limit: 'monthly',
+  approval_threshold: 'threshold',
+}
+
+type Raised = Partial<Pick<ControlsDraft, 'per_payment' | 'daily' | 'monthly' | 'threshold'>>
+
+/** "daily_limit:9000,monthly_limit:20000": the amounts that a link fills in. */
+export const raisedLimits = (text: string | null): Raised => {
+  const raised: Raised = {}
+  for (const pair of text?.split(',') ?? []) {
+    const [rule = '', amount = ''] = pair.split(':')
+    const field = fieldOfRule[rule]
+    if (field && parseMajor(amount) !== null) raised[field] = amount
+  }
+  return raised
+}
+
 /** Empty limits are left out and don't apply. Null while an amount can't be read. */
 export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   const controls: Controls = {}

@@ -1,57 +1,54 @@
 import { moneyText, roundMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
 
-export type DayBar = { date: string; up: string; down: string }
+export type DayBar = { date: string; up: string; mark?: string }
 
 type Props = {
   days: readonly DayBar[]
   currency: string
-  /** Names of the bars above and below the line, such as "Money in" and "Money out". Without `down` there are no bars below. */
-  names: { up: string; down?: string }
+  /** Names of the bars and, where days are marked too, of the marks, such as "Spent" and "Money in". */
+  names: { up: string; mark?: string }
 }
 
 const width = 640
+const height = 124
+const base = 112
 const gap = 0.28
 
-const largest = (amounts: readonly string[]): number => Math.max(1, ...amounts.map(Number))
-
 /** Where a bar starts and how high it is: an amount above zero is at least visible. */
-const barHeight = (minor: string, perMinor: number): number => (minor === '0' ? 0 : Math.max(2, Number(minor) * perMinor))
+const barHeight = (minor: string, most: number): number => (minor === '0' ? 0 : Math.max(2, (Number(minor) / most) * (base - 2)))
 
-/** Days as bars, and the same numbers as a table. */
+/** Days as bars on a scale of their own, and the same numbers as a table. Marks say only on which days there was something. */
 export const DayChart = ({ days, currency, names }: Props) => {
-  const both = names.down !== undefined
-  const height = both ? 168 : 112
-  const top = largest(days.map(({ up }) => up))
-  const bottom = both ? largest(days.map(({ down }) => down)) : 0
-  // One scale for both sides; the line stands where it leaves each side the room that it needs.
-  const base = 2 + (height - 4) * (both ? Math.min(0.82, Math.max(0.18, top / (top + bottom))) : 1)
-  const perMinor = Math.min((base - 2) / top, bottom === 0 ? Number.POSITIVE_INFINITY : (height - 2 - base) / bottom)
+  const most = Math.max(1, ...days.map(({ up }) => Number(up)))
   const step = width / days.length
   const barWidth = step * (1 - gap)
   const first = days[0]
   const last = days.at(-1)
+  const wordsOf = ({ date, up, mark }: DayBar) =>
+    `${dayLabel(date)}: ${names.up} ${moneyText(up, currency)}${names.mark ? `, ${names.mark} ${moneyText(mark ?? '0', currency)}` : ''}`
   return (
     <figure className="day-chart">
       <div className="day-chart-plot">
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
           <line x1="0" x2={width} y1={base} y2={base} className="chart-line" vectorEffect="non-scaling-stroke" />
-          {days.map(({ date, up, down }, index) => {
+          {days.map((day, index) => {
             const x = index * step + (step * gap) / 2
-            const above = barHeight(up, perMinor)
-            const below = barHeight(down, perMinor)
+            const high = barHeight(day.up, most)
             return (
-              <g key={date}>
-                <title>{`${dayLabel(date)}: ${names.up} ${moneyText(up, currency)}${both ? `, ${names.down} ${moneyText(down, currency)}` : ''}`}</title>
+              <g key={day.date}>
+                <title>{wordsOf(day)}</title>
                 <rect className="chart-hit" x={index * step} y="0" width={step} height={height} />
-                <rect className={both ? 'chart-up' : 'chart-down'} x={x} y={base - above} width={barWidth} height={above} />
-                {both && <rect className="chart-down" x={x} y={base} width={barWidth} height={below} />}
+                <rect className="chart-down" x={x} y={base - high} width={barWidth} height={high} />
+                {names.mark && (day.mark ?? '0') !== '0' && (
+                  <rect className="chart-up" x={x} y={base + 4} width={barWidth} height="6" />
+                )}
               </g>
             )
           })}
         </svg>
         <span className="chart-scale" aria-hidden="true">
-          {roundMoney(String(top))}
+          {roundMoney(String(most))}
         </span>
       </div>
       <div className="row row-between faint small" aria-hidden="true">
@@ -69,19 +66,19 @@ export const DayChart = ({ days, currency, names }: Props) => {
                 <th scope="col" className="figure">
                   {names.up}
                 </th>
-                {both && (
+                {names.mark && (
                   <th scope="col" className="figure">
-                    {names.down}
+                    {names.mark}
                   </th>
                 )}
               </tr>
             </thead>
             <tbody>
-              {[...days].reverse().map(({ date, up, down }) => (
+              {[...days].reverse().map(({ date, up, mark }) => (
                 <tr key={date}>
                   <th scope="row">{dayLabel(date)}</th>
                   <td className="figure">{moneyText(up, currency)}</td>
-                  {both && <td className="figure">{moneyText(down, currency)}</td>}
+                  {names.mark && <td className="figure">{moneyText(mark ?? '0', currency)}</td>}
                 </tr>
               ))}
             </tbody>

@@ -117,6 +117,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Cancel a batch that waits for its approval or its time',
     text: 'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
   },
+  'payments.attention': {
+    summary: 'Read what needs a person',
+    text: 'The page for the morning: what was spent on each of the last 30 days, and what of the last 24 hours somebody should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, and limits that are nearly used up. Approvals have a list of their own.',
+  },
   'payment_refusals.list': {
     summary: 'List refused payments',
     text: 'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../harness/client.ts'
+import { fund, newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
-import { shareVisit, visitAs } from '../visit.ts'
+import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
@@ -26,7 +27,7 @@ export const developerFlows = (world: World): void => {
       .first()
       .waitFor()
     expect(await page.content()).not.toContain(key)
-    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('link', { name: 'Developers', exact: true }).click()
     await page.getByRole('link', { name: 'Requests' }).click()
     await page.getByText('/v1/accounts/me/api-keys').click()
     const curl = (await page.getByRole('dialog').getByLabel('curl command').textContent()) ?? ''
@@ -80,14 +81,49 @@ export const developerFlows = (world: World): void => {
     expect((await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   })
 
-  test('connected agents are listed, and all of them are revoked at once', async () => {
-    const { page, person } = await shared.at('/developers/agents')
-    const agents = [await authorizeAgent(world.service.api, person), await authorizeAgent(world.service.api, person)]
-    await page.getByRole('button', { name: 'Revoke all' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('2 agents revoked').waitFor()
-    await page.getByText('No connected agents').waitFor()
-    for (const agent of agents) expect((await agent.api.get('/v1/accounts/me')).status).toBe(401)
+  test('an agent that connects is announced, and everything by agents is stopped in one act', async () => {
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/agents')
+    await page.getByText('Waiting for it to connect…').waitFor()
+    expect(await page.getByLabel('Address for Claude').textContent()).toBe(`${world.service.api.url}/mcp`)
+    await authorizeAgent(world.service.api, person)
+    await createKey(person, { name: 'Batch' })
+    await page.getByText(/ is connected$/).waitFor()
+    await page.getByRole('link', { name: 'Batch' }).waitFor()
+    await page.getByRole('button', { name: 'Stop everything by agents' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop all' }).click()
+    await page.getByText('2 agents frozen').waitFor()
+    const grants: Json[] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grants.map(({ frozen }) => frozen)).toEqual([true, true])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('from a refused payment the limit is raised in three steps, and from any payment its agent is stopped in two', async () => {
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 2_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const bot = await createKey(person, { name: 'Invoice bot', spending_controls: { per_payment_limit_minor: '500000' } })
+    const pay = (amount_minor: string) => bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor })
+    expect((await pay('900000')).status).toBe(403)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/')
+    await page.getByText(/KES\s9,000 to Baraka Stores was refused for Invoice bot/).waitFor()
+    await page.getByRole('link', { name: 'See why' }).click()
+    await page.getByText(/per-payment limit of key or agent "Invoice bot" is KES\s5,000.00/).waitFor()
+    await page.getByRole('link', { name: /Raise limit to KES\s9,000/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save limits' }).click()
+    await page.getByText('Limits saved').waitFor()
+    const { body } = await pay('900000')
+    expect(body.status).toBe('processing')
+    await follow(page, `/payments/${body.id}`)
+    await page.getByRole('button', { name: 'Freeze Invoice bot' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
+    await page.getByText('Invoice bot frozen').waitFor()
+    expect((await pay('100')).body.error).toBe('grant_frozen')
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('events appear in the log as they happen', async () => {
@@ -108,7 +144,7 @@ export const developerFlows = (world: World): void => {
     await page.goto('/developers')
     await page.getByRole('link', { name: /Procurement agent/ }).click()
     await page.getByRole('heading', { name: 'Procurement agent' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/developers/keys/${home.agent.grantId}`)
+    expect(new URL(page.url()).pathname).toBe(`/agents/${home.agent.grantId}`)
     await page.getByText('2 payments').waitFor()
     await page.getByText('Airtime').waitFor()
     expect(await page.getByText('Electricity').count()).toBe(0)

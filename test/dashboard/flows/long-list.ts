@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { createHousehold } from '../household.ts'
+import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 /** Presses "Show more" whenever it can be pressed, until there are so many rows. */
@@ -10,7 +11,7 @@ const unfoldTo = (count: number) => `new Promise((done) => {
   const list = document.querySelector('main [aria-label="Payments"]')
   const more = () => [...document.querySelectorAll('main button')].find((button) => button.textContent === 'Show more')
   const step = () => {
-    if (list.querySelectorAll('li').length >= ${count}) return done()
+    if (list.querySelectorAll('tr.pay-row').length >= ${count}) return done()
     const button = more()
     if (button && button.getAttribute('aria-busy') !== 'true') button.click()
   }
@@ -38,7 +39,7 @@ export const longListFlows = (world: World): void => {
     await copyPayment(world, body.id, 503)
     const { page, close } = await visitAs(world, payer)
     await page.goto('/payments')
-    const rows = page.getByLabel('Payments').locator('li')
+    const rows = page.getByLabel('Payments').locator('tr.pay-row')
     await rows.first().waitFor()
     await page.evaluate(unfoldTo(500))
     const requests: string[] = []
@@ -52,6 +53,34 @@ export const longListFlows = (world: World): void => {
     // One request for the first page for each burst of events, and none for the twenty pages below it.
     expect(requests.length).toBeLessThanOrEqual(3)
     expect(requests.every((search) => !search.includes('cursor'))).toBe(true)
+    await close()
+  })
+
+  test('the overview of a workspace with 2,000 beneficiaries makes at most 8 calls of at most 150 KB together', async () => {
+    const home = await createHousehold(world.service)
+    const payee = home.beneficiaries.phone
+    await world.service.deps.db.query(
+      `insert into beneficiaries select (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid()))).*
+         from beneficiaries b, generate_series(1, 2000) where b.id = $1`,
+      [parseId('beneficiary', payee)],
+    )
+    const { page, close } = await visitAs(world, home.person)
+    const read: Promise<{ path: string; bytes: number }>[] = []
+    page.on('response', (response) => {
+      const { pathname, search } = new URL(response.url())
+      if (!pathname.startsWith('/v1/') || pathname.endsWith('/stream')) return
+      read.push(response.body().then((body) => ({ path: pathname + search, bytes: body.length })))
+    })
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Recent payments' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    const calls = await Promise.all(read)
+    expect(calls.length, calls.map(({ path }) => path).join('\n')).toBeLessThanOrEqual(8)
+    expect(calls.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(150 * 1024)
+    // Any of them is found by the service, whatever the first page has.
+    await follow(page, '/payments/new')
+    await page.getByLabel('Beneficiary').fill('Savannah')
+    await page.locator('datalist option[value="Savannah Supplies Ltd"]').first().waitFor({ state: 'attached' })
     await close()
   })
 }

@@ -71,13 +71,13 @@ export const overviewFlows = (world: World): void => {
     await close()
   })
 
-  test('approvals of another workspace are shown, with the limits in use and a row for each payment', async () => {
+  test('approvals of another workspace are shown, with what the agents spent and a row for each payment', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     await team.hold('450000')
     const { page, close } = await visitAs(world, approver)
     await page.goto('/')
-    const banner = page.getByLabel('Waiting for you')
+    const banner = page.getByLabel('Needs you')
     await banner.getByText('1 payment needs your approval').waitFor()
     await banner.getByText('in Savannah Coffee').waitFor()
     await close()
@@ -85,10 +85,10 @@ export const overviewFlows = (world: World): void => {
     const home = await world.household()
     const own = await visitAs(world, home.person)
     await own.page.goto('/')
-    await own.page.getByRole('meter', { name: 'Office expenses, used today' }).waitFor()
+    await own.page.getByRole('meter', { name: 'Procurement agent, used this month' }).waitFor()
     await own.page.getByRole('link', { name: /Kenya Power/ }).waitFor()
     expect(await own.page.getByRole('link', { name: /Kenya Power/ }).count()).toBe(1)
-    await own.page.getByLabel('Waiting for you').getByRole('link', { name: 'Review' }).click()
+    await own.page.getByLabel('Needs you').getByRole('link', { name: 'Review' }).click()
     await own.page.getByRole('heading', { name: /KES\s23,499 to Savannah Supplies Ltd/ }).waitFor()
     await own.close()
   })

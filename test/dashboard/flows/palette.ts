@@ -21,7 +21,7 @@ export const paletteFlows = (world: World): void => {
     }
     await open('toner', /KES\s23,499.00 to Savannah Supplies Ltd/, /\/payments\/pay_/)
     await open('kenya pow', /^Kenya Power/, /\/beneficiaries\/ben_/)
-    await open('procurement', /^Procurement agent/, /\/developers\/keys\/gra_/)
+    await open('procurement', /^Procurement agent/, /\/agents\/gra_/)
     await open('office', /^Office expenses/, /\/policies\/pol_/)
     await open('send', /^New payment/, /\/payments\/new/)
     // In a field as well, where single keys are typing.
@@ -99,7 +99,7 @@ export const paletteFlows = (world: World): void => {
       .click()
     await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
     await follow(page, '/workspace/activity')
-    await page.getByText(/^You created a payment of KES\s4,500$/).waitFor()
+    await page.getByText(/^You created a payment of KES\s4,500 to Roastery Kiambu$/).waitFor()
     await page.getByText('You created the policy “Team rules”').waitFor()
     await page.getByText('You added Roastery Kiambu as a beneficiary').waitFor()
     await page.getByText('Amina Otieno accepted an invitation').waitFor()

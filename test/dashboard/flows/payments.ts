@@ -130,7 +130,10 @@ export const paymentFlows = (world: World): void => {
     await page.getByLabel('Status').selectOption('Needs approval')
     await page.getByText('Small one').waitFor({ state: 'detached' })
     expect(page.url()).toContain('status=pending_approval')
-    await page.getByText('Held one').click()
+    await page
+      .getByRole('row', { name: /Held one/ })
+      .getByRole('link')
+      .click()
     const panel = page.getByRole('complementary', { name: 'Payment', exact: true })
     await panel.getByRole('heading', { name: /KES\s6,000 to Baraka Stores/ }).waitFor()
     expect(page.url()).toContain('status=pending_approval')

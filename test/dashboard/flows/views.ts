@@ -158,7 +158,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'keys', path: '/developers' },
     {
       name: 'key',
-      path: `/developers/keys/${home.agent.grantId}`,
+      path: `/agents/${home.agent.grantId}`,
       opened: [
         opens('Edit limits'),
         { name: 'limits saved', steps: [press('Edit limits'), press('Save limits')], shows: 'Limits saved' },
@@ -173,11 +173,19 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       path: '/developers/keys/new',
       opened: [
         { name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] },
-        { name: 'curl', steps: [followLink('API keys'), followLink('Requests'), press(/api-keys/)] },
+        {
+          name: 'curl',
+          steps: [
+            (page) => page.getByRole('link', { name: 'Developers', exact: true }).click(),
+            followLink('Requests'),
+            press(/api-keys/),
+          ],
+        },
       ],
     },
-    { name: 'agents', path: '/developers/agents', opened: [opens('Revoke all')] },
-    { name: 'agent', path: `/developers/agents/${agent.id}`, opened: [opens('Revoke')] },
+    { name: 'agents', path: '/agents', opened: [opens(/^Stop everything/), opens(/^Freeze /)] },
+    { name: 'refused', path: '/payments/refused' },
+    { name: 'agent', path: `/agents/${agent.id}`, opened: [opens('Revoke')] },
     {
       name: 'events',
       path: '/developers/events',
@@ -217,7 +225,7 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
         { ...opens(/^Cancel invitation/), shows: 'Invitation cancelled' },
       ],
     },
-    { name: 'member-agent', path: `/workspace/agents/${key.grantId}`, opened: [opens('Revoke')] },
+    { name: 'member-agent', path: `/agents/${key.grantId}`, opened: [opens('Revoke'), opens('Freeze')] },
     { name: 'activity', path: '/workspace/activity' },
     { name: 'approval-of-others', path: '/approvals' },
     { name: 'invitation', path: `/invitation#${token}`, loaded: true },

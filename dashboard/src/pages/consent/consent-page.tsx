@@ -17,7 +17,7 @@ export const ConsentPage = () => {
   return (
     <SinglePage wide>
       {id === '' && (
-        <Empty icon="robot" title="No request" actions={<LinkButton href="/developers/agents">Agents</LinkButton>}>
+        <Empty icon="robot" title="No request" actions={<LinkButton href="/agents">Agents</LinkButton>}>
           An agent sends you here when it wants to connect.
         </Empty>
       )}

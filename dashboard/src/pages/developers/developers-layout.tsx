@@ -4,7 +4,6 @@ import { PageHeader } from '../../ui/layout.tsx'
 
 const tabs = [
   { href: '/developers', label: 'API keys' },
-  { href: '/developers/agents', label: 'Agents' },
   { href: '/developers/events', label: 'Events' },
   { href: '/developers/requests', label: 'Requests' },
 ] as const
@@ -17,7 +16,7 @@ export const DevelopersLayout = ({ children, actions }: { children: ReactNode; a
         title="Developers"
         lead={
           <>
-            Keys and agents that act for you, each within its limits. <a href="/docs">API reference</a>
+            Keys, events and requests. <Link href="/agents">Agents</Link> · <a href="/docs">API reference</a>
           </>
         }
         actions={actions}

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { type Controls, ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
+import { type Controls, type ControlsDraft, ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -24,11 +24,19 @@ const removed = {
 } as const satisfies Record<keyof Controls, null>
 
 /** The limits of a key's or an agent's grant. */
-export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant']; title: string; onClose: () => void }) => {
+type Props = {
+  grant: Schemas['Grant']
+  title: string
+  /** A limit that is filled in with a new amount. */
+  raised?: Partial<ControlsDraft>
+  onClose: () => void
+}
+
+export const EditLimits = ({ grant, title, raised, onClose }: Props) => {
   const { currency } = useSession()
   const client = useQueryClient()
   const beneficiaries = useBeneficiaries(grant.spending_controls.beneficiary_ids)
-  const [draft, setDraft] = useState(() => draftOfControls(grant.spending_controls))
+  const [draft, setDraft] = useState(() => ({ ...draftOfControls(grant.spending_controls), ...raised }))
   const controls = controlsOfDraft(draft)
   const save = useMutation({
     mutationFn: () => {

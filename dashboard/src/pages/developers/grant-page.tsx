@@ -1,13 +1,17 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useSearchParams } from 'wouter'
 import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
+import { raisedLimits } from '../../ui/controls-fields.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { AgentRefusals } from '../agents/agent-refusals.tsx'
+import { StopAgent } from '../agents/stop-agent.tsx'
+import { ThawAgent } from '../agents/thaw-agent.tsx'
 import { EditLimits } from './edit-limits.tsx'
-import { FreezeGrant } from './freeze-grant.tsx'
 import { GrantAside } from './grant-aside.tsx'
 import { GrantLimits } from './grant-limits.tsx'
 import { GrantPayments } from './grant-payments.tsx'
@@ -18,18 +22,15 @@ import { RotateKey } from './rotate-key.tsx'
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
 
-const places = {
-  api_key: { href: '/developers', label: 'API keys' },
-  oauth: { href: '/developers/agents', label: 'Agents' },
-} as const
+const back = { href: '/agents', label: 'Agents' } as const
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
-export const GrantPage = ({ id, kind }: { id: string; kind: Grant['kind'] }) => {
+export const GrantPage = ({ id }: { id: string }) => {
   const grant = useQuery(grantQuery(id))
   if (grant.data) return <GrantDetail grant={grant.data} />
   return (
     <div className="stack">
-      <PageHeader title={kind === 'oauth' ? 'Agent' : 'API key'} back={places[kind]} />
+      <PageHeader title="Agent" back={back} />
       {grant.isError ? (
         <Failure error={grant.error} onRetry={() => void grant.refetch()} />
       ) : (
@@ -51,7 +52,9 @@ type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
 
 const GrantDetail = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
-  const [open, setOpen] = useState<Open>(null)
+  const [params] = useSearchParams()
+  const raise = params.get('raise')
+  const [open, setOpen] = useState<Open>(raise ? 'limits' : null)
   const close = () => setOpen(null)
   const secrets = useSecrets(grant)
   const [newest] = secrets
@@ -61,7 +64,7 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
     <div className="stack">
       <PageHeader
         title={newest?.name ?? grant.label}
-        back={places[grant.kind]}
+        back={back}
         actions={
           live && (
             <>
@@ -94,6 +97,7 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
               )
             }
           />
+          <AgentRefusals grantId={grant.id} />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside
@@ -112,8 +116,11 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
           ]}
         />
       </div>
-      {open === 'limits' && <EditLimits grant={grant} title={`Limits of ${grant.label}`} onClose={close} />}
-      {open === 'freeze' && <FreezeGrant grant={grant} onClose={close} />}
+      {open === 'limits' && (
+        <EditLimits grant={grant} title={`Limits of ${grant.label}`} raised={raisedLimits(raise)} onClose={close} />
+      )}
+      {open === 'freeze' && !grant.frozen && <StopAgent id={grant.id} label={grant.label} own onClose={close} />}
+      {open === 'freeze' && grant.frozen && <ThawAgent id={grant.id} label={grant.label} own onClose={close} />}
       {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
       {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}

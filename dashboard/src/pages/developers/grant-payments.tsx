@@ -21,7 +21,7 @@ const Payments = ({ grantId }: { grantId: string }) => {
   const { currency } = useSession()
   const filter = { grant_id: grantId }
   const summary = useQuery(paymentsSummaryQuery(filter))
-  const days = summary.data?.by_day.map(({ date, amount_minor }) => ({ date, up: amount_minor, down: '0' })) ?? []
+  const days = summary.data?.by_day.map(({ date, amount_minor }) => ({ date, up: amount_minor })) ?? []
   return (
     <>
       {summary.data && summary.data.count > 0 && (
@@ -31,7 +31,10 @@ const Payments = ({ grantId }: { grantId: string }) => {
       )}
       <Card
         title="Payments"
-        note={summary.data && `${countWords(summary.data.count, 'payment')}, ${shortMoney(summary.data.amount_minor, currency)}`}
+        note={
+          summary.data &&
+          `${countWords(summary.data.count, 'payment')}, ${shortMoney(summary.data.spent.amount_minor, currency)} spent`
+        }
         actions={
           <Link href={`/payments?agent=${grantId}`} className="small">
             View all

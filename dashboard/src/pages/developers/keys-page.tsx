@@ -30,7 +30,7 @@ const Lasts = ({ apiKey }: { apiKey: ApiKey }) => {
 const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => (
   <GrantRow
     grant={{ ...apiKey.grant, label: apiKey.name }}
-    href={`/developers/keys/${apiKey.grant.id}`}
+    href={`/agents/${apiKey.grant.id}`}
     icon="key"
     ended={apiKey.status !== 'active'}
     badges={apiKey.status !== 'active' && <StatusBadge status={apiKey.status} />}

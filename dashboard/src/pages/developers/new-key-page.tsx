@@ -130,7 +130,7 @@ const KeyForm = () => {
         <SecretDialog
           title={create.data.name}
           value={create.data.key ?? 'The key was shown before.'}
-          onClose={() => navigate(`/developers/keys/${create.data.grant.id}`)}
+          onClose={() => navigate(`/agents/${create.data.grant.id}`)}
         />
       )}
     </Form>

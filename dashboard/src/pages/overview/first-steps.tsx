@@ -1,26 +1,30 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { grantsQuery, historyQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
+import { grantsQuery, historySummaryQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { ApprovalQuestion } from './approval-question.tsx'
+import { recentPayments } from './recent-payments.tsx'
 
 type Step = { title: string; text: string; done: boolean; action: ReactNode }
 
 const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
+/** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
 const useHas = () => {
-  const history = useInfiniteQuery(historyQuery({}))
-  const beneficiaries = useQuery(newestBeneficiariesQuery)
-  const policies = useInfiniteQuery(policiesQuery('active'))
   const grants = useInfiniteQuery(grantsQuery)
-  const payments = useInfiniteQuery(paymentsQuery({}))
+  const payments = useInfiniteQuery(paymentsQuery({}, recentPayments))
+  const taken = some(grants) && some(payments)
+  const asked = { enabled: !taken && grants.isSuccess && payments.isSuccess }
+  const summary = useQuery({ ...historySummaryQuery, ...asked })
+  const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...asked })
+  const policies = useInfiniteQuery({ ...policiesQuery('active'), ...asked })
   return {
-    known: [history, policies, grants, payments].every(({ isSuccess }) => isSuccess) && !beneficiaries.isPending,
-    money: some(history),
+    known: [grants, payments, summary, policies, beneficiaries].every(({ isSuccess }) => isSuccess) && !taken,
+    money: summary.data?.days.some(({ in_minor: came }) => came !== '0') ?? false,
     beneficiary: (beneficiaries.data?.data.length ?? 0) > 0,
     policy: some(policies),
     delegate: some(grants),

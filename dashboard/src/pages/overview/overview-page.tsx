@@ -1,21 +1,24 @@
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { AgentsStrip } from './agents-strip.tsx'
 import { Balance } from './balance.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { Limits } from './limits.tsx'
+import { Needs } from './needs.tsx'
 import { RecentPayments } from './recent-payments.tsx'
+import { useMorningSentence } from './use-attention.ts'
 import { useReady } from './use-ready.ts'
-import { Waiting } from './waiting.tsx'
 
+/** What happened, what needs this person, and how much money there is. */
 export const OverviewPage = () => {
-  const { can, workspace } = useSession()
+  const { can } = useSession()
   const ready = useReady()
+  const sentence = useMorningSentence()
   return (
     <div className="stack">
       <PageHeader
         title="Overview"
-        lead={workspace.name}
+        lead={ready ? sentence : null}
         actions={
           (can('topup.create') || can('payment.create')) && (
             <>
@@ -36,9 +39,9 @@ export const OverviewPage = () => {
       {ready ? (
         <>
           <FirstSteps />
-          <Waiting />
+          <Needs />
           <Balance />
-          <Limits />
+          <AgentsStrip />
           <RecentPayments />
         </>
       ) : (

@@ -7,7 +7,7 @@ import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
-const maxRows = 8
+export const recentPayments = 8
 
 /** One row for each payment, in any status. The ledger's entries have a page of their own. */
 export const RecentPayments = () => {
@@ -36,8 +36,8 @@ export const RecentPayments = () => {
       }
       flush
     >
-      <Listing query={useInfiniteQuery(paymentsQuery({}))} empty={none} rows={4} whole>
-        {(payments) => <PaymentsTable payments={payments.slice(0, maxRows)} />}
+      <Listing query={useInfiniteQuery(paymentsQuery({}, recentPayments))} empty={none} rows={4} whole>
+        {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} />}
       </Listing>
     </Card>
   )

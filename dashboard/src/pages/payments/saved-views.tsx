@@ -1,20 +1,26 @@
-import { Link, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 
-export type SavedView = { label: string; search: string }
+export type SavedView = { label: string; path?: string; search: string }
 
 /** Lists that people come back to. Each is an address, as every filter is. */
 export const savedViews = (accountId: string): readonly SavedView[] => [
   { label: 'All', search: '' },
+  { label: 'Refused', path: '/payments/refused', search: '' },
   { label: 'Odd', search: 'status=unknown,failed,returned' },
   { label: 'Mine', search: `person=${accountId}` },
 ]
 
 export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
   const search = decodeURIComponent(useSearch())
+  const [location] = useLocation()
   return (
     <nav className="tabs" aria-label="Views of payments">
-      {views.map(({ label, search: own }) => (
-        <Link key={label} href={own === '' ? '/payments' : `/payments?${own}`} aria-current={search === own ? 'page' : undefined}>
+      {views.map(({ label, path = '/payments', search: own }) => (
+        <Link
+          key={label}
+          href={own === '' ? path : `${path}?${own}`}
+          aria-current={location === path && (path !== '/payments' || search === own) ? 'page' : undefined}
+        >
           {label}
         </Link>
       ))}

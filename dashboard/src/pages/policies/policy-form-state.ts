@@ -1,3 +1,4 @@
+import { useSearchParams } from 'wouter'
 import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
 import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
 import type { PolicyWire } from '../../../../src/policy/fields.ts'
@@ -5,6 +6,7 @@ import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { editableMajor, parseMajor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
+import { raisedLimits } from '../../ui/controls-fields.tsx'
 
 export type PolicyDraft = {
   name: string
@@ -67,7 +69,16 @@ const termsOf = (draft: PolicyDraft) => {
 
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
   const { account } = useSession()
-  const { value: draft, set, clear } = useDraft(`policy:${policy?.id}@${policy?.version}`, account.id, () => draftOf(policy))
+  // A link from a refused payment proposes the limits that would have let it pass.
+  const raised = raisedLimits(useSearchParams()[0].get('raise'))
+  const {
+    value: draft,
+    set,
+    clear,
+  } = useDraft(`policy:${policy?.id}@${policy?.version}`, account.id, () => ({
+    ...draftOf(policy),
+    ...raised,
+  }))
   return {
     draft,
     terms: termsOf(draft),

@@ -7,14 +7,17 @@ import { capitalized } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { AgentRefusals } from '../agents/agent-refusals.tsx'
+import { StopAgent } from '../agents/stop-agent.tsx'
+import { ThawAgent } from '../agents/thaw-agent.tsx'
 import { GrantAside } from '../developers/grant-aside.tsx'
 import { GrantLimits } from '../developers/grant-limits.tsx'
 import { GrantPayments } from '../developers/grant-payments.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
-const back = { href: '/workspace', label: 'Workspace' }
+const back = { href: '/agents', label: 'Agents' }
 
-/** For owners: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
+/** For who manages the workspace: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
 export const MemberGrantPage = ({ id }: { id: string }) => {
   const grants = useInfiniteQuery(workspaceGrantsQuery)
   const grant = grants.data?.pages.flatMap(({ data }) => data).find((candidate) => candidate.id === id)
@@ -39,7 +42,9 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
 
 const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   const people = usePeople()
-  const [revoking, setRevoking] = useState(false)
+  const [open, setOpen] = useState<'freeze' | 'revoke' | null>(null)
+  const close = () => setOpen(null)
+  const freeze = { id: grant.id, label: grant.label, own: false, onClose: close }
   const live = grant.revoked_at === null
   return (
     <div className="stack">
@@ -49,9 +54,14 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
         back={back}
         actions={
           live && (
-            <Button variant="danger" onClick={() => setRevoking(true)}>
-              Revoke
-            </Button>
+            <>
+              <Button icon="freeze" onClick={() => setOpen('freeze')}>
+                {grant.frozen ? 'Unfreeze' : 'Freeze'}
+              </Button>
+              <Button variant="danger" onClick={() => setOpen('revoke')}>
+                Revoke
+              </Button>
+            </>
           )
         }
       />
@@ -59,11 +69,13 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       <div className="split">
         <div className="stack">
           <GrantLimits grant={grant} />
+          <AgentRefusals grantId={grant.id} />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside grant={grant} facts={[['Member', capitalized(people(grant.account_id))]]} />
       </div>
-      {revoking && <RevokeMemberGrant grant={grant} onClose={() => setRevoking(false)} />}
+      {open === 'revoke' && <RevokeMemberGrant grant={grant} onClose={close} />}
+      {open === 'freeze' && (grant.frozen ? <ThawAgent {...freeze} /> : <StopAgent {...freeze} />)}
     </div>
   )
 }

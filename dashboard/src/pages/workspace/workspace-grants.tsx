@@ -37,7 +37,7 @@ export const WorkspaceGrants = () => {
                     </span>
                     <div className="item-main">
                       <p className="item-title">
-                        <Link href={`/workspace/agents/${grant.id}`}>{grant.label}</Link>
+                        <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
                       </p>
                       <p className="item-note">
                         {capitalized(people(grant.account_id))} · {moneyText(grant.usage.month_minor, currency)} this month

@@ -4,12 +4,13 @@ import { formatMinor } from '../../../lib/money.ts'
 import type { RefusalRecord } from './queries.ts'
 import type { RefusedPayment } from './schema.ts'
 
-export const presentRefusal = ({ refusal, payee }: RefusalRecord, currency: string): RefusedPayment => ({
+export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment => ({
   id: formatId('payment_refusal', refusal.id),
   workspace_id: formatId('workspace', refusal.workspaceId),
   initiated_by: {
     account_id: formatId('account', refusal.initiatorAccountId),
     grant_id: refusal.grantId && formatId('grant', refusal.grantId),
+    label,
   },
   beneficiary:
     refusal.beneficiaryId && payee

@@ -3,14 +3,15 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type RefusalRow = typeof paymentRefusals.$inferSelect
 export type Payee = { name: string; mask: string }
-/** `payee`: of the beneficiary, as it is when this is read. */
-export type RefusalRecord = { refusal: RefusalRow; payee: Payee | null }
+/** The names of the beneficiary and of the key or agent, as they are when this is read. */
+export type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
 const filters = {
   beneficiaryId: 'uuid?',
@@ -25,9 +26,14 @@ const list = prepare(
   { workspaceId: 'uuid', within: 'uuid?', ...filters, before: 'uuid?', take: 'rows' },
   (orm, at) =>
     orm
-      .select({ refusal: paymentRefusals, payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask } })
+      .select({
+        refusal: paymentRefusals,
+        payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask },
+        label: grants.label,
+      })
       .from(paymentRefusals)
       .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
+      .leftJoin(grants, eq(grants.id, paymentRefusals.grantId))
       .where(
         and(
           eq(paymentRefusals.workspaceId, at.workspaceId),
@@ -77,3 +83,10 @@ const namesOf = statement(
 
 export const readPayees = (tx: Tx, ids: readonly Uuid[]): Promise<(Payee & { id: Uuid; workspaceId: Uuid })[]> =>
   tx.query(namesOf, [plainList(ids)])
+
+const labelsOf = statement('payment_refusals.labels', 'select id, label from grants where id = any($1::uuid[])')
+
+export const readLabels = async (tx: Tx, ids: readonly Uuid[]): Promise<Map<Uuid, string>> => {
+  const rows = await tx.query<{ id: Uuid; label: string }>(labelsOf, [plainList(ids)])
+  return new Map(rows.map(({ id, label }) => [id, label]))
+}

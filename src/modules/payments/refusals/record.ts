@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import type { Refusals } from '../request.ts'
 import { factsOfBatch, factsOfPayment, type RefusalFacts } from './facts.ts'
 import { presentRefusal } from './present.ts'
-import { countRefusals, mostRecent, type RefusalRecord, readPayees } from './queries.ts'
+import { countRefusals, mostRecent, type RefusalRecord, readLabels, readPayees } from './queries.ts'
 import { insertRefusals } from './write.ts'
 
 type RecordDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>
@@ -19,13 +19,14 @@ const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? p
 
 type Payees = Awaited<ReturnType<typeof readPayees>>
 
-const recordOf = (facts: RefusalFacts, payees: Payees, at: Date): RefusalRecord => {
+const recordOf = (facts: RefusalFacts, payees: Payees, labels: ReadonlyMap<Uuid, string>, at: Date): RefusalRecord => {
   const { principal, beneficiaryId, ...rest } = facts
   const { workspace, grant, accountId, origin } = principal
   // A refused request may name what belongs to another tenant, or nothing.
   const payee = payees.find(({ id, workspaceId }) => id === beneficiaryId && workspaceId === workspace.id) ?? null
   return {
     payee,
+    label: (grant && labels.get(grant.id)) ?? null,
     refusal: {
       ...rest,
       id: newId(),
@@ -45,10 +46,11 @@ const write = async (
   deps: RecordDeps,
   { entries, wait, since }: { entries: readonly RefusalFacts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
-  const [lockedElsewhere, recent, payees] = await Promise.all([
+  const [lockedElsewhere, recent, payees, labels] = await Promise.all([
     lockBatch(tx, { exclusive: entries.map(ownerOf) }, wait),
     countRefusals(tx, [...new Set(entries.map(askingOf))], since),
     readPayees(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
+    readLabels(tx, [...new Set(entries.flatMap(({ principal }) => principal.grant?.id ?? []))]),
   ])
   const records: RefusalRecord[] = []
   const outcomes = entries.map((facts): Outcome<undefined> => {
@@ -56,7 +58,7 @@ const write = async (
     const count = recent.get(askingOf(facts)) ?? 0
     if (count < mostRecent) {
       recent.set(askingOf(facts), count + 1)
-      records.push(recordOf(facts, payees, tx.at))
+      records.push(recordOf(facts, payees, labels, tx.at))
     }
     return undefined
   })

@@ -12,6 +12,7 @@ export const RefusedPayment = z
       .object({
         account_id: IdOut('account').meta({ description: 'The account that asked for it.' }),
         grant_id: IdOut('grant').nullable().meta({ description: 'The API key’s or agent’s grant; null for a person.' }),
+        label: z.string().nullable().meta({ description: 'What the key or agent is called.' }),
       })
       .meta({ description: 'Who asked for it.' }),
     beneficiary: z

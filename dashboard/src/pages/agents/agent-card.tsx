@@ -1,0 +1,74 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { usePeople } from '../../api/use-people.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { shortMoney } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Ring } from '../../ui/ring.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { Time } from '../../ui/time.tsx'
+import { StopAgent } from './stop-agent.tsx'
+import { ThawAgent } from './thaw-agent.tsx'
+import type { Agent } from './use-agents.ts'
+
+type Props = { agent: Agent; ownerId: string; refusedToday?: number }
+
+/** Of the limits that it has, the one that shows most: the month's, else the day's. */
+const ringOf = ({ spending_controls: limits, usage }: Agent) =>
+  limits.monthly_limit_minor
+    ? { used: usage.month_minor, limit: limits.monthly_limit_minor, period: 'this month' }
+    : limits.daily_limit_minor
+      ? { used: usage.today_minor, limit: limits.daily_limit_minor, period: 'today' }
+      : null
+
+/** A key or an agent: what it spent of its limit, when it acted last, and the switch that stops it. */
+export const AgentCard = ({ agent, ownerId, refusedToday = 0 }: Props) => {
+  const { currency } = useSession()
+  const people = usePeople()
+  const [open, setOpen] = useState(false)
+  const ring = ringOf(agent)
+  const { id, label, own, frozen } = agent
+  return (
+    <div className="agent-card">
+      {ring ? (
+        <Ring used={ring.used} limit={ring.limit} currency={currency} label={`${label}, used ${ring.period}`} />
+      ) : (
+        <span className="avatar avatar-large">
+          <Icon name={agent.kind === 'oauth' ? 'robot' : 'key'} size={20} />
+        </span>
+      )}
+      <div className="grow">
+        <p className="item-title">
+          <Link href={`/agents/${id}`}>{label}</Link>
+          {frozen && <Badge tone="info">Frozen</Badge>}
+        </p>
+        <p className="item-note">
+          {shortMoney(agent.usage.month_minor, currency)} this month
+          {agent.account_id !== ownerId && ` · ${capitalized(people(agent.account_id))}’s`}
+        </p>
+        <p className="item-note">
+          {agent.last_used_at ? (
+            <>
+              Active <Time at={agent.last_used_at} />
+            </>
+          ) : (
+            'Never used'
+          )}
+          {refusedToday > 0 && (
+            <>
+              {' · '}
+              <Link href={`/payments/refused?agent=${id}`}>{refusedToday} refused in 24 hours</Link>
+            </>
+          )}
+        </p>
+      </div>
+      <Button size="small" icon="freeze" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} onClick={() => setOpen(true)}>
+        {frozen ? 'Unfreeze' : 'Freeze'}
+      </Button>
+      {open && !frozen && <StopAgent id={id} label={label} own={own} onClose={() => setOpen(false)} />}
+      {open && frozen && <ThawAgent id={id} label={label} own={own} onClose={() => setOpen(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { refusalsQuery } from '../../api/queries.ts'
+import { now } from '../../lib/clock.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { AgentCard } from './agent-card.tsx'
+import { ConnectAgent } from './connect-agent.tsx'
+import { StopAll } from './stop-all.tsx'
+import { type Agent, useWorkspaceAgents } from './use-agents.ts'
+
+const dayMs = 86_400_000
+
+/** How often each was refused in the last 24 hours, among the newest hundred. */
+const useRefusedToday = () => {
+  const { can } = useSession()
+  const [since] = useState(() => new Date(now() - dayMs).toISOString())
+  const { data } = useInfiniteQuery({ ...refusalsQuery({ created_after: since }, 100), enabled: can('payment.read') })
+  const all = data?.pages.flatMap((page) => page.data) ?? []
+  return (id: string) => all.filter(({ initiated_by }) => initiated_by.grant_id === id).length
+}
+
+type CardsProps = { title: string; agents: readonly Agent[]; refusedToday: (id: string) => number }
+
+const Cards = ({ title, agents, refusedToday }: CardsProps) => {
+  const { account } = useSession()
+  return (
+    <Card title={title} flush>
+      <ul className="agent-cards">
+        {agents.map((agent) => (
+          <li key={agent.id}>
+            <AgentCard agent={agent} ownerId={account.id} refusedToday={refusedToday(agent.id)} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** Keys, connected agents and devices together: who acts for whom here, within which limits, and how to stop it. */
+export const AgentsPage = () => {
+  const { workspace, can } = useSession()
+  const { own, others, isPending, error, manages } = useWorkspaceAgents(true)
+  const refusedToday = useRefusedToday()
+  const [stopping, setStopping] = useState(false)
+  const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Agents"
+        lead={`What acts for people in ${workspace.name}, each within its limits.`}
+        actions={
+          <>
+            {stoppable.length > 0 && (
+              <Button variant="danger" icon="freeze" onClick={() => setStopping(true)}>
+                Stop everything by agents
+              </Button>
+            )}
+            {can('key.manage') && (
+              <LinkButton href="/developers/keys/new" variant="primary" icon="plus">
+                New API key
+              </LinkButton>
+            )}
+          </>
+        }
+      />
+      {error && <Failure error={error} />}
+      {isPending && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {!isPending && own.length + others.length === 0 && (
+        <div className="card">
+          <Empty icon="robot" title="No agents yet">
+            An agent acts for you with a key of its own or by signing in. You set its limits, and you can stop it at any time.
+          </Empty>
+        </div>
+      )}
+      {own.length > 0 && (
+        <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} refusedToday={refusedToday} />
+      )}
+      {others.length > 0 && <Cards title="Of other members" agents={others} refusedToday={refusedToday} />}
+      <ConnectAgent />
+      {stopping && <StopAll agents={stoppable} manages={manages} onClose={() => setStopping(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,154 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { attentionQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useInbox } from '../../api/use-inbox.ts'
+import { now } from '../../lib/clock.ts'
+import { plainWords } from '../../lib/field-words.ts'
+import { ofGrant } from '../../lib/limits.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { moneyText, share, shortMoney, sumMinor } from '../../lib/money.ts'
+import { localDate, timeOfDay } from '../../lib/time.ts'
+import { useSession } from '../../shell/session.tsx'
+import type { IconName } from '../../ui/icon.tsx'
+import { useWorkspaceAgents } from '../agents/use-agents.ts'
+import { subjectWords } from '../approvals/decided-words.ts'
+
+type ApiNeed = Schemas['Attention']['needs'][number]
+export type Need = {
+  key: string
+  tone: 'bad' | 'warn' | 'info'
+  icon: IconName
+  title: string
+  note: ReactNode
+  /** Where to look, or for an agent how to stop it. */
+  action: { label: string; href: string } | { freeze: { id: string; label: string; own: boolean } }
+  more?: { label: string; href: string }
+}
+
+const nearlyUsed = 0.8
+
+const ofUnknown = (need: Extract<ApiNeed, { kind: 'unknown_payments' }>, currency: string): Need => ({
+  key: 'unknown',
+  tone: 'warn',
+  icon: 'alert',
+  title: `${countWords(need.count, 'payment')} without a known outcome`,
+  note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
+  action: {
+    label: 'See it',
+    href: need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown',
+  },
+})
+
+const ofRepeated = (need: Extract<ApiNeed, { kind: 'repeated_payments' }>, currency: string, own: string): Need => {
+  const { by, beneficiary } = need
+  const list = `/payments?beneficiary=${beneficiary.id}`
+  return {
+    key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
+    tone: 'bad',
+    icon: 'payments',
+    title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
+    note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
+    ...(by.grant_id === null
+      ? { action: { label: 'See them', href: list } }
+      : {
+          action: { freeze: { id: by.grant_id, label: by.label ?? 'This agent', own: by.account_id === own } },
+          more: { label: 'See them', href: list },
+        }),
+  }
+}
+
+const ofRefused = (need: Extract<ApiNeed, { kind: 'refused_payments' }>, currency: string): Need => {
+  const { by, last, count } = need
+  const payee = last.beneficiary ? ` to ${last.beneficiary.display_name}` : ''
+  return {
+    key: `refused ${by.account_id} ${by.grant_id}`,
+    tone: 'warn',
+    icon: 'cross',
+    title:
+      count === 1
+        ? `${shortMoney(last.amount_minor, currency)}${payee} was refused${by.label ? ` for ${by.label}` : ''}`
+        : `${count} payments were refused${by.label ? ` for ${by.label}` : ''}`,
+    note: plainWords(last.message),
+    action: {
+      label: 'See why',
+      href: by.grant_id === null ? `/payments/refused?person=${by.account_id}` : `/payments/refused?agent=${by.grant_id}`,
+    },
+  }
+}
+
+const ofLimit = (need: Extract<ApiNeed, { kind: 'limit_nearly_used' }>, currency: string): Need => ({
+  key: `limit ${need.policy_id} ${need.period}`,
+  tone: 'info',
+  icon: 'policy',
+  title: `${need.name}: ${Math.floor(share(need.used_minor, need.limit_minor) * 100)} % of the ${need.period === 'day' ? 'daily' : 'monthly'} limit is used`,
+  note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
+  action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
+})
+
+const apiNeed = (need: ApiNeed, currency: string, own: string): Need => {
+  if (need.kind === 'unknown_payments') return ofUnknown(need, currency)
+  if (need.kind === 'repeated_payments') return ofRepeated(need, currency, own)
+  return need.kind === 'refused_payments' ? ofRefused(need, currency) : ofLimit(need, currency)
+}
+
+/** What needs this person, the most urgent first: what may lose money, then decisions, then limits. */
+export const useNeeds = (): Need[] => {
+  const { account, workspace, currency } = useSession()
+  const { data } = useQuery(attentionQuery)
+  const { forMe } = useInbox()
+  const agents = useWorkspaceAgents()
+  const needs = (data?.needs ?? []).map((need) => ({
+    limit: need.kind === 'limit_nearly_used',
+    need: apiNeed(need, currency, account.id),
+  }))
+  const [next] = forMe
+  const approvals: Need[] = next
+    ? [
+        {
+          key: 'approvals',
+          tone: 'warn',
+          icon: 'approvals',
+          title: countWords(forMe.length, 'payment needs', 'payments need') + ' your approval',
+          note: `${subjectWords(next.approval)}${next.workspace.id === workspace.id ? '' : ` in ${next.workspace.name}`}`,
+          action: {
+            label: 'Review',
+            href: forMe.length === 1 && next.workspace.id === workspace.id ? `/approvals/${next.approval.id}` : '/approvals',
+          },
+        },
+      ]
+    : []
+  const ofAgents = agents.own
+    .flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`))
+    .filter(({ used, limit }) => share(used, limit) >= nearlyUsed)
+    .map(
+      ({ key, name, period, used, limit, href }): Need => ({
+        key,
+        tone: 'info',
+        icon: 'robot',
+        title: `${name}: ${Math.floor(share(used, limit) * 100)} % of its limit ${period} is used`,
+        note: `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
+        action: { label: 'Raise limit', href },
+      }),
+    )
+  return [
+    ...needs.filter(({ limit }) => !limit).map(({ need }) => need),
+    ...approvals,
+    ...needs.filter(({ limit }) => limit).map(({ need }) => need),
+    ...ofAgents,
+  ]
+}
+
+/** "KES 27,300 went out in 19 payments since yesterday. 3 things need you." */
+export const useMorningSentence = (): string | null => {
+  const { data } = useQuery(attentionQuery)
+  const needs = useNeeds()
+  if (!data) return null
+  const recent = data.by_day.filter(({ date }) => date >= localDate(now() - 86_400_000))
+  const count = recent.reduce((sum, day) => sum + day.count, 0)
+  const money = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
+  const went =
+    count === 0 ? 'Nothing went out since yesterday.' : `${money} went out in ${countWords(count, 'payment')} since yesterday.`
+  const quiet = needs.length === 0 ? 'Nothing needs you.' : `${countWords(needs.length, 'thing needs', 'things need')} you.`
+  return `${went} ${quiet}`
+}

@@ -1,0 +1,72 @@
+import { ruleOf } from '../../../../src/policy/rules.ts'
+import type { Schemas } from '../../api/types.ts'
+import { plainWords } from '../../lib/field-words.ts'
+import { editableMajor, shortMoney } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { Requester } from './requester.tsx'
+
+type Refusal = Schemas['RefusedPayment']
+type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes'][number]
+
+type Raised = { href: string; label: string }
+
+/** The limits that would have to be raised, all of one policy or of one agent, with the amounts filled in. Null where that is not possible. */
+const raisedBy = (changes: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
+  const [first] = changes
+  if (!first || changes.some(({ source }) => source.id !== first.source.id)) return null
+  const { kind, id } = first.source
+  const limits = changes.flatMap(({ rule, to_minor: to }) => (to && ruleOf(rule).raise ? [{ rule, to }] : []))
+  const [only] = limits
+  if (!only || limits.length < changes.length || !mayEdit(kind)) return null
+  const amounts = limits.map(({ rule, to }) => `${rule}:${editableMajor(to)}`).join(',')
+  return {
+    href: `${kind === 'policy' ? '/policies' : '/agents'}/${id}?raise=${amounts}`,
+    label: limits.length === 1 ? `Raise limit to ${shortMoney(only.to, currency)}` : `Raise ${limits.length} limits`,
+  }
+}
+
+const Raise = ({ refusal }: { refusal: Refusal }) => {
+  const { can, account, currency } = useSession()
+  const own = refusal.initiated_by.account_id === account.id
+  const mayEdit = (kind: string) => (kind === 'policy' ? can('policy.manage') : kind === 'grant' && own)
+  const raised = raisedBy(refusal.decision?.remedy?.changes ?? [], mayEdit, currency)
+  return (
+    raised && (
+      <LinkButton href={raised.href} size="small">
+        {raised.label}
+      </LinkButton>
+    )
+  )
+}
+
+export const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
+  <ul className="rows">
+    {refusals.map((refusal) => (
+      <li key={refusal.id}>
+        <div className="item refusal">
+          <span className="avatar avatar-bad">
+            <Icon name="cross" />
+          </span>
+          <div className="item-main">
+            <p className="item-title">
+              <Amount minor={refusal.amount_minor} currency={refusal.currency} />
+              {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a batch'}
+            </p>
+            <p className="quiet small">{plainWords(refusal.message)}</p>
+            <p className="item-note row row-tight">
+              <Requester by={refusal.initiated_by} />
+              <ExactTime at={refusal.created_at} />
+            </p>
+          </div>
+          <span className="item-side">
+            <Raise refusal={refusal} />
+          </span>
+        </div>
+      </li>
+    ))}
+  </ul>
+)

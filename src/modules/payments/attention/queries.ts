@@ -1,0 +1,104 @@
+import { type Db, statement } from '../../../db/client.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { Periods } from '../../../policy/types.ts'
+
+type Named = { id: Uuid; name: string }
+type Asked = { accountId: Uuid; grantId: Uuid | null; label: string | null }
+
+export type Unknown = { count: number; amountMinor: Minor; oldest: Uuid | null }
+export type Repeated = Asked & { count: number; payee: Named; amountMinor: Minor; firstAt: Date; lastAt: Date }
+export type Refused = Asked & {
+  count: number
+  id: Uuid
+  payee: Named | null
+  amountMinor: Minor
+  message: string
+  at: Date
+}
+export type NearLimit = { id: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
+
+// SQL text: windows over bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
+
+const unknown = statement(
+  'attention.unknown',
+  `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor",
+     (select id from payments where workspace_id = $1 and status = 'unknown' order by id limit 1) as oldest
+   from payments where workspace_id = $1 and status = 'unknown'`,
+)
+
+export const readUnknown = async (db: Db, workspaceId: Uuid): Promise<Unknown> => {
+  const [row] = await db.query<Unknown>(unknown, [workspaceId])
+  return row ?? { count: 0, amountMinor: 0n, oldest: null }
+}
+
+/** How many alike within the window are worth a look: four equal payments are seldom meant. */
+const alikeFrom = 4
+const window = '90 minutes'
+/** Bounds the work in a busy workspace: what repeats does so among the newest. */
+const mostRead = 1_000
+
+const repeated = statement(
+  'attention.repeated',
+  `with newest as (
+     select p.* from payments p where p.workspace_id = $1 order by p.id desc limit ${mostRead}),
+   runs as (
+     select n.*, count(*) over alike as within, min(n.created_at) over alike as first_at
+     from newest n where n.created_at > $2 and n.status not in ('rejected', 'cancelled', 'expired', 'failed')
+     window alike as (partition by n.payee_id, n.amount_minor, n.initiator_account_id, n.grant_id order by n.created_at
+       range between interval '${window}' preceding and current row)),
+   longest as (
+     select distinct on (r.payee_id, r.amount_minor, r.initiator_account_id, r.grant_id) r.*
+     from runs r where r.within >= ${alikeFrom}
+     order by r.payee_id, r.amount_minor, r.initiator_account_id, r.grant_id, r.within desc, r.created_at desc)
+   select l.within::int as count, b.id as "payeeId", b.display_name as "payeeName", l.amount_minor as "amountMinor",
+     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.created_at as "lastAt"
+   from longest l join beneficiaries b on b.id = l.beneficiary_id left join grants g on g.id = l.grant_id
+   order by l.within desc, l.created_at desc limit 5`,
+)
+
+export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Promise<Repeated[]> => {
+  const rows = await db.query<Omit<Repeated, 'payee'> & { payeeId: Uuid; payeeName: string }>(repeated, [workspaceId, since])
+  return rows.map(({ payeeId, payeeName, ...row }) => ({ ...row, payee: { id: payeeId, name: payeeName } }))
+}
+
+/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+const refused = statement(
+  'attention.refused',
+  `with newest as (
+     select r.* from payment_refusals r where r.workspace_id = $1 order by r.id desc limit ${mostRead}),
+   recent as (
+     select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
+     from newest n left join grants w on w.id = n.grant_id
+     where n.created_at > $2 and ($3::uuid is null or w.id = $3 or w.ancestor_ids @> array[$3::uuid])
+     window asker as (partition by n.initiator_account_id, n.grant_id))
+   select r.times::int as count, r.id, b.id as "payeeId", b.display_name as "payeeName", r.amount_minor as "amountMinor", r.message,
+     r.initiator_account_id as "accountId", r.grant_id as "grantId", g.label, r.created_at as at
+   from recent r left join beneficiaries b on b.id = r.beneficiary_id left join grants g on g.id = r.grant_id
+   where r.place = 1 order by r.id desc limit 5`,
+)
+
+export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within: Uuid | null): Promise<Refused[]> => {
+  const rows = await db.query<Omit<Refused, 'payee'> & { payeeId: Uuid | null; payeeName: string | null }>(refused, [
+    workspaceId,
+    since,
+    within,
+  ])
+  return rows.map(({ payeeId, payeeName, ...row }) => ({
+    ...row,
+    payee: payeeId !== null && payeeName !== null ? { id: payeeId, name: payeeName } : null,
+  }))
+}
+
+const nearLimits = statement(
+  'attention.near_limits',
+  `select p.id, p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
+   from spending_policies p
+   cross join lateral (values ('day', $2::date, p.daily_limit_minor), ('month', $3::date, p.monthly_limit_minor)) as l(period, start, limit_minor)
+   join usage_counters c on c.subject_id = p.id and c.period = l.period and c.period_start = l.start
+   where p.workspace_id = $1 and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
+   order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,
+)
+
+export const readNearLimits = (db: Db, workspaceId: Uuid, { day, month }: Pick<Periods, 'day' | 'month'>): Promise<NearLimit[]> =>
+  db.query<NearLimit>(nearLimits, [workspaceId, day, month])

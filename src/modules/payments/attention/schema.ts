@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
+
+const Count = z.number().int().meta({ description: 'How many payments it is about.' })
+const Payee = z
+  .object({
+    id: IdOut('beneficiary').meta({ description: 'The payee’s id.' }),
+    display_name: z.string().meta({ description: 'The payee’s name as it is at present.' }),
+  })
+  .meta({ description: 'Who is paid.' })
+const By = z
+  .object({
+    account_id: IdOut('account').meta({ description: 'The account that asked.' }),
+    grant_id: IdOut('grant').nullable().meta({ description: 'The API key’s or agent’s grant; null for a person.' }),
+    label: z.string().nullable().meta({ description: 'What the key or agent is called.' }),
+  })
+  .meta({ description: 'Who asked.' })
+
+const Need = z.discriminatedUnion('kind', [
+  z
+    .object({
+      kind: z.literal('unknown_payments').meta({ description: 'The rail has not reported whether the money moved.' }),
+      count: Count,
+      amount_minor: MinorOut.meta({ description: 'What stays held for them.' }),
+      payment_id: IdOut('payment').meta({ description: 'The oldest one.' }),
+    })
+    .meta({ description: 'Payments whose outcome is not known.' }),
+  z
+    .object({
+      kind: z.literal('repeated_payments').meta({ description: 'The same payee was paid the same amount again and again.' }),
+      count: Count,
+      beneficiary: Payee,
+      amount_minor: MinorOut.meta({ description: 'The amount of each.' }),
+      by: By,
+      first_at: TimeOut.meta({ description: 'When the first of them was made.' }),
+      last_at: TimeOut.meta({ description: 'When the last of them was made.' }),
+    })
+    .meta({ description: 'At least four payments alike within 90 minutes, in the last 24 hours.' }),
+  z
+    .object({
+      kind: z.literal('refused_payments').meta({ description: 'Payments were asked for and refused.' }),
+      count: Count,
+      by: By,
+      last: z
+        .object({
+          id: IdOut('payment_refusal').meta({ description: 'The id of the refusal.' }),
+          beneficiary: Payee.nullable(),
+          amount_minor: MinorOut.meta({ description: 'What was to be paid.' }),
+          message: z.string().meta({ description: 'Why it was refused.' }),
+          created_at: TimeOut.meta({ description: 'When it was refused.' }),
+        })
+        .meta({ description: 'The newest of them.' }),
+    })
+    .meta({ description: 'What one key, agent or person was refused in the last 24 hours.' }),
+  z
+    .object({
+      kind: z.literal('limit_nearly_used').meta({ description: 'At least 80 % of a limit of a policy is used.' }),
+      policy_id: IdOut('policy').meta({ description: 'The policy.' }),
+      name: z.string().meta({ description: 'What the policy is called.' }),
+      period: z.enum(['day', 'month']).meta({ description: 'The limit’s period, in the workspace’s time zone.' }),
+      used_minor: MinorOut.meta({ description: 'What is used of it.' }),
+      limit_minor: MinorOut.meta({ description: 'The limit.' }),
+    })
+    .meta({ description: 'A limit that is nearly used up.' }),
+])
+
+export const Attention = z
+  .object({
+    currency: z.string().meta({ description: 'The currency of all amounts.', example: 'KES' }),
+    by_day: z
+      .array(
+        z.object({
+          date: z.string().meta({ format: 'date', example: '2026-01-31', description: 'A day in the workspace’s time zone.' }),
+          count: Count,
+          amount_minor: MinorOut.meta({ description: 'What was spent on it.' }),
+        }),
+      )
+      .meta({ description: 'What was sent or is being sent, for each of the last 30 days, oldest first.' }),
+    needs: z.array(Need).meta({ description: 'What a person should look at, the most urgent first.' }),
+  })
+  .meta({ id: 'Attention', description: 'What happened with the workspace’s payments, and what of it needs a person.' })
+export type Attention = z.output<typeof Attention>
