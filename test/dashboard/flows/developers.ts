@@ -151,7 +151,7 @@ export const developerFlows = (world: World): void => {
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
     // All of them: the list of payments, filtered by the agent; then by who requested them, and by day.
-    await page.getByRole('link', { name: 'View all' }).click()
+    await page.getByRole('link', { name: 'View all' }).last().click()
     const totals = page.getByLabel('Totals')
     await totals.getByText('2 payments').waitFor()
     await page
