@@ -45,6 +45,7 @@ import type { Clock } from './lib/clock.ts'
 import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
+import { forgetDestinations } from './modules/beneficiaries/forget.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { revokeUnsignedMandates } from './modules/mandates/end.ts'
@@ -163,6 +164,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     },
     onAuthorityLost,
     onRequesterLost,
+    onAccountClosed: (tx, accountId) => forgetDestinations(tx, { vault: parts.vault }, accountId),
     ownersRelyingOn,
   }
   const submissions = createSubmissions(parts)

@@ -53,6 +53,8 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes the display name. */
       update: (body: Body<'/v1/accounts/me', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me', { ...options, body }),
+      /** Closes it for good: only a person's session can, and only when the balance is 0 and nothing is held. */
+      close: (options?: CallOptions) => call('delete', '/v1/accounts/me', options),
       /** Every change of the balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),

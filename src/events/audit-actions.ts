@@ -1,5 +1,6 @@
 /** What people do about their own accounts, and what administrators do: it is in no workspace's log. */
 export const privateAuditActions = [
+  'account.close',
   'account.update',
   'admin.account_update',
   'admin.adjustment_post',

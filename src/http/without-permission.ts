@@ -52,6 +52,7 @@ export const withoutPermission: Readonly<Record<string, readonly [access: OpenAc
   'oauth.decide_authorization': ['undelegated', 'A person gives no more than what they have in the workspace that they choose.'],
   'oauth.get_device': ['undelegated', 'Shows a person what the client requests; what they may give is checked when they decide.'],
   'oauth.decide_device': ['undelegated', 'A person gives no more than what they have in the workspace that they choose.'],
+  'accounts.close': ['undelegated', 'A person closes their own account; a key or an agent never does.'],
   'passkeys.list': ['undelegated', 'Shows a person their own passkeys.'],
   'passkeys.prepare': ['undelegated', 'A person begins a passkey of their own; nothing is registered yet.'],
   'passkeys.add': ['undelegated', 'Registers a passkey of the person; it approves only where their role lets them.'],

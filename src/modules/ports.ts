@@ -28,6 +28,9 @@ export type OnRequesterLost = (
   requester: { accountId: Uuid; workspaceIds: readonly Uuid[] },
 ) => Promise<void>
 
+/** Called in the transaction in which the owner of an account closes it: what the features keep of other people for it is forgotten. */
+export type OnAccountClosed = (tx: Tx, accountId: Uuid) => Promise<void>
+
 /**
  * The accounts whose money relies on what an account has decided, or may ask for by its grants: who takes its authority away locks them with
  * its first lock.

@@ -181,6 +181,7 @@ const sameAs = (operation: string) => `the same path as ${operation}`
 
 /** Operations that are rare by nature, and why; an entry that ends in a dot stands for all that begin so. */
 export const rare: Readonly<Record<string, string>> = {
+  'accounts.close': 'once in the life of an account',
   'proof.': 'by strangers who check a receipt',
   'service.': 'a few times a minute, by the machines that watch the service',
   'admin.': administrator,

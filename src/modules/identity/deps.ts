@@ -9,7 +9,7 @@ import type { Reads } from '../../db/standby.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { OnAuthorityLost, OnGrantsRevoked, OwnersRelyingOn } from '../ports.ts'
+import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from '../ports.ts'
 
 /** What accounts, sign-in and sessions need: `app.ts` builds each part once. */
 export type Deps = {
@@ -27,5 +27,7 @@ export type Deps = {
   appendEvents: AppendEvents
   onGrantsRevoked: OnGrantsRevoked
   onAuthorityLost: OnAuthorityLost
+  onRequesterLost: OnRequesterLost
+  onAccountClosed: OnAccountClosed
   ownersRelyingOn: OwnersRelyingOn
 }

@@ -11,6 +11,10 @@ export const moneyOperations: OperationTexts = {
     text: 'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
     body: 'UpdateAccount',
   },
+  'accounts.close': {
+    summary: 'Close your account',
+    text: 'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Every key, agent, session and sign-in method ends, its workspaces close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can be read by nobody. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+  },
   'accounts.history': {
     summary: 'List the history of the balance',
     text: 'Every movement of the balance, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',

@@ -3,7 +3,7 @@ import { isAdministratorSql } from '../../../auth/administrators.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
-import { workspaces } from '../../../db/tables/workspaces.ts'
+import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -56,6 +56,10 @@ export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> =
   if (!account) throw new Error('an account that must exist is missing')
   return account
 }
+
+/** Where it may ask for payments now. */
+export const memberWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
+  (await db.orm.select({ id: members.workspaceId }).from(members).where(eq(members.accountId, accountId))).map(({ id }) => id)
 
 export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, accountId))).map(

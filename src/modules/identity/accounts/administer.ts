@@ -38,17 +38,17 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
 })
 
 /** Money in an account without a sign-in would be lost to its owner: it is paid out, or adjusted away, before the account is closed. */
-const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
+export const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
 
 /** Ends every credential that can act for the account. */
-const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
+export const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessionsOf(tx, deps, operator, id)
   await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
 }
 
-const publishWorkspaceStatusEvents = async (
+export const publishWorkspaceStatusEvents = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   id: Uuid,

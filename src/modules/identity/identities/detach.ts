@@ -36,6 +36,11 @@ const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> 
   return listIdentities(tx, accountId)
 }
 
+/** Detaches every sign-in method of an account that is closed by its owner. */
+export const detachAll = async (tx: Tx, deps: DetachDeps, principal: Principal): Promise<void> => {
+  for (const identity of await lockAttached(tx, principal.accountId)) await detach(tx, deps, principal, identity)
+}
+
 /** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps, principal)

@@ -134,6 +134,15 @@ export const removePasskey = async (
   return removed
 }
 
+/** Removes all of an account that is closed by its owner. */
+export const removePasskeysOf = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  principal: Principal,
+): Promise<void> => {
+  for (const { id } of await listPasskeys(tx, principal.accountId)) await removePasskey(tx, deps, principal, id)
+}
+
 /** A text that a passkey of the account signed. */
 export type PasskeySignature = ReadAssertion & { passkeyId: Uuid; message: string }
 

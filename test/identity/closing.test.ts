@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+
+const administrator = newWallet()
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ env: { ADMIN_ACCOUNTS: administrator.address } })
+})
+afterAll(() => service.close())
+
+const close = (person: { api: { delete: (path: string) => Promise<{ status: number; body: Record<string, unknown> }> } }) =>
+  person.api.delete('/v1/accounts/me')
+
+test('an account with money, or with money on the way, is not closed and loses nothing', async () => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 100_000n)
+  expect(await close(person)).toMatchObject({ status: 409, body: { error: 'conflict', details: { reason: 'balance' } } })
+  const beneficiary = await newBeneficiary(person.api)
+  await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+  const held = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '100000' })
+  expect(held.body.status).toBe('pending_approval')
+  expect((await close(person)).status).toBe(409)
+  expect((await person.api.get('/v1/accounts/me')).body.status).toBe('active')
+})
+
+test('an empty account is closed by its owner: every credential ends, and what is known of the person is gone', async () => {
+  const wallet = newWallet()
+  const person = await signIn(service.api, wallet)
+  await person.api.patch('/v1/accounts/me', { display_name: 'Amina Otieno' })
+  await newBeneficiary(person.api)
+  const key = await createKey(person)
+  const closed = await close(person)
+  expect(closed).toMatchObject({ status: 200, body: { status: 'closed', display_name: null, email: null, identities: [] } })
+  expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+  expect((await key.api.get('/v1/credentials/current')).status).toBe(401)
+
+  const [left] = await service.deps.db.query(
+    `select (select count(*)::int from identities where account_id = a.id) as identities,
+       (select count(*)::int from sessions where account_id = a.id and (ip is not null or user_agent is not null)) as places
+     from accounts a where a.display_name is null and a.status = 'closed'`,
+  )
+  expect(left).toEqual({ identities: 0, places: 0 })
+  const sealed = await service.deps.db.query<{ id: string; workspaceId: string; ciphertext: Buffer; keyId: string }>(
+    `select b.id, b.workspace_id as "workspaceId", b.destination_ciphertext as ciphertext, b.destination_key_id as "keyId"
+     from beneficiaries b join workspaces w on w.id = b.workspace_id join accounts a on a.id = w.owning_account_id where a.status = 'closed'`,
+  )
+  expect(sealed.map(({ id, workspaceId, ...one }) => service.deps.vault.open(one, ['beneficiary', id, workspaceId]))).toEqual([
+    '',
+  ])
+  expect(await findBreaches(service)).toEqual([])
+
+  const again = await signIn(service.api, wallet)
+  expect(again.accountId).not.toBe(person.accountId)
+})
+
+test('neither a key nor an administrator closes an account', async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(person, { permissions: ['account.manage'] })
+  expect((await close(key)).status).toBe(403)
+  expect(await close(await signIn(service.api, administrator))).toMatchObject({
+    status: 409,
+    body: { details: { reason: 'self' } },
+  })
+})
