@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import { connectFeatures } from './app-connections.ts'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
@@ -45,17 +46,11 @@ import type { Clock } from './lib/clock.ts'
 import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
-import { forgetDestinations } from './modules/beneficiaries/forget.ts'
-import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
-import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
-import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
-import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import { createSubmissions } from './modules/payments/submissions.ts'
-import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
@@ -119,12 +114,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const append = createAppend(feed.wake)
   const appendEvents = measures ? measures.events(append) : append
-  const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
-    await revokeUnsignedMandates(tx, { appendEvents }, actor, accountId)
-    await voidLostDecisions(tx, { appendEvents }, actor, accountId)
-  }
-  const onRequesterLost: OnRequesterLost = (tx, actor, requester) =>
-    endUnauthorizedPayments(tx, { appendEvents, config }, actor, requester)
+  const vault = createVault(config.ENCRYPTION_KEYS)
   const parts: Omit<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> = {
     config,
     db,
@@ -133,7 +123,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     requestLog: createRequestLog({ db, clock, logger }),
     clock,
     logger,
-    vault: createVault(config.ENCRYPTION_KEYS),
+    vault,
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
     witness: createWitness({ db, logger }, options.journal),
@@ -158,14 +148,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails: measures ? measures.rails(rails) : rails,
     alerts: createAlerts(logger),
-    onGrantsRevoked: async (tx, actor, ended) => {
-      await detachLinkedBy(tx, { appendEvents, clock, config, onAuthorityLost }, actor, ended)
-      await onRequesterLost(tx, actor, ended)
-    },
-    onAuthorityLost,
-    onRequesterLost,
-    onAccountClosed: (tx, accountId) => forgetDestinations(tx, { vault: parts.vault }, accountId),
-    ownersRelyingOn,
+    ...connectFeatures({ appendEvents, clock, config, vault }),
   }
   const submissions = createSubmissions(parts)
   const { submitPayment } = submissions

@@ -12,6 +12,7 @@ import { registerGrants } from './delegation/grants/routes.ts'
 import { revokeGrantsOf } from './delegation/grants/service.ts'
 import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
 import { registerAccounts } from './identity/accounts/routes.ts'
+import { registerClosing } from './identity/closing/routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
 import { registerPasskeys } from './identity/passkeys/routes.ts'
@@ -72,6 +73,7 @@ export type RoutesDeps = AdminDeps &
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
+  registerClosing(app, deps)
   registerStatements(app, deps)
   registerRequestLogRoutes(app, deps)
   registerCredentials(app, deps)

@@ -106,6 +106,7 @@ export const playExamples = async (
   await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })
   await play('sign_in.create_dashboard_token', api)
   await play('sign_in.logout', (await signIn(open, elsewhere.wallet)).api)
+  await play('accounts.close', (await signIn(open)).api)
 
   // Money comes in, payees and limits are set.
   const stream = await openStream(api, { lastEventId: forgotten })

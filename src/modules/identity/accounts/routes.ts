@@ -9,7 +9,6 @@ import type { Deps } from '../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
 import { AccountWithIdentities } from '../identities/schema.ts'
-import { closeOwnAccount } from './close.ts'
 import { readHistory } from './history.ts'
 import { historyColumns, presentHistoryEntry } from './present.ts'
 import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
@@ -41,28 +40,6 @@ export const registerAccounts = (app: App, deps: Deps): void => {
         await updateAccount(tx, request.principal, request.body)
         return ok(await withIdentities(tx, deps, request.principal.accountId))
       }),
-  )
-  app.delete(
-    '/v1/accounts/me',
-    {
-      config: {
-        operation: 'accounts.close',
-        access: 'undelegated',
-        refuses: ['conflict'],
-      },
-      schema: { response: { 200: AccountWithIdentities } },
-    },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => {
-          await closeOwnAccount(tx, deps, request.principal)
-          return ok(await withIdentities(tx, deps, request.principal.accountId))
-        },
-        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
-      ),
   )
   app.get(
     '/v1/accounts/me/history/summary',

@@ -6,12 +6,12 @@ import { sessions } from '../../../db/tables/sessions.ts'
 import { audit } from '../../../events/audit.ts'
 import { lockBalance } from '../../../ledger/ledger.ts'
 import { conflict } from '../../../lib/errors.ts'
+import { lockAccountRow, memberWorkspaceIds } from '../accounts/admin-queries.ts'
+import { endCredentials, publishWorkspaceStatusEvents, refuseToClose } from '../accounts/administer.ts'
 import type { Deps } from '../deps.ts'
 import { detachAll } from '../identities/detach.ts'
 import { removePasskeysOf } from '../passkeys/service.ts'
 import { requireSignInAuthority } from '../sessions/authority.ts'
-import { lockAccountRow, memberWorkspaceIds } from './admin-queries.ts'
-import { endCredentials, publishWorkspaceStatusEvents, refuseToClose } from './administer.ts'
 
 type CloseDeps = Pick<
   Deps,

@@ -1,0 +1,37 @@
+import type { Vault } from './auth/vault.ts'
+import type { Config } from './config.ts'
+import type { AppendEvents } from './events/append.ts'
+import type { Clock } from './lib/clock.ts'
+import { forgetDestinations } from './modules/beneficiaries/forget.ts'
+import { detachLinkedBy } from './modules/identity/identities/detach.ts'
+import { revokeUnsignedMandates } from './modules/mandates/end.ts'
+import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
+import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
+import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './modules/ports.ts'
+
+type Connections = {
+  onGrantsRevoked: OnGrantsRevoked
+  onAuthorityLost: OnAuthorityLost
+  onRequesterLost: OnRequesterLost
+  onAccountClosed: OnAccountClosed
+  ownersRelyingOn: OwnersRelyingOn
+}
+
+/** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
+export const connectFeatures = (parts: { appendEvents: AppendEvents; clock: Clock; config: Config; vault: Vault }): Connections => {
+  const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
+    await revokeUnsignedMandates(tx, parts, actor, accountId)
+    await voidLostDecisions(tx, parts, actor, accountId)
+  }
+  const onRequesterLost: OnRequesterLost = (tx, actor, requester) => endUnauthorizedPayments(tx, parts, actor, requester)
+  return {
+    onGrantsRevoked: async (tx, actor, ended) => {
+      await detachLinkedBy(tx, { ...parts, onAuthorityLost }, actor, ended)
+      await onRequesterLost(tx, actor, ended)
+    },
+    onAuthorityLost,
+    onRequesterLost,
+    onAccountClosed: (tx, accountId) => forgetDestinations(tx, parts, accountId),
+    ownersRelyingOn,
+  }
+}
