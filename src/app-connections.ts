@@ -18,7 +18,12 @@ type Connections = {
 }
 
 /** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
-export const connectFeatures = (parts: { appendEvents: AppendEvents; clock: Clock; config: Config; vault: Vault }): Connections => {
+export const connectFeatures = (parts: {
+  appendEvents: AppendEvents
+  clock: Clock
+  config: Config
+  vault: Vault
+}): Connections => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
     await revokeUnsignedMandates(tx, parts, actor, accountId)
     await voidLostDecisions(tx, parts, actor, accountId)

@@ -31,7 +31,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   operator: ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
   'app-rails.ts': ['rails', 'lib', 'config.ts'],
   'app-identity.ts': ['sandbox', 'http', 'auth', 'db', 'lib', 'config.ts'],
+  'app-connections.ts': ['modules', 'events', 'auth', 'lib', 'config.ts'],
   'app.ts': [
+    'app-connections.ts',
     'reference',
     'app-identity.ts',
     'modules',
