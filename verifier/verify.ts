@@ -53,7 +53,7 @@ export const verifyReceipt = async (receipt: unknown, { keys, issuer }: VerifyOp
     checkPayee(receipt),
     checkPolicies(receipt),
     checkDecision(receipt),
-    ...checkApprovals(receipt),
+    ...(await checkApprovals(receipt)),
     ...checkBatch(receipt),
     checkLedger(receipt),
     ...(await checkHead(receipt, keys)),

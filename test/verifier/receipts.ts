@@ -1,3 +1,4 @@
+import { type AuthenticatorOptions, addPasskey } from '../harness/authenticator.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit } from '../harness/money.ts'
@@ -44,6 +45,20 @@ const signApproval = async (service: TestService, person: Person, approvalId: st
   await service.api.post(`/v1/approvals/${approvalId}/decide-by-signature`, { decision, signature })
 }
 
+/** A new passkey of the person, which signs as the approval's page lets it sign. */
+export const approveByPasskey = async (
+  service: TestService,
+  { api }: Pick<Person, 'api'>,
+  approvalId: string,
+  options?: AuthenticatorOptions,
+): Promise<void> => {
+  const { authenticator } = await addPasskey(api, service.deps.config.publicUrl, options)
+  const { signing } = (await api.get(`/v1/approvals/${approvalId}`)).body
+  const passkey = authenticator.sign(signing.approve)
+  const answer = await api.post(`/v1/approvals/${approvalId}/decide`, { decision: 'approve', passkey })
+  if (answer.status !== 200) throw new Error(`not approved: ${answer.status} ${answer.text}`)
+}
+
 const reported = async (service: TestService, person: Person, destination: string, state: 'Success' | 'Returned') => {
   const id = await pay(person, overBank(destination), '90000')
   await service.settle()
@@ -70,6 +85,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
     const payment = await create(person.api, { beneficiary_id: beneficiary, amount_minor: '160000' })
     await signApproval(service, person, payment.approval_id, 'approve')
     return payment.id
+  },
+  'approved by a passkey': async (service, person, beneficiary) => {
+    const { id, approval_id: approvalId } = await create(person.api, { beneficiary_id: beneficiary, amount_minor: '165000' })
+    await approveByPasskey(service, person, approvalId)
+    return id
   },
   'rejected by a wallet': async (service, person, beneficiary) => {
     const payment = await create(person.api, { beneficiary_id: beneficiary, amount_minor: '170000' })

@@ -12,7 +12,7 @@ import type { Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { kinds, newPayer, receiptOf } from './receipts.ts'
+import { approveByPasskey, kinds, newPayer, receiptOf } from './receipts.ts'
 
 let service: TestService
 let person: Person
@@ -147,6 +147,17 @@ describe('what even the service cannot sign without being found', () => {
     document.payment.amount_minor = minor
     for (const transfer of document.ledger_transfers) transfer.amount_minor = minor
   }
+  const alterClientData = (document: Json, alter: (client: Json) => void) => {
+    const { passkey } = document.approval.decisions[0]
+    const client = JSON.parse(Buffer.from(passkey.client_data, 'base64url').toString())
+    alter(client)
+    passkey.client_data = Buffer.from(JSON.stringify(client)).toString('base64url')
+  }
+  const alterBytes = (holder: Json, name: string, at: number, value: number) => {
+    const bytes = Buffer.from(holder[name], 'base64url')
+    bytes[at] = value
+    holder[name] = bytes.toString('base64url')
+  }
   const forgeries: readonly (readonly [string, string, string, (document: Json) => void])[] = [
     ['another amount', 'allowed for a person', 'decision', (document) => amount(document, '99900')],
     ['a milder outcome', 'approved by a wallet', 'decision', (document) => (document.payment.decision.outcome = 'allow')],
@@ -186,6 +197,51 @@ describe('what even the service cannot sign without being found', () => {
       'approved by a wallet',
       'signature of',
       (document) => (document.approval.decisions[0].message += ' '),
+    ],
+    [
+      'a text that the passkey did not sign',
+      'approved by a passkey',
+      'signature of',
+      (document) => {
+        document.approval.messages.approve += ' '
+        document.approval.decisions[0].message += ' '
+      },
+    ],
+    [
+      'another passkey',
+      'approved by a passkey',
+      'signature of',
+      (document) => (document.approval.decisions[0].passkey.public_key.x = document.approval.decisions[0].passkey.public_key.y),
+    ],
+    [
+      'a page of another site',
+      'approved by a passkey',
+      'signature of',
+      (document) => alterClientData(document, (client) => (client.origin = 'https://evil.example')),
+    ],
+    [
+      'an authenticator that did not verify its user',
+      'approved by a passkey',
+      'signature of',
+      (document) => alterBytes(document.approval.decisions[0].passkey, 'authenticator_data', 32, 0x01),
+    ],
+    [
+      'a passkey for another site',
+      'approved by a passkey',
+      'signature of',
+      (document) => alterBytes(document.approval.decisions[0].passkey, 'authenticator_data', 0, 0),
+    ],
+    [
+      'a passkey’s decision as one without a signature',
+      'approved by a passkey',
+      'decision of',
+      (document) => (document.approval.decisions[0].via = 'credential'),
+    ],
+    [
+      'an unsigned approval where signatures were asked for',
+      'approved with a session',
+      'approvals',
+      (document) => (document.approval.approval_proof = 'signature'),
     ],
     ['an approval that is not there', 'approved with a session', 'approvals', (document) => document.approval.decisions.pop()],
     [
@@ -239,6 +295,18 @@ describe('what even the service cannot sign without being found', () => {
     alter(document)
     expect((await said(await resigned(document))).join()).toContain(found)
   })
+})
+
+test('a passkey with an RSA key is checked as well', async () => {
+  const beneficiary = receipt('allowed for a person').beneficiary.id
+  const { body } = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '190000' })
+  await approveByPasskey(service, person, body.approval_id, { kind: 'RSA', count: 0 })
+  const document = await receiptOf(service, person, body.id)
+  const findings = await check(document)
+  expect(findings.filter(({ result }) => result === 'bad')).toEqual([])
+  expect(findings.find(({ check: name }) => name.startsWith('signature of'))).toMatchObject({ result: 'ok' })
+  document.approval.decisions[0].passkey.public_key.n = `A${document.approval.decisions[0].passkey.public_key.n.slice(1)}`
+  expect((await said(await resigned(document))).join()).toContain('signature of')
 })
 
 test('what was not checked is said', async () => {

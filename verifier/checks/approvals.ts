@@ -3,6 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { fromHex, toHex, utf8 } from '../bytes.ts'
 import { bad, type Finding, judged, ok, unchecked } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
+import { checkPasskey } from './passkey.ts'
 
 /** EIP-191, version 0x45. */
 const hashOf = (message: string): Uint8Array => {
@@ -37,7 +38,7 @@ const checkSignature = (check: string, { message, signature, signer }: Signed): 
 
 type Decision = NonNullable<Receipt['approval']>['decisions'][number]
 
-/** What a wallet signed is the stored text, and the text is about this payment. */
+/** What was signed is the stored text, and the text is about this payment. */
 const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decision: Decision): Finding => {
   const check = `text signed by ${decision.account_id}`
   const present = new Set((decision.message ?? '').split('\n'))
@@ -70,6 +71,9 @@ const standing = (decisions: readonly Decision[]): Decision[] => {
 
 const sentStatuses = ['processing', 'succeeded', 'unknown', 'returned']
 
+/** Whether a decision counts towards the approvals that were needed. */
+const isSigned = ({ signature }: Decision): boolean => signature !== null
+
 const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
   const check = 'approvals'
   const { outcome, required_approvals: needed } = payment.decision
@@ -79,29 +83,43 @@ const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
     return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
   if (outcome === 'allow' && !approval) return ok(check, 'none was needed')
   if (!approval) return bad(check, `${required} were needed, and the receipt has none`)
+  const signedOnly = [payment.decision.approval_proof, approval.approval_proof].includes('signature')
   const yes = new Set(
     standing(approval.decisions)
-      .filter(({ decision }) => decision === 'approve')
+      .filter((given) => given.decision === 'approve' && (!signedOnly || isSigned(given)))
       .map(({ account_id }) => account_id),
   )
   if (approval.separation_of_duties) yes.delete(payment.initiated_by.account_id)
   if (!sentStatuses.includes(payment.status)) return ok(check, `${yes.size} of ${required}; the payment was not sent`)
-  const says = `${yes.size} of ${required} needed`
+  const says = `${yes.size} of ${required} needed${signedOnly ? ', all signed' : ''}`
   return judged(check, yes.size >= required, says, `${says}: too few`)
 }
 
-export const checkApprovals = (receipt: Receipt): Finding[] => {
+/** The way in which a decision says that it was given is the one that its proof has. */
+const isConsistent = ({ via, signature, passkey }: Decision): boolean =>
+  (via === 'credential') === (signature === null) && (via === 'passkey') === (passkey !== null)
+
+export const checkApprovals = async (receipt: Receipt): Promise<Finding[]> => {
   const { approval, mandate } = receipt
   const findings = [checkQuorum(receipt)]
   for (const decision of approval?.decisions ?? []) {
-    const { account_id: account, message, signature, signer, via } = decision
+    const { account_id: account, message, signature, signer, passkey, via } = decision
+    if (!isConsistent(decision)) {
+      findings.push(bad(`decision of ${account}`, `it has not what a decision by ${via} has`))
+      continue
+    }
     if (signature === null) {
       const why = 'made with a session or a key: the service vouches for it, no signature of its own proves it'
       findings.push(unchecked(`decision of ${account}`, why))
       continue
     }
-    findings.push(checkSignature(`signature of ${account}`, { message, signature, signer }))
-    if (via === 'signature') findings.push(checkMessage(receipt, decision))
+    const check = `signature of ${account}`
+    findings.push(
+      passkey
+        ? await checkPasskey(check, { message, signature, passkey })
+        : checkSignature(check, { message, signature, signer }),
+    )
+    if (via === 'signature' || via === 'passkey') findings.push(checkMessage(receipt, decision))
   }
   if (mandate) findings.push(checkSignature(`mandate ${mandate.id}`, mandate))
   return findings
