@@ -84,13 +84,38 @@ describe('a payment at or above the threshold', () => {
       await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: amount })
     await service.settle()
     const payment = await pay(person)
-    const { context } = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    const { context, decision_now: now } = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    expect(now).toMatchObject({ outcome: 'require_approval', trace: expect.any(Array) })
     expect(context).toEqual({
       payee: { payments_count: 3, last_paid_at: expect.stringMatching(/Z$/), typical_amount_minor: '20000' },
+      warnings: [{ code: 'unusual_amount', typical_amount_minor: '20000' }],
       available_after_minor: (await balance(person)).available_minor,
       eligible_approvers: [approver.accountId],
     })
+    const [listed] = (await approver.api.get('/v1/approvals')).body.data
+    expect([listed.context, listed.decision_now]).toEqual([context, undefined])
+    await approver.api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' })
+    const decided = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    expect([decided.decision_now, decided.context.payee.payments_count]).toEqual([undefined, 3])
     expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
+  })
+
+  test('is shown with what is used on the day of reading, not on the day it was asked for, and who decided when it is too late', async () => {
+    const person = await payer({ ...ask, daily_limit_minor: '10000000' })
+    const approver = await colleague(person)
+    await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: '90000' })
+    const payment = await pay(person)
+    const path = `/v1/approvals/${payment.approval_id}`
+    const used = (decision: Json) => decision.trace.find(({ rule }: Json) => rule === 'daily_limit').used_minor
+    service.clock.advance(86_400)
+    const { body: approval } = await approver.api.get(path)
+    expect([used(payment.decision), used(approval.decision_now)]).toEqual(['90000', '0'])
+    const rejected = (await person.api.post(`${path}/decide`, { decision: 'reject' })).body
+    const late = await approver.api.post(`${path}/decide`, { decision: 'approve' })
+    expect([late.status, late.body.details]).toMatchObject([
+      409,
+      { reason: 'decided', status: 'rejected', decided_by: person.accountId, decided_at: rejected.decisions[0].decided_at },
+    ])
   })
 
   test('its text to sign names the requester, the purpose and the workspace, and never an e-mail', async () => {

@@ -58,6 +58,21 @@ export const mandateStanding = async (
   return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer]
 }
 
+/** As it is without a payment that it already counts. */
+const withoutPayment = (mandate: MandateRecord, counted: Minor): PaymentMandate =>
+  forPayment({
+    ...mandate,
+    status: mandate.status === 'expired' ? 'active' : mandate.status,
+    spentMinor: mandate.spentMinor - counted,
+    paymentsMade: mandate.paymentsMade - 1,
+  })
+
+/** For the reader of a payment that the mandate counts: nothing is locked. */
+export const readMandateOf = async (db: Db, workspaceId: Uuid, id: Uuid, counted: Minor): Promise<PaymentMandate | undefined> => {
+  const mandate = await findMandateIn(db, workspaceId, id)
+  return mandate && withoutPayment(mandate, counted)
+}
+
 /** For simulations: nothing is locked. */
 export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentMandate> => {
   const mandate = await findMandateIn(db, workspaceId, id)
@@ -74,12 +89,7 @@ export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?:
   const mandate = await lockMandate(tx, id)
   if (mandate?.workspaceId !== workspaceId) return undefined
   if (counted === undefined) return forPayment(mandate)
-  return forPayment({
-    ...mandate,
-    status: mandate.status === 'expired' ? 'active' : mandate.status,
-    spentMinor: mandate.spentMinor - counted,
-    paymentsMade: mandate.paymentsMade - 1,
-  })
+  return withoutPayment(mandate, counted)
 }
 
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`

@@ -97,7 +97,7 @@ export const TraceEntry = z.object({
   decisive: z.boolean().optional().meta({ description: 'This rule decided the outcome.' }),
 })
 
-const Warning = z.discriminatedUnion('code', [
+export const Warning = z.discriminatedUnion('code', [
   z.object({ code: z.literal('possible_duplicate'), payment_id: IdOut('payment'), created_at: TimeOut }),
   z.object({
     code: z.enum(['new_payee', 'changed_payee']).meta({

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/pg-core'
 import { canSign } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { type Db, first } from '../../../db/client.ts'
+import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
@@ -17,17 +17,21 @@ import type { Minor } from '../../../lib/money.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
+type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
+
 /**
- * Information that helps to decide and is not part of the approval itself: earlier payments to this payee, what the limits leave, who else
- * may decide.
+ * Information that helps to decide and is not part of the approval itself: earlier payments to this payee (null for a batch), what the limits
+ * leave, who else may decide.
  */
 export type ApprovalContext = {
-  paymentsCount: number
-  lastPaidAt: Date | null
-  typicalAmountMinor: Minor | null
+  payee: PayeeHistory | null
+  /** More than three times the usual amount. */
+  isUnusual: boolean
   availableAfterMinor: Minor
   eligibleApprovers: Uuid[]
 }
+
+const unusualFactor = 3n
 
 const earlier = alias(payments, 'earlier')
 
@@ -35,9 +39,10 @@ const earlier = alias(payments, 'earlier')
  * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
  * account. The median, because one unusual payment does not move it.
  */
-const payeeHistory = prepare('approvals.payee_history', { approvalId: 'uuid' }, (orm, at) =>
+const payeeHistories = prepare('approvals.payee_histories', { approvalIds: 'uuid[]' }, (orm, at) =>
   orm
     .select({
+      approvalId: approvals.id,
       paymentsCount: sql<number>`count(*)::int`,
       lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
       typicalAmountMinor: sql<Minor | null>`percentile_disc(0.5) within group (order by ${earlier.amountMinor})`,
@@ -45,8 +50,11 @@ const payeeHistory = prepare('approvals.payee_history', { approvalId: 'uuid' }, 
     .from(approvals)
     .innerJoin(payments, eq(payments.id, approvals.paymentId))
     .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
-    .where(and(eq(approvals.id, at.approvalId), sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`)),
+    .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
+    .groupBy(approvals.id),
 )
+
+const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
 
 const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at) =>
   orm
@@ -64,32 +72,38 @@ const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at
     .orderBy(asc(members.id)),
 )
 
-/** Reads what is known without the approval itself: a route sends these statements together with those that read the approval. */
-export const readContext = async (
+/**
+ * Reads what is known without the approvals themselves: a route of one approval sends these statements together with those that read it.
+ */
+export const readContexts = async (
   db: Db,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
-  approvalId: Uuid,
+  approvalIds: readonly Uuid[],
 ): Promise<(record: ApprovalRecord) => ApprovalContext> => {
-  const [history, mayDecide, { availableMinor }] = await Promise.all([
-    first(db, payeeHistory, { approvalId }),
+  const [histories, mayDecide, { availableMinor }] = await Promise.all([
+    db.run(payeeHistories, { approvalIds }),
     db.run(deciders, { workspaceId: workspace.id }),
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
   ])
-  if (!history) throw new Error('a statement that always answers did not')
+  const historyOf = new Map(histories.map(({ approvalId, ...history }) => [approvalId, history]))
   return (record) => {
+    const { approval, payment } = record
     // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
     const excluded = new Set([
       ...currentDecisions(record)
         .filter((decision) => counts(record, decision))
         .map(({ accountId }) => accountId),
-      ...(record.approval.separationOfDuties ? [record.payment.initiatorAccountId] : []),
+      ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
     ])
+    const payee = approval.batchId === null ? (historyOf.get(approval.id) ?? neverPaid) : null
+    const typical = payee?.typicalAmountMinor ?? null
     return {
-      ...history,
+      payee,
+      isUnusual: typical !== null && payment.amountMinor > typical * unusualFactor,
       availableAfterMinor: availableMinor,
       eligibleApprovers: mayDecide
-        .filter((decider) => record.approval.approvalProof === 'any' || decider.canSign)
+        .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
         .map(({ accountId }) => accountId)
         .filter((id) => !excluded.has(id)),
     }

@@ -71,12 +71,31 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
 export const approvalsGiven = (record: Pick<ApprovalRecord, 'approval' | 'decisions'>): number =>
   currentDecisions(record).filter((decision) => decision.decision === 'approve' && counts(record, decision)).length
 
-const presentContext = (context: ApprovalContext): NonNullable<Approval['context']> => ({
-  payee: {
-    payments_count: context.paymentsCount,
-    last_paid_at: isoTimeOrNull(context.lastPaidAt),
-    typical_amount_minor: minor(context.typicalAmountMinor),
+type PresentedContext = NonNullable<Approval['context']>
+
+/** What an approver should look at first. A batch's signed text counts what is unusual in it. */
+const cautionsOf = (
+  { approval, payment, firstPayment }: ApprovalRecord,
+  context: ApprovalContext,
+): PresentedContext['warnings'] => {
+  if (approval.batchId !== null) return []
+  const typical = context.payee?.typicalAmountMinor ?? null
+  return [
+    ...(payment.snapshot.decision as Decision).warnings,
+    ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
+    ...(context.isUnusual && typical !== null
+      ? [{ code: 'unusual_amount' as const, typical_amount_minor: formatMinor(typical) }]
+      : []),
+  ]
+}
+
+const presentContext = (record: ApprovalRecord, context: ApprovalContext): PresentedContext => ({
+  payee: context.payee && {
+    payments_count: context.payee.paymentsCount,
+    last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
+    typical_amount_minor: minor(context.payee.typicalAmountMinor),
   },
+  warnings: cautionsOf(record, context),
   available_after_minor: formatMinor(context.availableAfterMinor),
   eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
 })
@@ -96,12 +115,12 @@ export const presentApproval = madeOnce((record: ApprovalRecord, context?: Appro
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     expires_at: isoTime(approval.expiresAt),
     created_at: isoTime(approval.createdAt),
-    ...(context && { context: presentContext(context) }),
+    ...(context && { context: presentContext(record, context) }),
   }
 })
 
 /** As lists have it. */
-export const presentListed = madeOnce((record: ApprovalRecord): Approval => {
-  const approval = presentApproval(record)
+export const presentListed = madeOnce((record: ApprovalRecord, context?: ApprovalContext): Approval => {
+  const approval = presentApproval(record, context)
   return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
 })

@@ -1,11 +1,14 @@
+import type { Principal } from '../../../auth/principal.ts'
 import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
+import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
-import { readContext } from './context.ts'
+import { decideAt } from '../lifecycle/recheck.ts'
+import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { presentApproval, presentListed } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
@@ -28,6 +31,20 @@ const decisionRefusals = [
 
 const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
+/** What helps to decide, for those that still wait. */
+const withContexts = async (
+  deps: Pick<Deps, 'db'>,
+  workspace: Principal['workspace'],
+  records: readonly ApprovalRecord[],
+): Promise<{ record: ApprovalRecord; context: ApprovalContext | undefined }[]> => {
+  const waiting = records.filter(({ approval }) => approval.status === 'pending').map(({ approval }) => approval.id)
+  const contextOf = waiting.length === 0 ? undefined : await readContexts(deps.db, workspace, waiting)
+  return records.map((record) => ({
+    record,
+    context: record.approval.status === 'pending' ? contextOf?.(record) : undefined,
+  }))
+}
+
 export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
     path,
@@ -43,9 +60,10 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) => listApprovals(deps.db, workspace.id, page, request.query.status),
-          idOf: (row) => row.approval.id,
-          present: (rows) => rows.map((row) => presentListed(row)),
+          read: async (page) =>
+            withContexts(deps, workspace, await listApprovals(deps.db, workspace.id, page, request.query.status)),
+          idOf: ({ record }) => record.approval.id,
+          present: (rows) => rows.map(({ record, context }) => presentListed(record, context)),
         }),
       )
     },
@@ -61,10 +79,16 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { id } = request.params
       const [record, contextOf] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
-        readContext(deps.db, workspace, id),
+        readContexts(deps.db, workspace, [id]),
       ])
       if (!record) throw notFound()
-      return reply.send(presentApproval(record, contextOf(record)))
+      const { approval, payment } = record
+      const waits = approval.status === 'pending' && approval.batchId === null
+      const now = waits ? await decideAt(deps.db, payment, deps.clock.now()) : null
+      return reply.send({
+        ...presentApproval(record, contextOf(record)),
+        ...(now && { decision_now: presentDecision(now, payment.currency) }),
+      })
     },
   )
   app.post(

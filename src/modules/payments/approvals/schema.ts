@@ -7,7 +7,7 @@ import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/approval-proofs.ts'
 import { railNames } from '../../../lib/rail-names.ts'
-import { Decision } from '../../policies/schema.ts'
+import { Decision, Warning } from '../../policies/schema.ts'
 
 export const PaymentSummary = z
   .object({
@@ -49,12 +49,29 @@ export const BatchSummary = z
   })
   .meta({ id: 'PaymentBatchSummary' })
 
+const ApprovalWarning = z.union([
+  Warning,
+  z.object({
+    code: z.literal('first_payment').meta({ description: 'Nothing has been paid to this destination from this workspace yet.' }),
+  }),
+  z.object({
+    code: z.literal('unusual_amount').meta({ description: 'More than three times what is usually paid to this destination.' }),
+    typical_amount_minor: MinorOut,
+  }),
+])
+
 const ApprovalContext = z
   .object({
-    payee: z.object({
-      payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
-      last_paid_at: TimeOut.nullable(),
-      typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
+    payee: z
+      .object({
+        payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
+        last_paid_at: TimeOut.nullable(),
+        typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
+      })
+      .nullable()
+      .meta({ description: 'What is known of the payee; null for a batch.' }),
+    warnings: z.array(ApprovalWarning).meta({
+      description: 'What an approver should look at first: the warnings of the decision, and what is unusual about the payment.',
     }),
     available_after_minor: MinorOut.meta({ description: 'The available balance of the paying account after this payment.' }),
     eligible_approvers: z.array(IdOut('account')).meta({
@@ -94,7 +111,11 @@ export const Approval = z
       .meta({ description: 'The canonical messages, to be signed as they are.' }),
     expires_at: TimeOut,
     created_at: TimeOut,
-    context: ApprovalContext.optional().meta({ description: 'Only where one approval is read: what helps to decide it.' }),
+    context: ApprovalContext.optional().meta({ description: 'Where approvals that wait are read: what helps to decide them.' }),
+    decision_now: Decision.optional().meta({
+      description:
+        'Only where one approval of one payment is read while it waits: how the payment would be decided now, by the rules and with the usage of this moment. `payment.decision` is the one that asked for the approval.',
+    }),
   })
   .meta({ id: 'Approval' })
 export type Approval = z.output<typeof Approval>

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import type { ErrorCode } from '../../../errors/catalogue.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
@@ -8,8 +8,8 @@ import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { Evaluation, Periods, Usage } from '../../../policy/types.ts'
-import { loadMandate } from '../../mandates/for-payments.ts'
+import type { Decision, Evaluation, Periods, Usage } from '../../../policy/types.ts'
+import { loadMandate, type PaymentMandate, readMandateOf } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
@@ -93,43 +93,68 @@ const withoutOwnUnapproved = (
     ? [...unapproved, { paymentType, rail, grantLineage, amountMinor: -amountMinor }]
     : unapproved
 
-const decideOne = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  { payment, day }: Again,
+/** What a payment is decided from again: as of `at`, without its own charges. */
+const evaluationAgain = (
+  { payment, day, at }: Again & { at: Date },
   state: LockedState,
-  authority: Authority,
-): Promise<Obstacle | undefined> => {
+  { lineage }: Authority,
+  mandate: PaymentMandate | null | undefined,
+): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
-  const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
-  const { lineage, approvers, signers } = authority
-  if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
-  if (!holdsApprovals(authority))
-    return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
+  const periods = { ...periodsAt(at, effectiveTimeZone(zone, at)), day, month: monthOf(day) }
   const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
-  const stop = stopped(context, authority)
-  if (stop) return stop
   const own: PaymentContext = {
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, lineage, periods),
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
   }
-  const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
-  const evaluation = evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null)
+  return { context, evaluation: evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null) }
+}
+
+const decideOne = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  again: Again,
+  state: LockedState,
+  authority: Authority,
+): Promise<Obstacle | undefined> => {
+  const { payment, day } = again
+  const { approvers, signers } = authority
+  if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
+  if (!holdsApprovals(authority))
+    return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
+  const { workspaceId, mandateId, amountMinor } = payment
+  const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
+  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
+  const stop = stopped(context, authority)
+  if (stop) return stop
   const decision = evaluate(evaluation)
-  if (stillCovered(decision, { approverAccountIds: approvers, signedAccountIds: signers, initiatorAccountId })) {
+  const given = { approverAccountIds: approvers, signedAccountIds: signers, initiatorAccountId: payment.initiatorAccountId }
+  if (stillCovered(decision, given)) {
     if (payment.countedDay !== day) use(state, payment, evaluation)
     return undefined
   }
   return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
+}
+
+/** What decisions about these payments depend on now. */
+const stateOf = (db: Db, again: readonly Again[], authorityOf: (paymentId: Uuid) => Authority): Promise<LockedState> => {
+  const payments = again.map(({ payment }) => payment)
+  return readState(db, {
+    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
+    grantIds: unique(payments.flatMap(({ id }) => authorityOf(id).lineage)),
+    beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
+    accountReferences: payments.map(({ accountReference }) => accountReference),
+    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
+  })
 }
 
 /**
@@ -143,20 +168,14 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
     tx,
     payments.map(({ id }) => id),
   )
-  const state = await readState(tx, {
-    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
-    grantIds: unique(payments.flatMap(({ id }) => authorityOf(id).lineage)),
-    beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
-    accountReferences: payments.map(({ accountReference }) => accountReference),
-    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
-  })
+  const state = await stateOf(tx, again, authorityOf)
   const obstacles: (Obstacle | undefined)[] = []
   for (const each of again) obstacles.push(await decideOne(tx, deps, each, state, authorityOf(each.payment.id)))
   return obstacles
 }
 
-const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
-  const workspace = await findWorkspace(tx, workspaceId)
+const currentPeriods = async (db: Db, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
+  const workspace = await findWorkspace(db, workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
   const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = workspace
   return periodsAt(at, effectiveTimeZone({ timeZone, nextTimeZone, nextFrom }, at))
@@ -200,4 +219,17 @@ export const countOnApproval = async (
   const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
   await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
   return obstacles
+}
+
+/** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
+export const decideAt = async (db: Db, payment: PaymentRecord, at: Date): Promise<Decision> => {
+  const [{ day }, authorityOf] = await Promise.all([currentPeriods(db, payment, at), readAuthority(db, [payment.id])])
+  const again = { payment, day }
+  const { workspaceId, mandateId, amountMinor } = payment
+  const [state, mandate] = await Promise.all([
+    stateOf(db, [again], authorityOf),
+    mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
+  ])
+  const { evaluation } = evaluationAgain({ ...again, at }, state, authorityOf(payment.id), mandate)
+  return evaluate(evaluation)
 }
