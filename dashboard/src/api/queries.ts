@@ -19,6 +19,10 @@ export const workspacesQuery = queryOptions({
   queryKey: ['workspaces'],
   queryFn: () => call(api.GET('/v1/workspaces', { params: { query: { limit: 100 } } })),
 })
+export const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: () => call(api.GET('/v1/accounts/me/passkeys', { params: { query: { limit: 100 } } })),
+})
 export const sessionsQuery = infiniteQueryOptions({
   queryKey: ['sessions'],
   queryFn: ({ pageParam }) =>

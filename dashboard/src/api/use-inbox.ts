@@ -1,4 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { cautionsOf } from '../lib/approval-cautions.ts'
+import { counts } from '../lib/approval-proof.ts'
 import { approvalSubject } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
 import { api, call } from './client.ts'
@@ -27,15 +29,21 @@ export const inboxQuery = (workspaceId: string) => ({
 
 /** Whether this person is asked: no one whose decision counts already, and no one about a request of their own under separation of duties. */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
-  !approval.decisions.some((decision) => decision.account_id === accountId && decision.voided_at === null) &&
-  !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
+  !approval.decisions.some(
+    (decision) => decision.account_id === accountId && decision.voided_at === null && counts(approval, decision),
+  ) && !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
 
 const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')
 
 const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
 
+const isOdd = ({ approval }: InboxItem): boolean => cautionsOf(approval).length > 0
+
+/** What needs a closer look comes first, then what expires first. */
+const byCaution = (a: InboxItem, b: InboxItem): number => Number(isOdd(b)) - Number(isOdd(a)) || byExpiry(a, b)
+
 export type Inbox = {
-  /** Approvals that this person can decide, in every workspace, the most urgent first. */
+  /** Approvals that this person can decide, in every workspace: those with a caution first, then the most urgent. */
   forMe: InboxItem[]
   /** Approvals that wait for someone else, in the workspaces that this person can see. */
   others: InboxItem[]
@@ -62,7 +70,7 @@ export const useInbox = (): Inbox => {
       const forMe = items.filter((item) => item.decides && isForMe(item.approval, account.id))
       const others = items.filter((item) => !forMe.includes(item))
       return {
-        forMe: forMe.sort(byExpiry),
+        forMe: forMe.sort(byCaution),
         others: others.sort(byExpiry),
         isPending: results.some(({ isPending }) => isPending),
         error: results.find(({ error }) => error)?.error ?? null,

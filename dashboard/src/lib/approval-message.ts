@@ -16,6 +16,16 @@ const readable = (name: string, value: string): string => {
   return name === 'Destination' && isRail(rail) ? `${railFacts[rail].label}, ${mask.join(' ')}` : value
 }
 
+/** What a batch's text says about its items. */
+export const readBatchMessage = (message: string): { firsts: string; unusual: string } => {
+  const after = (label: string) =>
+    message
+      .split('\n')
+      .find((line) => line.startsWith(`${label}: `))
+      ?.slice(label.length + 2) ?? '0'
+  return { firsts: after('Payees never paid before'), unusual: after('Amounts far from the last payment') }
+}
+
 export type ReadMessage = { amount: string | null; beneficiary: string | null; facts: (readonly [name: string, value: string])[] }
 
 /** Reads the facts out of the text that is signed, so that what the page shows is what is signed. */

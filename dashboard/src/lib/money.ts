@@ -32,6 +32,12 @@ export const parseMajor = (text: string): string | null => {
 export const editableMajor = (minor: string | null | undefined): string =>
   minor == null ? '' : majorText(minor).replaceAll(',', '').replace(/\.00$/, '')
 
+/** How many times an amount is another one: "2.4", and from ten on in whole numbers. */
+export const multipleOf = (minor: string, of: string): string => {
+  const times = Number(minor) / Number(of)
+  return times >= 10 ? Math.round(times).toLocaleString('en') : String(Math.round(times * 10) / 10)
+}
+
 export const compareMinor = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 
 /** How much of a limit is used, 0 to 1. */

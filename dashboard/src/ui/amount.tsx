@@ -4,7 +4,7 @@ import { majorText } from '../lib/money.ts'
 type AmountProps = {
   minor: string
   currency: string
-  size?: 'normal' | 'medium' | 'big'
+  size?: 'normal' | 'medium' | 'big' | 'hero'
   /** A change of a balance: shown with its sign. */
   signed?: boolean
   /** In the colour of income. Money that is only returned is not income. */

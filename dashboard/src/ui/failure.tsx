@@ -3,6 +3,7 @@ import { adviceFor, messageOf, pageFor } from '../api/advice.ts'
 import { ApiError } from '../api/error.ts'
 import { plainWords } from '../lib/field-words.ts'
 import { capitalized } from '../lib/list-words.ts'
+import { PasskeyError } from '../passkey/passkey.ts'
 import { WalletError } from '../wallet/provider.ts'
 import { Button } from './button.tsx'
 import { CopyText } from './copy.tsx'
@@ -15,7 +16,7 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const page = pageFor(error)
   return (
     <Notice tone="bad" title={plainWords(messageOf(error))} live>
-      {!(error instanceof WalletError) && (
+      {!(error instanceof WalletError || error instanceof PasskeyError) && (
         <p className="quiet">
           {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
         </p>

@@ -1,17 +1,19 @@
 import { PageHeader } from '../../ui/layout.tsx'
 import { BalanceFacts } from './balance-facts.tsx'
 import { Identities } from './identities.tsx'
+import { Passkeys } from './passkeys.tsx'
 import { Preferences } from './preferences.tsx'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 
 export const AccountPage = () => (
   <div className="stack">
-    <PageHeader title="Account" lead="Your profile, sign-in methods and sessions." />
+    <PageHeader title="Account" lead="Your profile, sign-in methods, passkeys and sessions." />
     <div className="split">
       <div className="stack">
         <Profile />
         <Identities />
+        <Passkeys />
         <Sessions />
       </div>
       <div className="stack split-aside">

@@ -1,18 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
+import { noteOpened } from '../../lib/approval-cautions.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { BatchLines } from '../batches/batch-lines.tsx'
-import { ApprovalSummary } from './approval-summary.tsx'
+import { ApprovalDetails } from './approval-details.tsx'
 import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
+import { DecisionCard } from './decision-card.tsx'
 import { Decisions } from './decisions.tsx'
+import { OtherWays } from './other-ways.tsx'
 import { PaymentOutcome } from './payment-outcome.tsx'
 import { SignedText } from './sign-decision.tsx'
+import { useReviewQueue } from './use-review-queue.ts'
 
 type Approval = Schemas['Approval']
 
@@ -21,17 +26,11 @@ const back = { href: '/approvals', label: 'Approvals' }
 export const ApprovalPage = ({ id }: { id: string }) => {
   const approval = useQuery(approvalQuery(id))
   return (
-    <div className="stack">
+    <div className="stack decision-page">
       <PageHeader
         title={approval.data ? subjectWords(approval.data) : 'Approval'}
         back={back}
-        actions={
-          approval.data?.payment ? (
-            <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>
-          ) : (
-            approval.data?.batch && <LinkButton href={`/payments/batches/${approval.data.batch.id}`}>View list</LinkButton>
-          )
-        }
+        actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
       />
       {approval.isPending && (
         <div className="card">
@@ -48,34 +47,38 @@ export const ApprovalPage = ({ id }: { id: string }) => {
 
 const ApprovalDetail = ({ approval }: { approval: Approval }) => {
   const people = usePeople()
+  const queue = useReviewQueue(approval)
   const pending = approval.status === 'pending'
+  useEffect(() => noteOpened(approval.id), [approval.id])
   return (
-    <div className="split">
-      <Card>
-        <ApprovalSummary approval={approval} people={people} />
-      </Card>
-      <div className="stack split-aside">
+    <>
+      <DecisionCard approval={approval} people={people} place={pending ? queue.place : null}>
         {pending ? (
-          <Decide approval={approval} />
+          <Decide approval={approval} onDecided={queue.goOn} />
         ) : (
           <PaymentOutcome approval={approval} paymentId={approval.payment?.id ?? null} />
         )}
-        <Decisions approval={approval} people={people} />
-      </div>
-      <div className="split-below">
-        {approval.payment ? (
-          <Card title="Policy checks" note="Every rule that was checked.">
-            <DecisionTrace decision={approval.payment.decision} currency={approval.payment.currency} />
-          </Card>
-        ) : (
-          <div className="stack">
-            {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
-            <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the list.">
-              <SignedText message={approval.signing.approve} />
-            </Card>
-          </div>
-        )}
-      </div>
-    </div>
+      </DecisionCard>
+      {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
+      <Decisions approval={approval} people={people} />
+      {pending && <OtherWays approval={approval} />}
+      <ApprovalDetails approval={approval} people={people} />
+      <PolicyChecks approval={approval} />
+    </>
+  )
+}
+
+/** While it waits, as the rules would decide it at this moment; afterwards, as they decided when it was asked for. */
+const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { approval: Approval }) => {
+  if (!payment)
+    return (
+      <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the list.">
+        <SignedText message={signing.approve} />
+      </Card>
+    )
+  return (
+    <Card title="Policy checks" note={now ? 'Every rule, with what is used now.' : 'Every rule, when it was asked for.'}>
+      <DecisionTrace decision={now ?? payment.decision} currency={payment.currency} />
+    </Card>
   )
 }

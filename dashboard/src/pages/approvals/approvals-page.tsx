@@ -1,12 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { approvalsQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
 import { type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { usePeopleOf } from '../../api/use-people.ts'
+import { fitsBulk } from '../../lib/approval-cautions.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
+import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
@@ -33,7 +36,11 @@ const usePeopleIn = (items: readonly InboxItem[]) => usePeopleOf([...new Set(ite
 type ForMeProps = { items: InboxItem[]; isPending: boolean; error: unknown; several: boolean }
 
 const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
-  const review = useReview(items.map(({ approval }) => approval))
+  const open = useOpenApproval(items)
+  const review = useReview(
+    items.map(({ approval }) => approval),
+    open,
+  )
   const people = usePeopleIn(items)
   const keys = items.length > 0 && (
     <span className="faint small row row-tight keys-hint">
@@ -62,17 +69,7 @@ const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
                 item={item}
                 people={people}
                 named={several}
-                check={
-                  items.length > 1 && (
-                    <input
-                      type="checkbox"
-                      className="row-check"
-                      aria-label={`Select ${subjectWords(item.approval)}`}
-                      checked={review.selected.has(item.approval.id)}
-                      onChange={() => review.toggle(item.approval.id)}
-                    />
-                  )
-                }
+                check={items.length > 1 && <Tick item={item} review={review} />}
               />
             </li>
           ))}
@@ -90,8 +87,45 @@ const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
   )
 }
 
-const SelectionBar = ({ review, items }: { review: ReturnType<typeof useReview>; items: readonly InboxItem[] }) => {
-  const { chosen } = review
+type Review = ReturnType<typeof useReview>
+
+const useOpenApproval = (items: readonly InboxItem[]) => {
+  const { workspace } = useSession()
+  const switchTo = useSwitchWorkspace()
+  const [, navigate] = useLocation()
+  return ({ id }: Pick<Schemas['Approval'], 'id'>) => {
+    const there = items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id
+    if (there === workspace.id) navigate(`/approvals/${id}`)
+    else switchTo(there, `/approvals/${id}`)
+  }
+}
+
+/** One with a caution cannot be ticked before it was opened. */
+const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
+  const fits = fitsBulk(approval)
+  const label = `Select ${subjectWords(approval)}`
+  return (
+    <input
+      type="checkbox"
+      className="row-check"
+      aria-label={fits ? label : `${label}: open it first`}
+      title={fits ? undefined : 'Open it first'}
+      disabled={!fits}
+      checked={fits && review.selected.has(approval.id)}
+      onChange={() => review.toggle(approval.id)}
+    />
+  )
+}
+
+const selectAllWords = (ticked: number, apart: number): string => {
+  if (apart === 0) return 'Select all'
+  const first = `${countWords(apart, 'payment')} to open first`
+  return ticked === 0 ? capitalized(first) : `Select the other ${ticked}. ${first}`
+}
+
+const SelectionBar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
+  const { chosen, ticked } = review
+  const apart = items.length - ticked.length
   const sum = shortMoney(
     sumMinor(chosen.map((approval) => approvalSubject(approval).amountMinor)),
     items[0]?.workspace.currency ?? '',
@@ -99,8 +133,17 @@ const SelectionBar = ({ review, items }: { review: ReturnType<typeof useReview>;
   return (
     <div className="selection-bar">
       <label className="check">
-        <input type="checkbox" checked={chosen.length === items.length} onChange={review.selectAll} />
-        <span>{chosen.length === 0 ? 'Select all' : `${countWords(chosen.length, 'payment')} selected, ${sum}`}</span>
+        <input
+          type="checkbox"
+          checked={chosen.length > 0 && chosen.length === ticked.length}
+          disabled={ticked.length === 0}
+          onChange={review.selectAll}
+        />
+        <span>
+          {chosen.length === 0
+            ? selectAllWords(ticked.length, apart)
+            : `${countWords(chosen.length, 'payment')} selected, ${sum}`}
+        </span>
       </label>
       {chosen.length > 0 && (
         <div className="row row-tight">

@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { type Choice, subjectWords } from './decided-words.ts'
+import { LateDecision } from './late-decision.tsx'
 import { useDecide } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
@@ -89,7 +90,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
         maxLength={500}
         hint={approves ? 'Saved with your decision.' : 'The requester sees it.'}
       />
-      <Failure error={decide.error} />
+      <LateDecision error={decide.error} fallback={<Failure error={decide.error} />} />
     </Dialog>
   )
 }

@@ -1,27 +1,28 @@
 import { useState } from 'react'
-import { useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { useInbox } from '../../api/use-inbox.ts'
+import { counts } from '../../lib/approval-proof.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
+import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
-import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Card, Notice } from '../../ui/layout.tsx'
-import { useWallets } from '../../wallet/discovery.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { Notice } from '../../ui/layout.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import type { Choice } from './decided-words.ts'
-import { ShareLink } from './share-link.tsx'
-import { SignDecision, SignedText } from './sign-decision.tsx'
+import { LateDecision } from './late-decision.tsx'
 import { useAfterDecision } from './use-decide.ts'
+import { useDecideByPasskey, useOwnPasskeys } from './use-passkeys.ts'
 
 type Approval = Schemas['Approval']
 
 /** The reader's decision that counts now. */
-const useOwnDecision = ({ decisions }: Approval): Choice | undefined => {
+const useOwnDecision = (approval: Approval): Choice | undefined => {
   const { account } = useSession()
-  return decisions.find(({ account_id, voided_at }) => account_id === account.id && voided_at === null)?.decision
+  return approval.decisions.find(
+    (decision) => decision.account_id === account.id && decision.voided_at === null && counts(approval, decision),
+  )?.decision
 }
 
 /** Why the reader can't decide, or null when they can. */
@@ -33,54 +34,64 @@ const useHindrance = (approval: Approval): string | null => {
   return null
 }
 
-/** Opens the next approval that waits for this person, in any workspace. Does nothing after the last. */
-const useNext = (approval: Approval) => {
-  const { workspace } = useSession()
-  const { forMe } = useInbox()
-  const switchTo = useSwitchWorkspace()
-  const [, navigate] = useLocation()
-  const next = forMe.find((item) => item.approval.id !== approval.id)
-  return () => {
-    if (!next) return
-    const href = `/approvals/${next.approval.id}`
-    if (next.workspace.id === workspace.id) navigate(href)
-    else switchTo(next.workspace.id, href)
-  }
-}
+const passkeyLabel = 'Approve with Face ID, fingerprint or security key'
 
-export const Decide = ({ approval }: { approval: Approval }) => {
+type DecideProps = { approval: Approval; onDecided: () => void }
+
+/** The buttons, always in sight: the passkey first where the reader has one. */
+export const Decide = ({ approval, onDecided }: DecideProps) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const hindrance = useHindrance(approval)
   const approved = useOwnDecision(approval) === 'approve'
-  const goOn = useNext(approval)
-  const approve = hindrance || approved ? {} : { a: () => setDeciding('approve') }
-  useShortcuts(hindrance ? {} : { ...approve, r: () => setDeciding('reject') })
+  const passkeys = useOwnPasskeys()
+  const after = useAfterDecision()
+  const signing = useDecideByPasskey(approval, passkeys, (decided) => {
+    after([decided])
+    onDecided()
+  })
+  const bySignature = approval.approval_proof === 'signature'
+  const byPasskey = passkeys.length > 0
+  const approve = () => {
+    if (byPasskey && !signing.isPending) signing.mutate('approve')
+    else if (!byPasskey && !bySignature) setDeciding('approve')
+  }
+  const reject = () => setDeciding('reject')
+  useShortcuts(hindrance ? {} : { ...(!approved && { a: approve }), r: reject })
+  if (hindrance) return <Notice tone="info">{hindrance}</Notice>
   return (
-    <Card title="Your decision">
-      <div className="stack">
-        {hindrance && <Notice tone="info">{hindrance}</Notice>}
-        {!hindrance && approved && (
-          <>
-            <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
-            <Button variant="danger" icon="cross" onClick={() => setDeciding('reject')}>
-              Reject <kbd>r</kbd>
-            </Button>
-          </>
+    <div className="stack-s">
+      {approved && (
+        <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
+      )}
+      {!approved && bySignature && !byPasskey && (
+        <Notice tone="info" title="Only an approval by passkey or wallet counts">
+          <p className="quiet">
+            {hasPasskeys() ? <Link href="/account">Add a passkey</Link> : 'Add a passkey on your Account page'}, or sign with your
+            wallet below.
+          </p>
+        </Notice>
+      )}
+      <LateDecision error={signing.error} fallback={<Failure error={signing.error} />} />
+      <div className="decide-bar">
+        {!approved && byPasskey && (
+          <Button variant="primary" size="large" wide icon="fingerprint" busy={signing.isPending} onClick={approve}>
+            {passkeyLabel}
+          </Button>
         )}
-        {!hindrance && !approved && (
-          <>
-            <div className="decide-bar">
-              <Button variant="primary" size="large" wide icon="check" onClick={() => setDeciding('approve')}>
-                Approve <kbd>a</kbd>
-              </Button>
-              <Button variant="danger" size="large" wide icon="cross" onClick={() => setDeciding('reject')}>
-                Reject <kbd>r</kbd>
-              </Button>
-            </div>
-            <SignHere approval={approval} />
-          </>
+        {!approved && !bySignature && (
+          <Button
+            variant={byPasskey ? 'secondary' : 'primary'}
+            size="large"
+            wide
+            icon="check"
+            onClick={() => setDeciding('approve')}
+          >
+            {byPasskey ? 'Approve without it' : 'Approve'} {!byPasskey && <kbd>a</kbd>}
+          </Button>
         )}
-        <ShareLink approvalId={approval.id} />
+        <Button variant="danger" size="large" wide icon="cross" onClick={reject}>
+          Reject <kbd>r</kbd>
+        </Button>
       </div>
       {deciding && (
         <DecideDialog
@@ -88,50 +99,11 @@ export const Decide = ({ approval }: { approval: Approval }) => {
           choice={deciding}
           onDecided={() => {
             setDeciding(null)
-            goOn()
+            onDecided()
           }}
           onClose={() => setDeciding(null)}
         />
       )}
-    </Card>
-  )
-}
-
-/** Only where this browser has a wallet to sign with. */
-const SignHere = ({ approval }: { approval: Approval }) => {
-  const wallets = useWallets()
-  const [signing, setSigning] = useState<Choice | null>(null)
-  if (wallets.length === 0) return null
-  return (
-    <div className="stack-xs">
-      <p className="quiet small">Or sign with your wallet</p>
-      <div className="row">
-        <Button size="small" icon="wallet" onClick={() => setSigning('approve')}>
-          Sign approval
-        </Button>
-        <Button size="small" icon="wallet" onClick={() => setSigning('reject')}>
-          Sign rejection
-        </Button>
-      </div>
-      {signing && <SignDialog approval={approval} choice={signing} onClose={() => setSigning(null)} />}
     </div>
-  )
-}
-
-const SignDialog = ({ approval, choice, onClose }: { approval: Approval; choice: Choice; onClose: () => void }) => {
-  const after = useAfterDecision()
-  return (
-    <Dialog title={choice === 'approve' ? 'Sign approval' : 'Sign rejection'} onClose={onClose} wide>
-      <SignedText message={approval.signing[choice]} />
-      <SignDecision
-        id={approval.id}
-        choice={choice}
-        message={approval.signing[choice]}
-        onDecided={(decided) => {
-          after([decided])
-          onClose()
-        }}
-      />
-    </Dialog>
   )
 }

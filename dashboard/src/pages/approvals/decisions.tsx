@@ -23,6 +23,7 @@ export const Decisions = ({ approval, people }: { approval: Schemas['Approval'];
               </p>
               <p className="quiet small">
                 <Time at={decision.decided_at} />
+                {decision.via === 'passkey' && ', signed with a passkey'}
                 {decision.via === 'signature' && `, signed${decision.signer ? ` by ${shortAddress(decision.signer)}` : ''}`}
                 {decision.reason && `: ${decision.reason}`}
               </p>

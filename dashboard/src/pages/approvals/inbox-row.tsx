@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { InboxItem } from '../../api/use-inbox.ts'
+import { cautionsOf, cautionWords } from '../../lib/approval-cautions.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
 import { requesterWords } from '../../lib/requester.ts'
@@ -26,7 +27,6 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
   const subject = approvalSubject(approval)
   const href = `/approvals/${approval.id}`
   const pending = approval.status === 'pending'
-  const warned = pending && subject.isFirstPayment
   return (
     <div className={cx('item inbox-row', check ? 'inbox-row-check' : null)} id={rowId(approval)} data-row>
       {check}
@@ -42,7 +42,12 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
         <span className="item-main">
           <span className="item-title">
             {subject.title}
-            {warned && <Badge tone="warn">First payment</Badge>}
+            {cautionsOf(approval).map((caution) => (
+              <Badge key={caution.code} tone="warn">
+                {cautionWords(caution, subject.amountMinor)}
+              </Badge>
+            ))}
+            {pending && approval.approval_proof === 'signature' && <Badge dot={false}>To be signed</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>
           <span className="block">{subject.purpose}</span>

@@ -11,6 +11,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { type Choice, decidedWords } from './decided-words.ts'
+import { PasskeyByLink } from './passkey-by-link.tsx'
 import { SignDecision, SignedText } from './sign-decision.tsx'
 
 /** For the holder of a signing link: what the wallet will show, and nothing that needs a sign-in. */
@@ -41,6 +42,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
               setChoice={setChoice}
               message={message.data.message}
               isOfChoice={!message.isPlaceholderData}
+              signedIn={account.isSuccess}
               expiresAt={message.data.expires_at}
               onDecided={setDecided}
             />
@@ -70,11 +72,12 @@ type PublicApprovalProps = {
   message: string
   /** False while the message is still the one of the other decision: its facts are the same, but it must not be signed. */
   isOfChoice: boolean
+  signedIn: boolean
   expiresAt: string
   onDecided: (approval: Schemas['Approval']) => void
 }
 
-const PublicApproval = ({ id, choice, setChoice, message, isOfChoice, expiresAt, onDecided }: PublicApprovalProps) => {
+const PublicApproval = ({ id, choice, setChoice, message, isOfChoice, signedIn, expiresAt, onDecided }: PublicApprovalProps) => {
   const { facts } = readMessage(message)
   return (
     <>
@@ -102,6 +105,7 @@ const PublicApproval = ({ id, choice, setChoice, message, isOfChoice, expiresAt,
       </fieldset>
       {isOfChoice ? (
         <>
+          {signedIn && <PasskeyByLink key={`passkey ${choice}`} id={id} choice={choice} onDecided={onDecided} />}
           <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
           <details>
             <summary className="quiet small">The message you sign</summary>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
+import { fitsBulk } from '../../lib/approval-cautions.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import type { Choice } from './decided-words.ts'
 
@@ -13,10 +14,12 @@ type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string |
  * Through the inbox by keyboard: j and k move the focus itself, so that Enter opens and a screen reader follows; x selects; a and r decide
  * what is selected, or else the row that has the focus. Afterwards the focus is on the next one.
  */
-export const useReview = (approvals: readonly Approval[]) => {
+export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [deciding, setDeciding] = useState<Deciding | null>(null)
-  const chosen = approvals.filter(({ id }) => selected.has(id))
+  /** Those that can be decided together. */
+  const ticked = approvals.filter(fitsBulk)
+  const chosen = ticked.filter(({ id }) => selected.has(id))
   const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
   const focusOn = (id: string | undefined) =>
     document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
@@ -41,6 +44,9 @@ export const useReview = (approvals: readonly Approval[]) => {
     const focused = approvals[at()]
     const about = chosen.length > 0 ? chosen : focused ? [focused] : []
     if (about.length === 0) return
+    // What has a caution, or must be signed, is looked at by itself.
+    const [only] = about
+    if (choice === 'approve' && only && about.length === 1 && !fitsBulk(only)) return open(only)
     const left = approvals.filter((approval) => !about.includes(approval))
     const next = left.find((approval) => approvals.indexOf(approval) > at()) ?? left.at(-1)
     setDeciding({ approvals: about, choice, next: next?.id })
@@ -50,7 +56,7 @@ export const useReview = (approvals: readonly Approval[]) => {
     k: () => focusOn(approvals[Math.max(at() - 1, 0)]?.id),
     x: () => {
       const focused = approvals[at()]
-      if (focused) toggle(focused.id)
+      if (focused && fitsBulk(focused)) toggle(focused.id)
     },
     a: () => decide('approve'),
     r: () => decide('reject'),
@@ -59,7 +65,8 @@ export const useReview = (approvals: readonly Approval[]) => {
     selected,
     chosen,
     toggle,
-    selectAll: () => setSelected(new Set(chosen.length === approvals.length ? [] : approvals.map(({ id }) => id))),
+    selectAll: () => setSelected(new Set(chosen.length === ticked.length ? [] : ticked.map(({ id }) => id))),
+    ticked,
     clear: () => setSelected(new Set()),
     decide,
     deciding,

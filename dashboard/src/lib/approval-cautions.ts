@@ -1,0 +1,34 @@
+import type { Schemas } from '../api/types.ts'
+import { multipleOf } from './money.ts'
+
+type Approval = Schemas['Approval']
+export type Caution = NonNullable<Approval['context']>['warnings'][number]
+
+/** What an approver should look at before anything else. A decided approval has none. */
+export const cautionsOf = ({ status, context }: Pick<Approval, 'status' | 'context'>): readonly Caution[] =>
+  status === 'pending' ? (context?.warnings ?? []) : []
+
+/** Two words of each, for a row. A caution without words does not compile. */
+export const cautionWords = (caution: Caution, amountMinor: string): string => {
+  switch (caution.code) {
+    case 'possible_duplicate':
+      return 'Possible duplicate'
+    case 'new_payee':
+      return 'Unconfirmed beneficiary'
+    case 'changed_payee':
+      return 'Name was changed'
+    case 'first_payment':
+      return 'First payment'
+    case 'unusual_amount':
+      return `${multipleOf(amountMinor, caution.typical_amount_minor)} × the usual`
+  }
+}
+
+const opened = new Set<string>()
+
+/** A person has the approval's page before them. */
+export const noteOpened = (id: string): void => void opened.add(id)
+
+/** Whether it can be approved together with others: one with a caution must be opened first, and one to be signed is signed by itself. */
+export const fitsBulk = (approval: Pick<Approval, 'id' | 'status' | 'context' | 'approval_proof'>): boolean =>
+  approval.approval_proof === 'any' && (cautionsOf(approval).length === 0 || opened.has(approval.id))

@@ -1,0 +1,135 @@
+import type { ReactNode } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { readBatchMessage } from '../../lib/approval-message.ts'
+import { approvalSubject } from '../../lib/approval-subject.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
+import { compareMinor, moneyText, multipleOf, shortMoney } from '../../lib/money.ts'
+import { railFacts } from '../../lib/rails.ts'
+import { requesterWords } from '../../lib/requester.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { Countdown, Time } from '../../ui/time.tsx'
+import { Cautions } from './cautions.tsx'
+
+type Approval = Schemas['Approval']
+type Props = {
+  approval: Approval
+  people: (accountId: string) => string
+  /** "3 of 12", where several wait. */
+  place: string | null
+  children: ReactNode
+}
+
+type Fact = { label: string; value: ReactNode; note?: ReactNode }
+
+const twice = (minor: string): string => (BigInt(minor) * 2n).toString()
+
+const comparison = (amountMinor: string, currency: string, typical: string | null): Fact => {
+  const label = 'Amount'
+  if (typical === null) return { label, value: 'First payment', note: 'Nothing to compare it with' }
+  const note = `Usually ${shortMoney(typical, currency)}`
+  return compareMinor(amountMinor, twice(typical)) >= 0
+    ? { label, value: `${multipleOf(amountMinor, typical)} × the usual`, note }
+    : { label, value: 'About the usual', note }
+}
+
+const lastPaid = (payee: NonNullable<Approval['context']>['payee']): Fact => ({
+  label: 'Last paid',
+  value: payee?.last_paid_at ? <Time at={payee.last_paid_at} /> : 'Never before',
+  ...(payee && payee.payments_count > 0 && { note: `${countWords(payee.payments_count, 'payment')} so far` }),
+})
+
+const askedBy = (approval: Approval, people: Props['people']): Fact => {
+  const { initiatedBy } = approvalSubject(approval)
+  const agent = initiatedBy.label !== null
+  return {
+    label: 'Asked by',
+    value: agent ? initiatedBy.label : capitalized(requesterWords(initiatedBy, people)),
+    note: (
+      <>
+        {agent ? 'An agent or API key, ' : ''}
+        <Time at={approval.created_at} />
+      </>
+    ),
+  }
+}
+
+const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
+  const { payment, context, signing } = approval
+  const asked = askedBy(approval, people)
+  if (!payment) {
+    const { firsts, unusual } = readBatchMessage(signing.approve)
+    return [
+      { label: 'Never paid before', value: firsts === '0' ? 'None' : firsts, note: 'of its payments' },
+      {
+        label: 'Far from the last amount',
+        value: unusual === '0' ? 'None' : unusual,
+        note: 'more than twice, or less than half',
+      },
+      asked,
+    ]
+  }
+  const payee = context?.payee ?? null
+  return [comparison(payment.amount_minor, payment.currency, payee?.typical_amount_minor ?? null), lastPaid(payee), asked]
+}
+
+const Payee = ({ payment }: { payment: Schemas['PaymentSummary'] }) => (
+  <>
+    <p className="decision-payee">
+      <span className="quiet">to</span> {payment.beneficiary.display_name}
+    </p>
+    <p className="quiet">
+      {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
+      {payment.account_reference && <>, account {payment.account_reference}</>}
+    </p>
+  </>
+)
+
+/** One decision: how much, to whom, what is odd, three facts, why it is asked, and the buttons. */
+export const DecisionCard = ({ approval, people, place, children }: Props) => {
+  const { payment } = approval
+  const subject = approvalSubject(approval)
+  const pending = approval.status === 'pending'
+  return (
+    <section className="card decision-card" aria-label="What is decided">
+      <div className="decision-top">
+        <span className="faint small">{place}</span>
+        {pending ? (
+          <span className="badge badge-warn">
+            <Countdown to={approval.expires_at} suffix=" left" />
+          </span>
+        ) : (
+          <StatusBadge status={approval.status} />
+        )}
+      </div>
+      <div>
+        <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
+        {payment ? <Payee payment={payment} /> : <p className="decision-payee">{subject.title}</p>}
+        {subject.note && <p className="decision-purpose">{subject.note}</p>}
+      </div>
+      <Cautions approval={approval} />
+      <dl className="decision-facts">
+        {factsOf(approval, people).map(({ label, value, note }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd className="strong">{value}</dd>
+            {note && <dd className="quiet small">{note}</dd>}
+          </div>
+        ))}
+      </dl>
+      <p className="decision-why">
+        <span className="quiet">Why you are asked: </span>
+        {subject.reason}
+        {pending && payment && approval.decision_now?.outcome === 'deny' && (
+          <span className="block bad-text">Right now it would be refused: {approval.decision_now.explanation}</span>
+        )}
+        {pending && approval.context && payment && (
+          <span className="block quiet small">
+            {moneyText(approval.context.available_after_minor, payment.currency)} left in the account afterwards.
+          </span>
+        )}
+      </p>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,65 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { useWallets } from '../../wallet/discovery.ts'
+import type { Choice } from './decided-words.ts'
+import { ShareLink } from './share-link.tsx'
+import { SignDecision, SignedText } from './sign-decision.tsx'
+import { useAfterDecision } from './use-decide.ts'
+
+type Approval = Schemas['Approval']
+
+/** A wallet's signature, here or by a link. */
+export const OtherWays = ({ approval }: { approval: Approval }) => {
+  const { can } = useSession()
+  return (
+    <Card title="Other ways to decide">
+      <div className="stack">
+        {can('approval.decide') && <SignHere approval={approval} />}
+        <ShareLink approvalId={approval.id} />
+      </div>
+    </Card>
+  )
+}
+
+/** Only where this browser has a wallet to sign with. */
+const SignHere = ({ approval }: { approval: Approval }) => {
+  const wallets = useWallets()
+  const [signing, setSigning] = useState<Choice | null>(null)
+  if (wallets.length === 0) return null
+  return (
+    <div className="stack-xs">
+      <p className="quiet small">Sign with your wallet</p>
+      <div className="row">
+        <Button size="small" icon="wallet" onClick={() => setSigning('approve')}>
+          Sign approval
+        </Button>
+        <Button size="small" icon="wallet" onClick={() => setSigning('reject')}>
+          Sign rejection
+        </Button>
+      </div>
+      {signing && <SignDialog approval={approval} choice={signing} onClose={() => setSigning(null)} />}
+    </div>
+  )
+}
+
+const SignDialog = ({ approval, choice, onClose }: { approval: Approval; choice: Choice; onClose: () => void }) => {
+  const after = useAfterDecision()
+  return (
+    <Dialog title={choice === 'approve' ? 'Sign approval' : 'Sign rejection'} onClose={onClose} wide>
+      <SignedText message={approval.signing[choice]} />
+      <SignDecision
+        id={approval.id}
+        choice={choice}
+        message={approval.signing[choice]}
+        onDecided={(decided) => {
+          after([decided])
+          onClose()
+        }}
+      />
+    </Dialog>
+  )
+}

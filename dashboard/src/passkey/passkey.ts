@@ -1,0 +1,66 @@
+import type { Schemas } from '../api/types.ts'
+
+/** Why no passkey was made, or nothing was signed, for the person at this device. */
+export class PasskeyError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'PasskeyError'
+  }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  NotAllowedError: 'This device didn’t confirm that it is you, or you cancelled. Nothing was signed.',
+  InvalidStateError: 'This device already has a passkey of your account.',
+  SecurityError: 'Passkeys work only at the service’s own address. Open this page there.',
+  NotSupportedError: 'This device can’t make a passkey that this service accepts. Use another device or a security key.',
+}
+
+const toPasskeyError = (error: unknown): PasskeyError => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const name = cause instanceof Error ? cause.name : ''
+  return new PasskeyError(problems[name] ?? 'This device couldn’t use a passkey. Unlock it and try again.')
+}
+
+/** Whether this browser has passkeys, at this address. */
+export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function'
+
+// Few visits use a passkey, so the library comes when one is.
+const webauthn = () => import('@simplewebauthn/browser')
+
+/** Asks the device for a new passkey. */
+export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise<Schemas['PasskeyRegistration']> => {
+  try {
+    const { startRegistration } = await webauthn()
+    return await startRegistration({ optionsJSON: { ...options, attestation: 'none' } })
+  } catch (error) {
+    throw toPasskeyError(error)
+  }
+}
+
+const base64url = (bytes: ArrayBuffer): string =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+
+/** Signs a text with one of these passkeys: the challenge is its SHA-256, so the device signs what the page shows. */
+export const signWithPasskey = async (
+  message: string,
+  passkeys: readonly Pick<Schemas['Passkey'], 'credential_id'>[],
+): Promise<Schemas['PasskeyAssertion']> => {
+  try {
+    const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
+    const { startAuthentication } = await webauthn()
+    return await startAuthentication({
+      optionsJSON: {
+        challenge,
+        rpId: location.hostname,
+        allowCredentials: passkeys.map(({ credential_id }) => ({ id: credential_id, type: 'public-key' })),
+        userVerification: 'required',
+        timeout: 120_000,
+      },
+    })
+  } catch (error) {
+    throw toPasskeyError(error)
+  }
+}
