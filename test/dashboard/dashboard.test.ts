@@ -11,6 +11,7 @@ import { longListFlows } from './flows/long-list.ts'
 import { mandateFlows } from './flows/mandates.ts'
 import { overviewFlows } from './flows/overview.ts'
 import { paletteFlows } from './flows/palette.ts'
+import { passkeyFlows } from './flows/passkeys.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { providerFlows } from './flows/providers.ts'
@@ -35,6 +36,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('payments', () => paymentFlows(world))
   describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
+  describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))
   describe('mandates', () => mandateFlows(world))

@@ -9,6 +9,8 @@ export type Team = {
   /** Calls the API as a member in the team's workspace, whatever workspace their session has. */
   within: (person: Person) => Client
   join: (role: string, name: string) => Promise<Person>
+  /** A payment that reached the team's payee: the next one is not the first. */
+  payOnce: () => Promise<void>
   /** Payments of these amounts that wait for an approval; the approvals' ids. */
   hold: (...amounts: readonly string[]) => Promise<string[]>
 }
@@ -44,6 +46,11 @@ export const createTeam = async (service: TestService): Promise<Team> => {
       const joined = await person.api.post('/v1/workspaces/invitations/accept', { token })
       if (joined.status !== 200) throw new Error(joined.text)
       return person
+    },
+    payOnce: async () => {
+      const paid = await api.post('/v1/payments', { beneficiary_id: roaster, amount_minor: '90000' })
+      if (paid.status !== 201) throw new Error(paid.text)
+      await service.settle()
     },
     hold: async (...amounts) => {
       const ids: string[] = []

@@ -23,6 +23,15 @@ type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
 
+/** Opens each of the approvals that wait, and comes back: what has a caution is then decided together with others. */
+export const openEachApproval = async (page: Page, count: number): Promise<void> => {
+  for (let at = 0; at < count; at += 1) {
+    await page.locator('.inbox-link').nth(at).click()
+    await page.getByLabel('What is decided').waitFor()
+    await page.goBack()
+  }
+}
+
 /** What a person would see: the reason of most failures stands there. */
 const showOnFailure = (page: Page): void =>
   onTestFailed(async () => {

@@ -6,7 +6,7 @@ import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam, type Team } from '../team.ts'
-import { desk, follow, phone, type Viewport, type Visit, visit, visitAs } from '../visit.ts'
+import { desk, follow, openEachApproval, phone, type Viewport, type Visit, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 type Step = (page: Page) => Promise<unknown>
@@ -132,7 +132,13 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       name: 'approvals',
       path: '/approvals',
       loaded: true,
-      opened: [{ name: 'bulk', steps: [(page) => page.getByLabel('Select all').check(), press('Approve 2')] }, opens('Reject 2')],
+      opened: [
+        {
+          name: 'bulk',
+          steps: [(page) => openEachApproval(page, 2), (page) => page.getByLabel('Select all').check(), press('Approve 2')],
+        },
+        opens('Reject 2'),
+      ],
     },
     {
       name: 'approval',
