@@ -17,6 +17,7 @@ export const guideNames = [
   'approvals',
   'funding',
   'salaries',
+  'passkeys',
   'oauth',
   'mcp',
   'events',
@@ -49,7 +50,7 @@ const linkOf = ({ name, title, summary }: Guide): GuideLink => ({ href: `${path}
 const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
   [
     '# Payments service',
-    '> Payments for people and software agents over M-PESA and PesaLink: accounts, API keys with spending limits, OAuth for agents, policies, approvals by wallet signature, mandates, and an event stream.',
+    '> Payments for people and software agents over M-PESA and PesaLink: accounts, API keys with spending limits, OAuth for agents, policies, approvals by passkey and wallet signature, mandates, and an event stream.',
     '## Guides',
     guides.map(({ name, title, summary }) => `- [${title}](${publicUrl}${path}/${name}.md): ${summary}`).join('\n'),
     '## Reference',

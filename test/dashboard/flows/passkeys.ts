@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Answer } from '../../harness/client.ts'
@@ -124,6 +125,18 @@ export const passkeyFlows = (world: World): void => {
     const replayed = await decide(scene, other, passkey)
     expect([replayed.status, replayed.body.error]).toEqual([401, 'invalid_signature'])
     expect((await approvalOf(scene, other)).status).toBe('pending')
+    await scene.close()
+  })
+
+  test('the program of the guide approves, in the page', async () => {
+    const scene = await visitWithPasskey(world)
+    const { page } = scene
+    const [id = ''] = await scene.team.hold('450000')
+    const guide = readFileSync(new URL('../../../docs/guides/passkeys.md', import.meta.url), 'utf8')
+    const program = /```javascript\n([\s\S]*?)```/.exec(guide)?.[1]?.replace('apr_…', id)
+    const status = await page.evaluate(`(async () => { ${program}; return answer.status })()`)
+    expect(status).toBe(200)
+    expect((await approvalOf(scene, id)).decisions).toMatchObject([{ via: 'passkey' }])
     await scene.close()
   })
 
