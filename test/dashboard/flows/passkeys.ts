@@ -134,6 +134,7 @@ export const passkeyFlows = (world: World): void => {
     const [id = ''] = await scene.team.hold('450000')
     const guide = readFileSync(new URL('../../../docs/guides/passkeys.md', import.meta.url), 'utf8')
     const program = /```javascript\n([\s\S]*?)```/.exec(guide)?.[1]?.replace('apr_…', id)
+    await scene.approver.api.put('/v1/workspaces/current', { workspace_id: scene.team.workspaceId })
     const status = await page.evaluate(`(async () => { ${program}; return answer.status })()`)
     expect(status).toBe(200)
     expect((await approvalOf(scene, id)).decisions).toMatchObject([{ via: 'passkey' }])
