@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { cautionsOf } from '../lib/approval-cautions.ts'
+import { needsOpening } from '../lib/approval-cautions.ts'
 import { counts } from '../lib/approval-proof.ts'
 import { approvalSubject } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
@@ -37,13 +37,12 @@ const decides = ({ membership }: View): boolean => permissionsOf(membership).has
 
 const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
 
-const isOdd = ({ approval }: InboxItem): boolean => cautionsOf(approval).length > 0
-
 /** What needs a closer look comes first, then what expires first. */
-const byCaution = (a: InboxItem, b: InboxItem): number => Number(isOdd(b)) - Number(isOdd(a)) || byExpiry(a, b)
+const byCaution = (a: InboxItem, b: InboxItem): number =>
+  Number(needsOpening(b.approval)) - Number(needsOpening(a.approval)) || byExpiry(a, b)
 
 export type Inbox = {
-  /** Approvals that this person can decide, in every workspace: those with a caution first, then the most urgent. */
+  /** Approvals that this person can decide, in every workspace: those that need a closer look first, then the most urgent. */
   forMe: InboxItem[]
   /** Approvals that wait for someone else, in the workspaces that this person can see. */
   others: InboxItem[]

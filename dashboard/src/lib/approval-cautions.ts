@@ -29,6 +29,10 @@ const opened = new Set<string>()
 /** A person has the approval's page before them. */
 export const noteOpened = (id: string): void => void opened.add(id)
 
-/** Whether it can be approved together with others: one with a caution must be opened first, and one to be signed is signed by itself. */
-export const fitsBulk = (approval: Pick<Approval, 'id' | 'status' | 'context' | 'approval_proof'>): boolean =>
-  approval.approval_proof === 'any' && (cautionsOf(approval).length === 0 || opened.has(approval.id))
+/** It needs a closer look: it has a caution, or is a batch, whose payments a row does not show. */
+export const needsOpening = (approval: Pick<Approval, 'status' | 'context' | 'batch'>): boolean =>
+  approval.batch !== null || cautionsOf(approval).length > 0
+
+/** Whether it can be approved together with others: what needs a closer look must be opened first, and what is to be signed is signed by itself. */
+export const fitsBulk = (approval: Approval): boolean =>
+  approval.approval_proof === 'any' && (!needsOpening(approval) || opened.has(approval.id))

@@ -4,10 +4,11 @@ import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { Amount } from '../../ui/amount.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/layout.tsx'
 import { type Choice, subjectWords } from './decided-words.ts'
 import { LateDecision } from './late-decision.tsx'
 import { useDecide } from './use-decide.ts'
@@ -62,6 +63,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)
   const approves = choice === 'approve'
+  const toSign = approves && approvals.find((approval) => approval.approval_proof === 'signature')
   const several = approvals.length > 1
   const action = approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'
   return (
@@ -69,18 +71,25 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
       title={titleOf(approvals, choice)}
       onClose={onClose}
       onSubmit={() => {
-        if (!decide.isPending) decide.mutate(reason)
+        if (!toSign && !decide.isPending) decide.mutate(reason)
       }}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant={approves ? 'primary' : 'red'} busy={decide.isPending}>
-            {action}
-          </Button>
+          {toSign ? (
+            <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
+              Open to sign it
+            </LinkButton>
+          ) : (
+            <Button type="submit" variant={approves ? 'primary' : 'red'} busy={decide.isPending}>
+              {action}
+            </Button>
+          )}
         </>
       }
     >
       <Subjects approvals={approvals} />
+      {toSign && <Notice tone="info">Only an approval by passkey or wallet counts here.</Notice>}
       <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(several)}</p>
       <TextField
         label="Reason"
