@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addPasskey } from '../harness/authenticator.ts'
 import type { Answer, Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
@@ -37,7 +38,12 @@ const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 const { join, link, member, team } = createScene(() => service, administrator)
 let admin: Person
 
-type Approver = { person: Person; member: string; wallet: Awaited<ReturnType<typeof link>> | undefined }
+type Approver = {
+  person: Person
+  member: string
+  wallet: Awaited<ReturnType<typeof link>> | undefined
+  passkey: Awaited<ReturnType<typeof addPasskey>> | undefined
+}
 type Party = {
   of: Team
   approvers: [Approver, Approver]
@@ -52,7 +58,7 @@ const newParty = async (): Promise<Party> => {
   const of = await team(2)
   const approver = async (): Promise<Approver> => {
     const person = await join(of)
-    return { person, member: await member(of, person), wallet: undefined }
+    return { person, member: await member(of, person), wallet: undefined, passkey: undefined }
   }
   const person = await join(of, 'member')
   const requester = { person, member: await member(of, person), key: await createKey(person, { permissions: keyPermissions }) }
@@ -90,6 +96,17 @@ const sign = async (party: Party, approver: Approver, process: number) => {
   await send((process === 0 ? service.api : second.api).post(path, { decision: 'approve', signature }))
 }
 
+const signByPasskey = async (party: Party, approver: Approver) => {
+  const { api } = approver.person
+  approver.passkey ??= await addPasskey(api, service.deps.config.publicUrl).catch(() => undefined)
+  const payment = latest(party)
+  if (!approver.passkey || !payment?.approval_id) return
+  const path = `/v1/approvals/${payment.approval_id}`
+  const { message } = (await service.api.get(`${path}/message?decision=approve`)).body
+  const passkey = approver.passkey.authenticator.sign(message)
+  await send(api.post(`${path}/decide`, { decision: 'approve', passkey }))
+}
+
 type Act = (party: Party, process: number, approver: Approver) => Promise<unknown>
 const acts = {
   request: ({ requester, ...party }, process) => pay({ requester, ...party }, at(requester.person.api, process)),
@@ -108,6 +125,11 @@ const acts = {
   approve: (party, process, { person }) => decide(party, at(person.api, process)),
   approve_by_owner: (party, process) => decide(party, at(party.of.owner.api, process)),
   sign: (party, process, approver) => sign(party, approver, process),
+  sign_by_passkey: (party, _, approver) => signByPasskey(party, approver),
+  remove_passkey: async (_, process, approver) => {
+    if (approver.passkey) await send(at(approver.person.api, process).delete(approver.passkey.path))
+    approver.passkey = undefined
+  },
   unlink: async (_, process, approver) => {
     if (approver.wallet) await send(at(approver.person.api, process).delete(approver.wallet.path))
     approver.wallet = undefined
@@ -169,7 +191,7 @@ const unauthorized = `
     union all
     select l.subject_id, l.transaction from audit_log l where l.action = 'admin.account_update' and l.after->>'status' <> 'active'),
   given as (
-    select s.subject_id, s.snapshot as sent, d.account_id, d.signer, g.snapshot
+    select s.subject_id, s.snapshot as sent, d.account_id, d.signer, d.passkey_id, g.snapshot
     from sends s join payments p on p.id = s.subject_id join approval_decisions d on d.approval_id = p.approval_id and d.decision = 'approve'
     join recorded g on g.of = 'approval_decisions' and g.subject_id = d.id
     where g.transaction = s.transaction or pg_visible_in_snapshot(g.transaction, s.snapshot)),
@@ -180,7 +202,10 @@ const unauthorized = `
           and not pg_visible_in_snapshot(e.transaction, given.snapshot) and pg_visible_in_snapshot(e.transaction, sent))
       and not exists (
         select from audit_log u where given.signer is not null and u.action = 'identity.unlink' and u.before->>'subject' = given.signer
-          and not pg_visible_in_snapshot(u.transaction, given.snapshot) and pg_visible_in_snapshot(u.transaction, sent)))
+          and not pg_visible_in_snapshot(u.transaction, given.snapshot) and pg_visible_in_snapshot(u.transaction, sent))
+      and not exists (
+        select from audit_log k where k.action = 'passkey.remove' and k.subject_id = given.passkey_id
+          and not pg_visible_in_snapshot(k.transaction, given.snapshot) and pg_visible_in_snapshot(k.transaction, sent)))
   select 'approvals of ' || p.id as breach from sends s join payments p on p.id = s.subject_id join approvals a on a.id = p.approval_id
   where a.required_approvals > (select count(*) from holding h where h.subject_id = p.id)
     + (select count(*) from approval_decisions d where d.approval_id = a.id and d.via = 'mandate')
