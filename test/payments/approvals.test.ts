@@ -87,7 +87,12 @@ describe('a payment at or above the threshold', () => {
     const { context, decision_now: now } = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
     expect(now).toMatchObject({ outcome: 'require_approval', trace: expect.any(Array) })
     expect(context).toEqual({
-      payee: { payments_count: 3, last_paid_at: expect.stringMatching(/Z$/), typical_amount_minor: '20000' },
+      payee: {
+        payments_count: 3,
+        last_paid_at: expect.stringMatching(/Z$/),
+        typical_amount_minor: '20000',
+        verification: expect.objectContaining({ status: expect.any(String) }),
+      },
       warnings: [{ code: 'unusual_amount', typical_amount_minor: '20000' }],
       available_after_minor: (await balance(person)).available_minor,
       eligible_approvers: [approver.accountId],

@@ -29,9 +29,13 @@ const opened = new Set<string>()
 /** A person has the approval's page before them. */
 export const noteOpened = (id: string): void => void opened.add(id)
 
+/** The rail reports another name for the destination. */
+export const isOtherName = ({ status, context }: Pick<Approval, 'status' | 'context'>): boolean =>
+  status === 'pending' && context?.payee?.verification.status === 'no_match'
+
 /** It needs a closer look: it has a caution, or is a batch, whose payments a row does not show. */
 export const needsOpening = (approval: Pick<Approval, 'status' | 'context' | 'batch'>): boolean =>
-  approval.batch !== null || cautionsOf(approval).length > 0
+  approval.batch !== null || cautionsOf(approval).length > 0 || isOtherName(approval)
 
 /** Whether it can be approved together with others: what needs a closer look must be opened first, and what is to be signed is signed by itself. */
 export const fitsBulk = (approval: Approval): boolean =>

@@ -13,6 +13,16 @@ export const beneficiaryStatus = (
   return record.frozenAt || record.paybillFrozenAt ? 'frozen' : 'active'
 }
 
+/** What the rail says about whose number it is. */
+export const presentVerification = (
+  record: Pick<BeneficiaryRecord, 'nameCheckedAt' | 'nameSource' | 'reportedName' | 'verification'>,
+): Beneficiary['verification'] => ({
+  status: record.verification,
+  name: record.reportedName,
+  source: record.nameSource,
+  checked_at: isoTimeOrNull(record.nameCheckedAt),
+})
+
 const view = (record: BeneficiaryRecord): Beneficiary => ({
   id: formatId('beneficiary', record.id),
   type: record.type,
@@ -26,12 +36,7 @@ const view = (record: BeneficiaryRecord): Beneficiary => ({
   metadata: record.metadata,
   status: beneficiaryStatus(record),
   confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
-  verification: {
-    status: record.verification,
-    name: record.reportedName,
-    source: record.nameSource,
-    checked_at: isoTimeOrNull(record.nameCheckedAt),
-  },
+  verification: presentVerification(record),
   created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
   changed_by:
     record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),

@@ -73,7 +73,24 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
   return [comparison(payment.amount_minor, payment.currency, payee?.typical_amount_minor ?? null), lastPaid(payee), asked]
 }
 
-const Payee = ({ payment }: { payment: Schemas['PaymentSummary'] }) => (
+const railSays = ({ status, name }: Schemas['Verification']): string | null => {
+  if (name === null) return null
+  if (status === 'match') return `The rail reports the same name: ${name}`
+  return status === 'close_match' ? `The rail reports a similar name: ${name}` : `The rail reports another name: ${name}`
+}
+
+const Reported = ({ verification }: { verification: Schemas['Verification'] }) => {
+  const says = railSays(verification)
+  return says && <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
+}
+
+const Payee = ({
+  payment,
+  verification,
+}: {
+  payment: Schemas['PaymentSummary']
+  verification: Schemas['Verification'] | null
+}) => (
   <>
     <p className="decision-payee">
       <span className="quiet">to</span> {payment.beneficiary.display_name}
@@ -82,6 +99,7 @@ const Payee = ({ payment }: { payment: Schemas['PaymentSummary'] }) => (
       {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
       {payment.account_reference && <>, account {payment.account_reference}</>}
     </p>
+    {verification && <Reported verification={verification} />}
   </>
 )
 
@@ -104,7 +122,11 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       </div>
       <div>
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
-        {payment ? <Payee payment={payment} /> : <p className="decision-payee">{subject.title}</p>}
+        {payment ? (
+          <Payee payment={payment} verification={approval.context?.payee?.verification ?? null} />
+        ) : (
+          <p className="decision-payee">{subject.title}</p>
+        )}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
       </div>
       <Cautions approval={approval} />

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { InboxItem } from '../../api/use-inbox.ts'
-import { cautionsOf, cautionWords } from '../../lib/approval-cautions.ts'
+import { cautionsOf, cautionWords, isOtherName } from '../../lib/approval-cautions.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
 import { requesterWords } from '../../lib/requester.ts'
@@ -47,6 +47,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
                 {cautionWords(caution, subject.amountMinor)}
               </Badge>
             ))}
+            {isOtherName(approval) && <Badge tone="bad">Another name</Badge>}
             {pending && approval.approval_proof === 'signature' && <Badge dot={false}>To be signed</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>

@@ -2,6 +2,7 @@ import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
+import { presentVerification } from '../../beneficiaries/present.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRow } from '../batch/queries.ts'
@@ -94,6 +95,7 @@ const presentContext = (record: ApprovalRecord, context: ApprovalContext): Prese
     payments_count: context.payee.paymentsCount,
     last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
     typical_amount_minor: minor(context.payee.typicalAmountMinor),
+    verification: presentVerification(record.beneficiary),
   },
   warnings: cautionsOf(record, context),
   available_after_minor: formatMinor(context.availableAfterMinor),

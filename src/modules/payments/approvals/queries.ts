@@ -23,7 +23,10 @@ export type ApprovalRecord = {
   approval: ApprovalRow
   batch: BatchRow | null
   payment: typeof payments.$inferSelect
-  beneficiary: Pick<typeof beneficiaries.$inferSelect, 'id' | 'displayName' | 'paymentRail' | 'destinationMask'>
+  beneficiary: Pick<
+    typeof beneficiaries.$inferSelect,
+    'id' | 'displayName' | 'paymentRail' | 'destinationMask' | 'nameCheckedAt' | 'nameSource' | 'reportedName' | 'verification'
+  >
   grantLabel: string | null
   firstPayment: boolean
   decisions: DecisionRow[]
@@ -41,6 +44,10 @@ const selection = {
     displayName: approvals.beneficiaryName,
     paymentRail: beneficiaries.paymentRail,
     destinationMask: beneficiaries.destinationMask,
+    nameCheckedAt: beneficiaries.nameCheckedAt,
+    nameSource: beneficiaries.nameSource,
+    reportedName: beneficiaries.reportedName,
+    verification: beneficiaries.verification,
   },
   grantLabel: grants.label,
   firstPayment,

@@ -7,6 +7,7 @@ import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/approval-proofs.ts'
 import { railNames } from '../../../lib/rail-names.ts'
+import { Verification } from '../../beneficiaries/schema.ts'
 import { Decision, Warning } from '../../policies/schema.ts'
 
 export const PaymentSummary = z
@@ -67,6 +68,7 @@ const ApprovalContext = z
         payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
         last_paid_at: TimeOut.nullable(),
         typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
+        verification: Verification,
       })
       .nullable()
       .meta({ description: 'What is known of the payee; null for a batch.' }),
