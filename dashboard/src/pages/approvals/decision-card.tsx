@@ -60,7 +60,7 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
   if (!payment) {
     const { firsts, unusual } = readBatchMessage(signing.approve)
     return [
-      { label: 'Never paid before', value: firsts === '0' ? 'None' : firsts, note: 'of its payments' },
+      { label: 'New payees', value: firsts === '0' ? 'None' : firsts, note: 'of its payments' },
       {
         label: 'Far from the last amount',
         value: unusual === '0' ? 'None' : unusual,
