@@ -45,9 +45,12 @@ const createTracing = (provider: NodeTracerProvider): Tracing => {
     watch: async (app) => {
       const requests = new FastifyOtelInstrumentation({
         instrumentHooks: false,
-        // The operation names the span: a path contains ids, and some contain secrets.
+        // The operation names the span, and the route stands for its address: an address contains ids, codes that a person types, and in its
+        // query whatever the caller searches for or a provider sends back.
         requestHook: (active: Span, request: FastifyRequest) => {
-          const { operation } = request.routeOptions.config
+          const { config, url } = request.routeOptions
+          const { operation } = config
+          active.setAttribute('url.path', url ?? '')
           if (operation === undefined) return
           active.updateName(operation)
           active.setAttribute('operation', operation)

@@ -36,6 +36,13 @@ test("one payment is one trace, from the caller's request over its statements, t
   expect(paid.status).toBe(201)
   await service.settle()
   expect((await key.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
+  for (const path of [
+    'payments?q=private-query',
+    'oauth/device/BCDF-GHJK',
+    'oauth/authorize?state=private-state',
+    'private-path',
+  ])
+    await person.api.get(`/v1/${path}`)
   await running.flush()
 
   const trace = collector.spans.filter((span) => span.traceId === traceId)
@@ -57,7 +64,7 @@ test("one payment is one trace, from the caller's request over its statements, t
 
   const sent = collector.sent()
   expect(sent).toContain('under test')
-  for (const secret of [key.key, person.cookie, '254798765432', '798765432', 'a private matter'])
+  for (const secret of [key.key, person.cookie, '254798765432', '798765432', 'a private matter', 'private-', 'BCDF-GHJK'])
     expect([secret, sent.includes(secret)]).toEqual([secret, false])
   expect(sent).not.toMatch(/\/callbacks\/[0-9a-f-]{36}\/\w{20,}/)
 

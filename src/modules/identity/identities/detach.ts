@@ -6,7 +6,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { requireSignInAuthority } from '../sessions/authority.ts'
+import { linkingGrantOf, requireSignInAuthority } from '../sessions/authority.ts'
 import { revokeSessionsByIdentity } from '../sessions/service.ts'
 import { recomputeAccountEmail } from './email.ts'
 import { lockAccount, lockIdentities } from './lock.ts'
@@ -48,8 +48,10 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // What a key links ends with the key, so a key may not leave only such methods behind: its end would lock the person out.
-  const staying = principal.grant ? others.filter((other) => other.linkedByGrantId === null) : others
+  // What a key links ends with the key, so neither the key nor a session that began with what it linked may leave only such methods behind:
+  // its end would lock the person out, or leave the account to whoever had the key.
+  const behind = await linkingGrantOf(tx, principal)
+  const staying = behind === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
   await detach(tx, deps, principal, identity)
   return identity
