@@ -232,6 +232,7 @@ const preconditionRules = {
   capability_disabled: unmet('The account of the caller may make payments.', 'Payments are disabled for this account.'),
   forbidden: unmet('The caller may make payments in this workspace.', "The caller can't make payments in this workspace."),
   provider_not_configured: unmet('The rail is configured in this deployment.', 'The payment method is not set up.'),
+  available_balance: refused('insufficient_funds', 'The available balance covers the payment.'),
   amount_minor: unmet(
     'The rail can send this amount.',
     "The payment method can't send this amount. Check its minimum and maximum, and whole shillings.",
@@ -244,7 +245,7 @@ const preconditionRules = {
     'The payment type does not name another rail.',
     "The payment type is another payment method than the beneficiary's.",
   ),
-} satisfies Partial<Record<ErrorCode | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
+} satisfies Partial<Record<ErrorCode | 'available_balance' | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
 
 /** Every rule that a decision's trace may name, the engine's first. */
 export const rules: Readonly<Record<string, Row>> = { ...engineRules, ...preconditionRules }

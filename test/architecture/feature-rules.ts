@@ -39,6 +39,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
+  ['simulation', 'payments/create/denial.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
   ['simulation', 'payments/evaluation/earlier.ts'],

@@ -83,6 +83,7 @@ test('every kind of credential may call it, and sees only itself', async () => {
 test('a credential that may pay may simulate a payment', async () => {
   const person = await signIn(service.api)
   const beneficiary = await newBeneficiary(person.api)
+  await credit(service, person.accountId, 100_000n)
   const payer = await createKey(person, { permissions: ['payment.create'] })
   const input = { beneficiary_id: beneficiary, amount_minor: '10000' }
   expect((await payer.api.post('/v1/spending-policies/simulate', input)).body.outcome).toBe('allow')

@@ -22,7 +22,9 @@ const presentReplay = (replay: Replay): NonNullable<SimulationOut['replay']> => 
   truncated: replay.truncated,
 })
 
-export const presentSimulation = ({ decision, replay }: Simulation, currency: string): SimulationOut => ({
+export const presentSimulation = ({ decision, refusal, replay }: Simulation, currency: string): SimulationOut => ({
   ...(decision && presentDecision(decision, currency)),
+  // The sentence that the payment would be refused with.
+  ...(decision && refusal && { explanation: refusal.message }),
   ...(replay && { replay: presentReplay(replay) }),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
+import { CreatePayment } from '../payments/schema.ts'
 import { Decision, Outcome, policyInput } from '../policies/schema.ts'
 
 export const Simulate = z
@@ -9,7 +10,9 @@ export const Simulate = z
     amount_minor: PositiveMinorIn.optional(),
     payment_type: PaymentType.optional(),
     account_reference: VisibleText(20).nullish(),
-    mandate_id: IdIn('mandate').optional(),
+    mandate_id: IdIn('mandate').nullish(),
+    duplicate_of: CreatePayment.shape.duplicate_of,
+    on_duplicate: CreatePayment.shape.on_duplicate,
     policy: z
       .strictObject({ ...policyInput, name: Name.optional() })
       .optional()

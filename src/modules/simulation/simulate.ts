@@ -1,6 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { invalidFields, notFound } from '../../lib/errors.ts'
+import { getBalances } from '../../ledger/ledger.ts'
+import { invalidFields, notFound, type Refusal } from '../../lib/errors.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
@@ -9,18 +10,22 @@ import type { Decision, MandateStanding, Periods, PolicyRules } from '../../poli
 import { unitOf } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
+import { denialOf } from '../payments/create/denial.ts'
 import { loadContext, type PaymentContext } from '../payments/evaluation/context.ts'
 import { findEarlier } from '../payments/evaluation/earlier.ts'
-import { evaluationOf } from '../payments/evaluation/evaluation.ts'
+import { duplicateGuard, evaluationOf } from '../payments/evaluation/evaluation.ts'
+import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { boundGrant } from '../policies/service.ts'
 import type { Deps } from './deps.ts'
-import { preconditionEntries } from './precondition-trace.ts'
+import { stopAfter, stopsBefore } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
 import type { Simulate } from './schema.ts'
 
-export type Simulation = { decision: Decision | null; replay: Replay | null }
+/** `refusal`: what the payment would be refused with. */
+type Decided = { decision: Decision | null; refusal: Refusal | null }
+export type Simulation = Decided & { replay: Replay | null }
 
 /** What a policy would have counted by now if it had existed before: the same sums that seeding would charge to it. */
 const usageNow = statement(
@@ -58,16 +63,16 @@ const decideNow = async (
   deps: Pick<Deps, 'config' | 'rails'>,
   principal: Principal,
   { input, proposed, standing, periods, at }: Simulated,
-): Promise<Decision | null> => {
+): Promise<Decided> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
-  if (beneficiaryId === undefined || amountMinor === undefined) return null
+  if (beneficiaryId === undefined || amountMinor === undefined) return { decision: null, refusal: null }
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
   const named = input.account_reference ?? null
   // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
-  const [loaded, [earlier]] = await Promise.all([
+  const [loaded, [similar], balances, repeats] = await Promise.all([
     loadContext(db, {
       workspaceId,
       lineage,
@@ -77,9 +82,13 @@ const decideNow = async (
       withSigners: proposed?.approvalProof === 'signature',
     }),
     findEarlier(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
+    getBalances(db, [principal.workspace.owningAccountId]),
+    input.duplicate_of ? findPayment(db, workspaceId, input.duplicate_of) : null,
   ])
   if (!loaded) throw notFound('beneficiary_id')
   const mandate = await reading
+  if (repeats === undefined) throw notFound('duplicate_of')
+  const earlier = similar ?? null
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const request = {
@@ -89,25 +98,22 @@ const decideNow = async (
     amountMinor,
     paymentType,
     at,
-    earlier: earlier ?? null,
-    duplicateIsIntended: false,
-    onDuplicate: null,
+    ...duplicateGuard(input, earlier),
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
     unitMinor: unitOf(deps.rails, context.beneficiary.rail),
   }
+  const { CURRENCY: currency } = deps.config
   const decision = evaluate(evaluationOf(context, request, periods, mandate && { ...mandate.rules, standing }))
-  // A missing account reference does not decide whether the payment is allowed.
-  const reference = named ?? (context.accountReference === null && context.beneficiary.accountReferenceRequired ? '-' : null)
-  const failed = preconditionEntries(
-    { amountMinor, paymentType, accountReference: reference },
-    context,
-    deps.rails,
-    deps.config.CURRENCY,
-    principal.capabilities.payments,
-  )
-  if (failed.length === 0) return decision
+  const terms = { amountMinor, paymentType, accountReference: named }
+  const before = stopsBefore(terms, context, { rails: deps.rails, currency, principal })
+  const available = balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
+  const stops = [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
+  const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: false, currency }) : null
+  const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
+  if (stops.length === 0) return { decision, refusal }
   const { remedy: _, ...rest } = decision
-  return { ...rest, outcome: 'deny', trace: [...failed.map((entry) => ({ ...entry, decisive: true })), ...decision.trace] }
+  const failed = stops.flatMap(({ entries }) => entries).map((entry) => ({ ...entry, decisive: true }))
+  return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal }
 }
 
 const required = (input: Simulate): void => {
@@ -132,7 +138,7 @@ export const simulate = async (
   if (!input.policy) {
     const at = deps.clock.now()
     const periods = periodsAt(at, effectiveTimeZone(principal.workspace.zone, at))
-    return { decision: await decideNow(deps.db, deps, principal, { input, proposed: null, standing, periods, at }), replay: null }
+    return { ...(await decideNow(deps.db, deps, principal, { input, proposed: null, standing, periods, at })), replay: null }
   }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
@@ -142,7 +148,7 @@ export const simulate = async (
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
     const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
-    const decision = await decideNow(tx, deps, principal, { input, proposed, standing, periods, at })
+    const decided = await decideNow(tx, deps, principal, { input, proposed, standing, periods, at })
     const replay =
       proposed && input.replay_days !== undefined
         ? await replayPolicy(tx, principal, proposed, {
@@ -152,6 +158,6 @@ export const simulate = async (
             duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
           })
         : null
-    return { decision, replay }
+    return { ...decided, replay }
   })
 }

@@ -1,13 +1,9 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
-import { onlyUnconfirmedDuplicate } from '../../../policy/duplicates.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
-import { explain } from '../../../policy/explain.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
@@ -16,11 +12,12 @@ import { type Rails, unitOf } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { contextOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
-import { evaluationOf } from '../evaluation/evaluation.ts'
+import { duplicateGuard, evaluationOf } from '../evaluation/evaluation.ts'
 import { type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { checkDueTime, checkPreconditions, checkRailRules } from './preconditions.ts'
+import { denialOf } from './denial.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules } from './preconditions.ts'
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -49,56 +46,6 @@ export type Accepted = {
 }
 /** A denial moves no money, but it is in the audit log. */
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
-
-/** The available balance is shown to callers who may read the account. */
-const insufficientFunds = (
-  { accountId, workspace, permissions }: Principal,
-  available: Minor,
-  requested: Minor,
-  currency: string,
-): Refusal =>
-  new Refusal('insufficient_funds', {
-    ...(accountId === workspace.owningAccountId &&
-      permissions.has('account.read') && {
-        message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment.`,
-        details: { available_minor: formatMinor(available), requested_minor: formatMinor(requested) },
-      }),
-  })
-
-/** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
-const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment, ofBatch: boolean): Refusal => {
-  const id = formatId('payment', paymentId)
-  const meant = ofBatch ? '"duplicates_intended": true' : `"duplicate_of": "${id}"`
-  return conflict(
-    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. Nothing was paid. If a second payment is meant, send ${meant}.`,
-    'possible_duplicate',
-    { existing_payment_id: id },
-  )
-}
-
-const denied = (
-  principal: Principal,
-  decision: Decision,
-  { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: boolean; currency: string },
-): Denied => ({
-  kind: 'denied',
-  principal,
-  decision,
-  refusal:
-    earlier && onlyUnconfirmedDuplicate(decision)
-      ? possibleDuplicate(earlier, ofBatch)
-      : new Refusal('policy_denied', {
-          message: explain(decision, currency),
-          details: { decision: presentDecision(decision, currency) },
-        }),
-})
-
-/** A repetition is meant only of the payment that it would repeat. */
-const duplicateGuard = ({ input, earlier, ofBatch }: DecisionRequest) => ({
-  earlier,
-  duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
-  onDuplicate: input.on_duplicate ?? null,
-})
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
 
@@ -212,7 +159,7 @@ export const decidePayment = (
     context,
     {
       ...paymentTerms,
-      ...duplicateGuard(request),
+      ...duplicateGuard(input, earlier, request.ofBatch?.duplicatesIntended),
       duplicateWindowSeconds,
       unitMinor: unitOf(settings.rails, context.beneficiary.rail),
     },
@@ -221,9 +168,14 @@ export const decidePayment = (
   )
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny')
-    return denied(principal, decision, { earlier, ofBatch: request.ofBatch !== undefined, currency })
+    return {
+      kind: 'denied',
+      principal,
+      decision,
+      refusal: denialOf(decision, { earlier, ofBatch: request.ofBatch !== undefined, currency }),
+    }
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (!executeAt && available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
+  if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = {
     kind: 'accepted',

@@ -1,7 +1,8 @@
+import type { Principal } from '../../../auth/principal.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
-import { displayAmount, type Minor } from '../../../lib/money.ts'
+import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { type RailName, railNames } from '../../../lib/rail-names.ts'
 import { payouts } from '../../../rails/definitions.ts'
 import type { Rails } from '../../../rails/rail.ts'
@@ -76,4 +77,23 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
   if (beneficiary.archived) throw conflict('This beneficiary is archived.', 'archived')
   if (beneficiary.frozen) throw new Refusal('beneficiary_frozen')
   if (!owner.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
+}
+
+/** The balance is shown to callers who may read the account. */
+export const maySeeBalance = ({ accountId, workspace, permissions }: Principal): boolean =>
+  accountId === workspace.owningAccountId && permissions.has('account.read')
+
+/** The last check of all: what no rule denies needs the money. */
+export const checkBalance = (
+  principal: Principal,
+  { available, requested }: { available: Minor; requested: Minor },
+  currency: string,
+): void => {
+  if (available >= requested) return
+  throw new Refusal('insufficient_funds', {
+    ...(maySeeBalance(principal) && {
+      message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment.`,
+      details: { available_minor: formatMinor(available), requested_minor: formatMinor(requested) },
+    }),
+  })
 }

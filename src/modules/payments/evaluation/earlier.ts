@@ -29,12 +29,12 @@ const read = statement(
        (select p.id, p.created_at, false as is_unknown from payments p
         where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4 and ${sameReference('p')}
           and (p.status = 'scheduled' or p.status in ${countedPaymentsSql})
-        order by p.created_at desc limit 1)
+        order by p.created_at desc, p.id desc limit 1)
        union all
        (select p.id, p.created_at, true from payments p
         where p.payee_id = payee.id and p.status = 'unknown' and p.amount_minor = r.amount and ${sameReference('p')}
-        order by p.created_at desc limit 1)) as p
-     order by p.is_unknown desc, p.created_at desc limit 1) as p`,
+        order by p.created_at desc, p.id desc limit 1)) as p
+     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p`,
   'record',
 )
 

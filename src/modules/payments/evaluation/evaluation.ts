@@ -55,3 +55,15 @@ export const evaluationOf = (
   unitMinor: request.unitMinor,
   duplicateWindowSeconds: request.duplicateWindowSeconds,
 })
+
+/** A repetition is meant only of the payment that it would repeat. */
+export const duplicateGuard = (
+  asked: { duplicate_of?: Uuid | null | undefined; on_duplicate?: DuplicateAnswer | undefined },
+  earlier: EarlierPayment | null,
+  /** Said for a whole batch. */
+  intended?: boolean,
+): Pick<RequestedPayment, 'earlier' | 'duplicateIsIntended' | 'onDuplicate'> => ({
+  earlier,
+  duplicateIsIntended: intended ?? (earlier !== null && asked.duplicate_of === earlier.paymentId),
+  onDuplicate: asked.on_duplicate ?? null,
+})
