@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isolated } from '../lib/text.ts'
 import { Outcome } from '../modules/policies/schema.ts'
+import type { Next } from './next.ts'
 
 const Source = z.object({ kind: z.string(), name: z.string().nullish() })
 
@@ -85,3 +86,10 @@ export const toToolDecision = ({ outcome, required_approvals, trace, remedy, war
   }),
   warnings: warnings.map(({ code, payment_id }) => ({ code, ...(payment_id !== undefined && { payment_id }) })),
 })
+
+/** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
+export const afterDenial = ({ change, reasons }: ToolDecision): Next => {
+  if (reasons.length > 0 && reasons.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
+  if (change?.max_amount_minor) return 'change_request'
+  return change?.passes_at ? 'wait' : 'ask_a_person'
+}

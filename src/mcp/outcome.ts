@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../db/tables/payments.ts'
-import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import { displayAmount } from '../lib/money.ts'
 import { isolated } from '../lib/text.ts'
-import { ToolDecision, toToolDecision, WireDecision } from './decision.ts'
-import { type Caller, ToolRefusal } from './tool.ts'
-
-export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
-type Next = (typeof nextSteps)[number]
+import { otherAmountIn } from './amount.ts'
+import { afterDenial, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
+import { askedFor, headline, payeeText, WirePayee } from './headline.ts'
+import { addressOf, agentStep, guided, type Next, nextSteps } from './next.ts'
+import { type Caller, type ToolRefusal, toolRefusalOf } from './tool.ts'
 
 /** The same answer about a payment for every status. */
 export const PaymentOutcome = z.object({
@@ -19,9 +18,10 @@ export const PaymentOutcome = z.object({
     .describe(
       'done; wait: call wait_for_payment; ask_a_person: show `approval` or `message`; change_request: see `decision.change`; stop.',
     ),
-  message: z.string(),
+  message: z.string().describe('Begins with the amount and the payee.'),
   amount_minor: z.string().optional(),
   currency: z.string(),
+  address: z.string().optional().describe('Where a person does something about a refusal.'),
   approval: z
     .object({
       id: z.string(),
@@ -35,7 +35,7 @@ export const PaymentOutcome = z.object({
   refusal: z
     .object({
       code: z.string(),
-      existing_payment_id: z.string().optional().describe('The payment that this one looks like.'),
+      existing_payment_id: z.string().optional().describe('The payment that this one repeats. Read it with get_payment.'),
       fields: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
     })
     .optional(),
@@ -50,6 +50,7 @@ export const WirePayment = z.object({
   amount_minor: z.string(),
   currency: z.string(),
   beneficiary_id: z.string(),
+  beneficiary: WirePayee,
   account_reference: z.string().nullable(),
   narrative: z.string().nullable(),
   approval_id: z.string().nullable(),
@@ -83,14 +84,7 @@ export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
 
 const pollSeconds = 5
 
-const Beneficiary = z.object({ display_name: z.string() })
 const SigningMessage = z.object({ expires_at: z.string() })
-
-/** Whatever the caller may read: without beneficiary.read it knows the payee only by its id. */
-const payeeOf = async (caller: Caller, id: string): Promise<string> => {
-  const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${id}` })
-  return status === 200 ? isolated(Beneficiary.parse(body).display_name) : id
-}
 
 const reasonsText = ({ required_approvals, reasons }: ToolDecision, currency: string): string => {
   const rules = reasons.map(({ of, limit_minor }) =>
@@ -111,7 +105,7 @@ const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDe
     expires_at: SigningMessage.parse(body).expires_at,
     summary: {
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
-      payee: await payeeOf(caller, payment.beneficiary_id),
+      payee: isolated(payment.beneficiary.display_name),
       purpose:
         [payment.narrative, payment.account_reference]
           .map((text) => isolated(text ?? ''))
@@ -129,10 +123,12 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const failure = payment.failure_message ?? payment.failure_code
   const { failure_code: code } = payment
   const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
+  const narrative = otherAmountIn(payment.narrative, BigInt(payment.amount_minor), payment.currency)
   const twin = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
   const notes = [
     ...(payment.status === 'failed' && failure !== null ? [`Reason: ${failure}`] : []),
     ...(remedy ? [`What ${failureActors[remedy.actor]} can do: ${remedy.fix}`] : []),
+    ...(narrative === undefined ? [] : [narrative]),
     ...(twin === undefined
       ? []
       : [`It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`]),
@@ -141,7 +137,9 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     status: payment.status,
     payment_id: payment.id,
     next,
-    message: [message, ...notes].join(' '),
+    message: [`${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`, ...notes].join(
+      ' ',
+    ),
     amount_minor: payment.amount_minor,
     currency: payment.currency,
     ...(approval && { approval }),
@@ -152,45 +150,41 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
 }
 
 const Denied = z.object({ decision: WireDecision })
-/** A person says whether a second payment like this one is meant. */
-const Duplicate = z.object({ reason: z.literal('possible_duplicate'), existing_payment_id: z.string() })
+/** Only a person says whether a second payment like this one is meant. */
+const Earlier = z.object({ existing_payment_id: z.string() })
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
-
-/** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
-const afterDenial = (decision: ToolDecision): Next => {
-  if (decision.change?.max_amount_minor) return 'change_request'
-  return decision.change?.passes_at ? 'wait' : 'ask_a_person'
-}
-
-/** A code of a later version of the service ends the attempt. */
-const agentStep = (code: string): AgentStep => (isErrorCode(code) ? errorRow(code).agent : 'stop')
 
 const secondsUntil = (caller: Caller, time: string): number =>
   Math.max(1, Math.ceil((Date.parse(time) - caller.now().getTime()) / 1000))
 
-const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusal, step: Next): PaymentOutcome => {
-  const { error, message, details } = envelope
+type Refused = Pick<ToolRefusal, 'envelope' | 'retryAfterSeconds'>
+/** What was asked for, as the tool understood it. */
+export type Order = { amount_minor: string; beneficiary_id: string; narrative?: string | undefined }
+
+const refusedWith = async (caller: Caller, order: Order, { envelope, retryAfterSeconds }: Refused): Promise<PaymentOutcome> => {
+  const { error, details } = envelope
+  const { next: step, message, address } = guided(caller, envelope)
   const denied = error === 'policy_denied' ? Denied.safeParse(details) : undefined
   const decision = denied?.success ? toToolDecision(denied.data.decision) : null
   const fields = Fields.safeParse(details.fields)
-  const twin = Duplicate.safeParse(details)
-  const next = decision ? afterDenial(decision) : twin.success ? 'ask_a_person' : step
+  const earlier = Earlier.safeParse(details)
+  const next = decision ? afterDenial(decision) : step
   const passesAt = decision?.change?.passes_at
   const wait = retryAfterSeconds ?? (next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : undefined)
+  const where = next === 'ask_a_person' ? (address ?? addressOf(caller, error)) : address
+  const again = next === 'wait' && !decision ? ' Send the same call again, with the same idempotency_key.' : ''
   return {
     status: 'refused',
     payment_id: null,
     next,
-    message:
-      next === 'wait' && !decision
-        ? `${message} Nothing was paid. Send the same call again, with the same idempotency_key.`
-        : message,
+    message: `${await askedFor(caller, order)}: nothing was paid. ${message}${again}`,
     currency: caller.currency,
+    ...(where !== undefined && { address: where }),
     ...(wait !== undefined && { retry_after_seconds: wait }),
     decision,
     refusal: {
       code: error,
-      ...(twin.success && { existing_payment_id: twin.data.existing_payment_id }),
+      ...(earlier.success && { existing_payment_id: earlier.data.existing_payment_id }),
       ...(fields.success && { fields: fields.data }),
     },
     receipt: null,
@@ -198,9 +192,8 @@ const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusa
 }
 
 /** What only another credential solves is not an outcome of a payment: it stays an error, so that a client can ask for more scopes. */
-export const refusalOutcome = (caller: Caller, error: unknown): PaymentOutcome => {
-  if (!(error instanceof ToolRefusal)) throw error
-  const step = agentStep(error.envelope.error)
-  if (step === 'new_credential') throw error
-  return refusedWith(caller, error, step)
+export const refusalOutcome = async (caller: Caller, order: Order, error: unknown): Promise<PaymentOutcome> => {
+  const refusal = toolRefusalOf(error)
+  if (!refusal || agentStep(refusal.envelope.error) === 'new_credential') throw error
+  return refusedWith(caller, order, refusal)
 }

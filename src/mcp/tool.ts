@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { fieldErrors } from '../http/field-errors.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
+import { sentenceOf } from '../http/sentences.ts'
+import { invalidFields, Refusal } from '../lib/errors.ts'
 
 /** What a tool runs with: the routes of this service, called in the caller's name. */
 export type Caller = {
@@ -31,10 +34,14 @@ type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input'
   run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** The arguments are parsed once more here, so that a tool gets what it declared, from every caller. */
+/** The arguments are checked here and not by the protocol's own code, so that what is wrong with them is a refusal like any other. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Typed<In, Out>): Tool => ({
   ...tool,
-  run: (input, caller) => tool.run(tool.input.parse(input), caller),
+  run: async (input, caller) => {
+    const parsed = tool.input.safeParse(input, { error: sentenceOf })
+    if (!parsed.success) throw invalidFields(...fieldErrors(parsed.error.issues))
+    return tool.run(parsed.data, caller)
+  },
 })
 
 export const reads: Hints = { readOnly: true, destructive: false, idempotent: true, openWorld: false }
@@ -57,6 +64,14 @@ export class ToolRefusal extends Error {
     this.envelope = envelope
     this.retryAfterSeconds = answer.retryAfterSeconds
   }
+}
+
+/** What was refused by a route, or by a tool itself; undefined for a bug. */
+export const toolRefusalOf = (error: unknown): Pick<ToolRefusal, 'envelope' | 'retryAfterSeconds'> | undefined => {
+  if (error instanceof ToolRefusal) return error
+  if (!(error instanceof Refusal)) return undefined
+  const { code, message, details = {} } = error
+  return { envelope: { error: code, message, details }, retryAfterSeconds: undefined }
 }
 
 /** The body of a successful answer. */

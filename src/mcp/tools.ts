@@ -4,6 +4,7 @@ import { approvalTools } from './tools/approvals.ts'
 import { batchTools } from './tools/batches.ts'
 import { beneficiaryTools } from './tools/beneficiaries.ts'
 import { eventTools } from './tools/events.ts'
+import { mandateTools } from './tools/mandates.ts'
 import { paymentTools } from './tools/payments.ts'
 import { topupTools } from './tools/topups.ts'
 
@@ -14,6 +15,7 @@ export const tools: readonly Tool[] = [
   ...paymentTools,
   ...batchTools,
   ...approvalTools,
+  ...mandateTools,
   ...topupTools,
   ...eventTools,
 ]

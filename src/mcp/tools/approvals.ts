@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../db/tables/approvals.ts'
+import { guide } from '../next.ts'
 import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Wire = z.object({
@@ -39,7 +40,7 @@ const list = defineTool({
   operation: 'approvals.list',
   hints: reads,
   input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),
-  output: z.object({ approvals: z.array(Approval), next_cursor: nextCursor }),
+  output: z.object({ ...guide, approvals: z.array(Approval), next_cursor: nextCursor }),
   run: async ({ status, ...page }, caller) => {
     const { data, next_cursor } = answered(
       z.object({ data: z.array(Wire), next_cursor: nextCursor }),
@@ -55,7 +56,9 @@ const list = defineTool({
       payee: payment?.beneficiary.display_name ?? `${batch?.items_count ?? 0} payments`,
       purpose: payment?.narrative ?? batch?.name ?? null,
     }))
-    return { approvals, next_cursor }
+    const waiting = approvals.some((approval) => approval.status === 'pending')
+    const message = waiting ? 'Only a person decides: show them each url.' : 'Nothing waits for a person here.'
+    return { next: waiting ? ('ask_a_person' as const) : ('done' as const), message, approvals, next_cursor }
   },
 })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { guide } from '../next.ts'
 import { answered, defineTool, reads } from '../tool.ts'
 
 const Wire = z.object({ id: z.string(), type: z.string(), created_at: z.string(), data: z.unknown() })
@@ -23,7 +24,7 @@ const list = defineTool({
     after: z.string().optional().describe('The id of the last event that you have.'),
     limit: z.int().min(1).max(100).default(25),
   }),
-  output: z.object({ events: z.array(Event) }),
+  output: z.object({ ...guide, events: z.array(Event) }),
   run: async ({ after, limit }, caller) => {
     const query = { after, limit: String(limit) }
     const { data } = answered(
@@ -34,7 +35,8 @@ const list = defineTool({
       const { id = null, status = null } = About.safeParse(about).data ?? {}
       return { ...event, resource_id: id, status }
     })
-    return { events }
+    const message = 'Read a payment with get_payment, or ask again later with `after`: the id of the newest event here.'
+    return { next: 'done' as const, message, events }
   },
 })
 

@@ -1,22 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/tables/payments.ts'
-import { ToolDecision, toToolDecision, WireDecision } from '../decision.ts'
+import { amountInput, minorOf } from '../amount.ts'
+import { headline, payeeText } from '../headline.ts'
+import { guide } from '../next.ts'
 import { isUnderWay, outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
+import { Simulated, simulated } from '../simulated.ts'
 import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
-const Amount = z
-  .string()
-  .regex(/^[1-9]\d{0,17}$/)
-  .describe('Minor units as a string: "25000" is KES 250.00.')
 const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
 const order = {
   beneficiary_id: z.string().describe('From list_beneficiaries.'),
-  amount_minor: Amount,
+  ...amountInput,
   payment_type: z.string().optional().describe("Defaults to the beneficiary's rail."),
   account_reference: z.string().max(20).optional(),
   mandate_id: z.string().optional(),
 }
+
+const Narrative = z.string().max(140).optional().describe('What it is for. The person who approves reads it.')
+
+/** The order as the API takes it. */
+const withMinor = <In extends { amount?: string | undefined; amount_minor?: string | undefined }>({
+  amount,
+  amount_minor,
+  ...rest
+}: In) => ({
+  ...rest,
+  amount_minor: minorOf({ amount, amount_minor }),
+})
 
 const read = async (caller: Caller, id: string): Promise<WirePayment> =>
   answered(WirePayment, await caller.call({ method: 'GET', path: `/v1/payments/${encodeURIComponent(id)}` }))
@@ -28,12 +39,9 @@ const simulate = defineTool({
     'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
-  input: z.strictObject(order),
-  output: ToolDecision,
-  run: async (input, caller) =>
-    toToolDecision(
-      answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body: input })),
-    ),
+  input: z.strictObject({ ...order, narrative: Narrative }),
+  output: Simulated,
+  run: async ({ narrative, ...input }, caller) => simulated(caller, withMinor(input), narrative),
 })
 
 const create = defineTool({
@@ -46,7 +54,8 @@ const create = defineTool({
   input: z.strictObject({
     idempotency_key: Key,
     ...order,
-    narrative: z.string().max(140).optional().describe('What it is for. The person who approves reads it.'),
+    narrative: Narrative,
+    metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
     execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
     duplicate_of: z
       .string()
@@ -54,7 +63,8 @@ const create = defineTool({
       .describe('Only after a refusal that names an earlier payment, and only if the person wants to pay twice: its id.'),
   }),
   output: PaymentOutcome,
-  run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
+  run: async ({ idempotency_key: idempotencyKey, ...input }, caller) => {
+    const body = withMinor(input)
     try {
       // A model repeats calls: a payment that looks like an earlier one is refused until `duplicate_of` names that one.
       const order = { ...body, on_duplicate: 'confirm' }
@@ -64,7 +74,7 @@ const create = defineTool({
       const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
       return await outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
     } catch (error) {
-      return refusalOutcome(caller, error)
+      return await refusalOutcome(caller, body, error)
     }
   },
 })
@@ -111,6 +121,7 @@ const Listed = WirePayment.pick({
   amount_minor: true,
   currency: true,
   beneficiary_id: true,
+  beneficiary: true,
   account_reference: true,
   narrative: true,
   approval_id: true,
@@ -133,14 +144,19 @@ const list = defineTool({
     created_before: z.string().optional().describe('RFC 3339.'),
     ...pageInput,
   }),
-  output: z.object({ payments: z.array(Listed), next_cursor: nextCursor }),
+  output: z.object({ ...guide, payments: z.array(Listed.extend({ summary: z.string() })), next_cursor: nextCursor }),
   run: async ({ limit, cursor, ...filters }, caller) => {
     const query = { ...filters, ...pageQuery({ limit, cursor }) }
     const page = answered(
       z.object({ data: z.array(Listed), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/payments', query }),
     )
-    return { payments: page.data, next_cursor: page.next_cursor }
+    const payments = page.data.map((payment) => ({
+      summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
+      ...payment,
+    }))
+    const message = 'Read one with get_payment before you decide that it was paid or not.'
+    return { next: 'done' as const, message, payments, next_cursor: page.next_cursor }
   },
 })
 

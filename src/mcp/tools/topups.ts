@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { displayAmount } from '../../lib/money.ts'
+import { amountInput, minorOf } from '../amount.ts'
+import { guide, type Next } from '../next.ts'
 import { answered, defineTool, reads } from '../tool.ts'
 
 const Topup = z.object({
@@ -17,6 +20,26 @@ const Topup = z.object({
   failure_message: z.string().nullable(),
 })
 
+const GuidedTopup = Topup.extend(guide)
+
+const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
+  pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup until it has ended.'],
+  succeeded: ['done', 'the money is in the account.'],
+  failed: ['ask_a_person', 'it failed. Ask the owner of the phone before you send another prompt.'],
+  expired: [
+    'ask_a_person',
+    'nothing arrived in time; it may still arrive. Ask the owner of the phone before you send another prompt.',
+  ],
+}
+
+const withGuide = (topup: z.output<typeof Topup>): z.output<typeof GuidedTopup> => {
+  const { status, amount_minor, received_minor, currency, phone_number_mask: phone } = topup
+  const [next, sentence] = nextOf[status] ?? ['done' as const, status]
+  const sum = received_minor ?? amount_minor
+  const from = phone === null ? '' : ` from ${phone}`
+  return { ...topup, next, message: `${sum === null ? currency : displayAmount(BigInt(sum), currency)}${from}: ${sentence}` }
+}
+
 const request = defineTool({
   name: 'request_topup',
   title: 'Request a top-up',
@@ -25,15 +48,14 @@ const request = defineTool({
   hints: { readOnly: false, destructive: false, idempotent: true, openWorld: true },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
-    amount_minor: z
-      .string()
-      .regex(/^[1-9]\d{0,17}$/)
-      .describe('Minor units, whole shillings: "100000" is KES 1,000.00.'),
+    ...amountInput,
     phone_number: z.string().describe('A Kenyan mobile number.'),
   }),
-  output: Topup,
-  run: async ({ idempotency_key: idempotencyKey, ...body }, caller) =>
-    answered(Topup, await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })),
+  output: GuidedTopup,
+  run: async ({ idempotency_key: idempotencyKey, amount, amount_minor, phone_number }, caller) => {
+    const body = { phone_number, amount_minor: minorOf({ amount, amount_minor }) }
+    return withGuide(answered(Topup, await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })))
+  },
 })
 
 const get = defineTool({
@@ -43,9 +65,9 @@ const get = defineTool({
   operation: 'topups.get',
   hints: reads,
   input: z.strictObject({ topup_id: z.string() }),
-  output: Topup,
+  output: GuidedTopup,
   run: async ({ topup_id }, caller) =>
-    answered(Topup, await caller.call({ method: 'GET', path: `/v1/topups/${encodeURIComponent(topup_id)}` })),
+    withGuide(answered(Topup, await caller.call({ method: 'GET', path: `/v1/topups/${encodeURIComponent(topup_id)}` }))),
 })
 
 export const topupTools = [request, get]

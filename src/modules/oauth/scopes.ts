@@ -38,10 +38,12 @@ export const formatScope = (scopes: readonly string[]): string => scopes.join(' 
 export const mcpScopes = [
   'account.read',
   'beneficiary.read',
+  'beneficiary.manage',
   'policy.read',
   'payment.read',
   'payment.create',
   'approval.read',
+  'mandate.read',
   'topup.read',
   'topup.create',
 ] as const satisfies readonly Permission[]
