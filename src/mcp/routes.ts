@@ -45,9 +45,10 @@ const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ 
 
 /**
  * Checks the permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
- * a client asks its user for the scope and tries again.
+ * a client asks its user for the scope and tries again. An API key gets no more scopes: there the tool's own answer says what to do.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
+  if (principal.credential.kind === 'api_key') return
   for (const message of [body].flat()) {
     const call = ToolCall.safeParse(message)
     const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
