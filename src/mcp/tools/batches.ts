@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/tables/payment-batches.ts'
-import { errorRow, isErrorCode } from '../../errors/catalogue.ts'
+import { displayAmount } from '../../lib/money.ts'
 import { isolated } from '../../lib/text.ts'
-import { nextSteps } from '../outcome.ts'
-import { answered, type Caller, defineTool, reads, ToolRefusal } from '../tool.ts'
+import { amountInput, minorOf } from '../amount.ts'
+import { agentStep, guide, guided } from '../next.ts'
+import { answered, type Caller, defineTool, reads, toolRefusalOf } from '../tool.ts'
 
 const Wire = z.object({
   id: z.string(),
@@ -22,8 +23,8 @@ const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), mess
 const BatchOutcome = z.object({
   status: z.enum([...paymentBatchStatuses, 'refused']).describe('`refused`: nothing was created.'),
   batch_id: z.string().nullable(),
-  next: z.enum(nextSteps),
-  message: z.string(),
+  ...guide,
+  address: z.string().optional().describe('Where a person does something about a refusal.'),
   items_count: z.int().optional(),
   total_minor: z.string().optional(),
   currency: z.string().optional(),
@@ -46,12 +47,13 @@ const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], str
 
 const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
   const [next, message] = steps[batch.status]
+  const named = batch.name === null ? '' : ` (${isolated(batch.name)})`
   const waits = batch.approval_id !== null && (batch.status === 'pending_approval' || batch.status === 'scheduled')
   return {
     status: batch.status,
     batch_id: batch.id,
     next,
-    message: batch.name === null ? message : `${isolated(batch.name)}: ${message}`,
+    message: `${displayAmount(BigInt(batch.total_minor), batch.currency)} in ${batch.items_count} payments${named}: ${message}`,
     items_count: batch.items_count,
     total_minor: batch.total_minor,
     currency: batch.currency,
@@ -61,13 +63,19 @@ const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
 }
 
 /** What only another credential solves stays an error. */
-const refusalOf = (error: unknown): BatchOutcome => {
-  if (!(error instanceof ToolRefusal)) throw error
-  const { error: code, message, details } = error.envelope
-  const step = isErrorCode(code) ? errorRow(code).agent : 'stop'
-  if (step === 'new_credential') throw error
+const refusalOf = (caller: Caller, error: unknown): BatchOutcome => {
+  const refusal = toolRefusalOf(error)
+  if (!refusal || agentStep(refusal.envelope.error) === 'new_credential') throw error
+  const { next, message, address, details } = guided(caller, refusal.envelope)
   const faults = z.array(Fault).safeParse(details.items)
-  return { status: 'refused', batch_id: null, next: step, message, ...(faults.success && { faults: faults.data }) }
+  return {
+    status: 'refused',
+    batch_id: null,
+    next,
+    message,
+    ...(address !== undefined && { address }),
+    ...(faults.success && { faults: faults.data }),
+  }
 }
 
 const create = defineTool({
@@ -89,7 +97,7 @@ const create = defineTool({
       .array(
         z.strictObject({
           beneficiary_id: z.string().describe('From list_beneficiaries.'),
-          amount_minor: z.string().describe('Minor units as a string: "25000" is KES 250.00.'),
+          ...amountInput,
           account_reference: z.string().max(20).optional(),
           narrative: z.string().max(140).optional(),
         }),
@@ -98,12 +106,16 @@ const create = defineTool({
       .max(1_000),
   }),
   output: BatchOutcome,
-  run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
+  run: async ({ idempotency_key: idempotencyKey, items, ...rest }, caller) => {
     try {
+      const body = {
+        ...rest,
+        items: items.map(({ amount, amount_minor, ...item }) => ({ ...item, amount_minor: minorOf({ amount, amount_minor }) })),
+      }
       const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
       return outcomeOf(caller, answered(Wire, answer))
     } catch (error) {
-      return refusalOf(error)
+      return refusalOf(caller, error)
     }
   },
 })
