@@ -1,6 +1,7 @@
 import { changeOperations, isObject, type Json, objectAt } from '../http/openapi-walk.ts'
 import { boundIntegers, plainTimes } from './bounds.ts'
 import { eventFamilies } from './events.ts'
+import { describe } from './glossary/describe.ts'
 import { followNames, nameBodies, nameLists } from './names.ts'
 import { controlOperations } from './operations/control.ts'
 import { moneyOperations } from './operations/money.ts'
@@ -92,5 +93,6 @@ const describeTags = (document: Json): Json => {
 /** Converts the document of the routes into the one for people, generators of clients and agents. */
 export const finishReference = (document: Json, examples: Examples): Json => {
   const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
-  return showExamples(describeTags(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies))))), examples)
+  const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
+  return showExamples(describeTags(whole), examples)
 }

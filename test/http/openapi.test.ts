@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { validate } from '@scalar/openapi-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
+import { words } from '../../src/reference/glossary/describe.ts'
 import type { Json } from '../harness/client.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -211,4 +212,42 @@ test('every answer has a declared content type, also the pages that a browser ge
     const declared = Object.keys(document.paths[template].get.responses[answer.status]?.content ?? {})
     expect([path, declared]).toEqual([path, expect.arrayContaining([answer.headers.get('content-type')?.split(';')[0]])])
   }
+})
+
+/** Every property of a schema, and every parameter of an operation, with where it stands. */
+const described = (node: unknown, at: string): [string, Json][] => {
+  if (typeof node !== 'object' || node === null) return []
+  const { properties, parameters } = node as Json
+  const own: [string, Json][] = [
+    ...Object.entries(typeof properties === 'object' && properties !== null ? (properties as Json) : {}),
+    ...(Array.isArray(parameters) ? parameters : []).map((one: Json): [string, Json] => [`?${one.name}`, one]),
+  ]
+  return [
+    ...own.map(([name, schema]): [string, Json] => [`${at}.${name}`, schema]),
+    ...Object.entries(node).flatMap(([key, value]) =>
+      key === 'example' ? [] : described(value, key === 'properties' ? at : `${at}/${key}`),
+    ),
+  ]
+}
+const undescribed = (whole: Json): string[] =>
+  described({ paths: whole.paths, schemas: whole.components.schemas }, '').flatMap(([at, schema]) => {
+    const named =
+      String(schema.$ref ?? '')
+        .split('/')
+        .at(-1) ?? ''
+    return (schema.description ?? whole.components.schemas[named]?.description) ? [] : [at]
+  })
+
+test('every property and every parameter is described', () => {
+  expect(undescribed(document)).toEqual([])
+  // This proves that the check finds one that is not.
+  const schemas = { ...document.components.schemas, Planted: { type: 'object', properties: { mystery: { type: 'string' } } } }
+  expect(undescribed({ ...document, components: { ...document.components, schemas } })).toEqual(['/schemas/Planted.mystery'])
+})
+
+test('the glossary has no word that describes nothing', () => {
+  const names = new Set(
+    described({ paths: document.paths, schemas: document.components.schemas }, '').map(([at]) => at.split(/[.?]/).at(-1)),
+  )
+  expect(Object.keys(words).filter((word) => !names.has(word.split('.').at(-1)))).toEqual([])
 })

@@ -48,6 +48,6 @@ export const ListPaymentRefusals = PageQuery.extend({
   initiator_account_id: IdIn('account')
     .optional()
     .meta({ description: 'Only what this account asked for, itself or through its grants.' }),
-  created_after: TimeIn.optional().meta({ description: 'Only what was refused at this time or later.' }),
+  created_after: TimeIn.optional().meta({ description: 'Only what was refused after this time.' }),
   created_before: TimeIn.optional().meta({ description: 'Only what was refused before this time.' }),
 })
