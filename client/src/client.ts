@@ -52,6 +52,8 @@ type Resources = ReturnType<typeof createResources>
 
 /** The payments service, for one credential. */
 export class Payments {
+  /** The service's address, without a slash at its end. */
+  readonly baseUrl: string
   readonly account: Resources['account']
   readonly requestLog: Resources['requestLog']
   readonly credentials: Resources['credentials']
@@ -72,6 +74,7 @@ export class Payments {
 
   constructor(options: PaymentsOptions) {
     requireBaseUrl(options)
+    this.baseUrl = options.baseUrl.replace(/\/$/, '')
     const transport = transportOf(options)
     this.#transport = transport
     this.call = (async (method, path, input = {}) => {

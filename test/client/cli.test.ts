@@ -100,15 +100,15 @@ describe('payments login', () => {
     const file = join(folder, 'login.json')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
 
-    const paid = payments(['pay', beneficiary, '1500', '--key', 'an order'])
+    const paid = payments(['pay', beneficiary, '15.00', '--key', 'an order'])
     expect(await paid.ended, paid.err()).toBe(0)
     const payment = JSON.parse(paid.out())
     expect(payment).toMatchObject({ status: 'processing', amount_minor: '1500' })
-    const again = payments(['pay', beneficiary, '1500', '--key', 'an order'])
+    const again = payments(['pay', beneficiary, '15.00', '--key', 'an order'])
     expect(await again.ended).toBe(0)
     expect(JSON.parse(again.out()).id).toBe(payment.id)
 
-    const denied = payments(['pay', beneficiary, '3000'])
+    const denied = payments(['pay', beneficiary, '30.00'])
     expect(await denied.ended).toBe(1)
     expect(denied.err()).toMatch(/^policy_denied: .*20\.00/)
 
@@ -123,13 +123,62 @@ describe('payments login', () => {
 describe('with an API key', () => {
   test('simulate says what would be decided, and moves nothing', async () => {
     const env = await withKey({ spending_controls: { approval_threshold_minor: '5000' } })
-    const run = payments(['simulate', beneficiary, '6000'], env)
+    const run = payments(['simulate', beneficiary, '60.00'], env)
     expect(await run.ended, run.err()).toBe(0)
     expect(JSON.parse(run.out())).toMatchObject({ outcome: 'require_approval', required_approvals: 1 })
   })
 
+  test('the same payment again is asked about, and paid a second time only with --again', async () => {
+    const env = await withKey()
+    const order = ['pay', beneficiary, '21.00']
+    const first = payments(order, env)
+    expect(await first.ended, first.err()).toBe(0)
+    expect(first.err()).toMatch(/^KES 21\.00 to .* \(\*{4}\d{4}\): processing$/m)
+    const { id } = JSON.parse(first.out())
+    const second = payments(order, env)
+    expect(await second.ended).toBe(2)
+    expect(second.err()).toContain(`it looks like ${id}. To pay a second time, add --again.`)
+    const meant = payments([...order, '--again'], env)
+    expect(await meant.ended, meant.err()).toBe(0)
+    expect(JSON.parse(meant.out()).id).not.toBe(id)
+  })
+
+  test('lists show names, amounts and where a person decides', async () => {
+    const env = await withKey({ spending_controls: { approval_threshold_minor: '5000' } })
+    const held = payments(['pay', beneficiary, '61.00'], env)
+    expect(await held.ended, held.err()).toBe(0)
+    const { approval_id } = JSON.parse(held.out())
+    const address = `${service.api.url}/approve/${approval_id}`
+    expect(held.err()).toContain(`A person has to approve it: ${address}`)
+    const show = async (...args: string[]) => {
+      const run = payments(args, env)
+      expect(await run.ended, run.err()).toBe(0)
+      return run.out()
+    }
+    expect(await show('approvals')).toMatch(new RegExp(`KES 61\\.00 to .*: pending  ${address}`))
+    expect(await show('payees')).toContain(beneficiary)
+    expect(await show('payments', '--status', 'pending_approval')).toMatch(/pay_\S+ .* KES 61\.00 to .*: pending_approval/)
+    expect(await show('balance')).toMatch(/^KES [\d,]+\.\d\d can be spent; KES [\d,]+\.\d\d is held/)
+    await person.api.post('/v1/spending-policies', { name: 'Calm', daily_limit_minor: '90000000' })
+    expect(await show('policies')).toMatch(/pol_\S+ +Calm +active +a day 900,000\.00/)
+    expect(JSON.parse((await show('policies', '--json')).trim())).toMatchObject({ name: 'Calm' })
+    expect(await show('logs', '--status', '2xx')).toContain('POST  /v1/payments')
+  })
+
+  test('--version and the --help of each command need no service', async () => {
+    const nowhere = { PAYMENTS_URL: 'http://127.0.0.1:9' }
+    const version = payments(['--version'], nowhere)
+    expect([await version.ended, version.out()]).toEqual([0, `${JSON.parse(await readFile('client/package.json', 'utf8')).version}\n`])
+    const names = ['pay', 'approvals', 'top-up', 'verify-receipt']
+    const helps = names.map((name) => payments([name, '--help'], nowhere))
+    for (const [at, help] of helps.entries()) {
+      expect(await help.ended).toBe(0)
+      expect(help.out()).toMatch(new RegExp(`^payments ${names[at]} .*\n\n\\S`))
+    }
+  })
+
   test('pay --wait ends when the payment has ended', async () => {
-    const run = payments(['pay', beneficiary, '1000', '--wait'], await withKey())
+    const run = payments(['pay', beneficiary, '10.00', '--wait'], await withKey())
     const wait = async () => {
       while (run.out() === '') {
         await service.settle()
@@ -194,7 +243,14 @@ describe('with an API key', () => {
   })
 
   test('a wrong command line prints the usage and has its own exit status', async () => {
-    for (const args of [['pay'], ['pay', beneficiary], ['pay', beneficiary, '1', '--tyop'], ['listen'], ['nonsense']]) {
+    for (const args of [
+      ['pay'],
+      ['pay', beneficiary],
+      ['pay', beneficiary, '1.00', '--tyop'],
+      ['pay', beneficiary, '100'],
+      ['listen'],
+      ['nonsense'],
+    ]) {
       const run = payments(args, { PAYMENTS_API_KEY: 'none' })
       expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([2, true])
     }

@@ -3,29 +3,14 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { type ListenOptions, listen } from './listen.ts'
+import { approvals, balance, payees, paymentsList, policies, refusals } from './lists.ts'
 import { readLog } from './logs.ts'
-import { batch, deposit } from './money-commands.ts'
-import { defaultUrl, openClient, UsageError } from './session.ts'
+import { batch, deposit, topUp } from './money-commands.ts'
+import { pay, simulate } from './pay.ts'
+import { clientOf, defaultUrl, UsageError } from './session.ts'
 import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
-import type { Terminal } from './terminal.ts'
+import { flag, json, type Terminal, text } from './terminal.ts'
 import { newSecret } from './webhook.ts'
-
-export const usage = `payments: the payments service from a shell
-
-  payments login [--url URL] [--scope "payment.create payment.read …"]
-  payments logout
-  payments whoami
-  payments simulate BENEFICIARY AMOUNT_MINOR [--reference TEXT]
-  payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
-  payments batch LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--duplicates-intended] [--key IDEMPOTENCY_KEY] [--wait]
-  payments deposit [--by paybill|bank] [--wait]
-  payments refusals [--limit 25]
-  payments events [--follow] [--after EVENT]
-  payments logs [--follow] [--status 4xx] [--grant GRANT]
-  payments listen --forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]
-  payments verify-receipt RECEIPT.json (--issuer URL | --jwks KEYS.json)
-
-Amounts are minor units: 25000 is KES 250.00. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
 
 type Verifier = {
   run: (
@@ -34,9 +19,9 @@ type Verifier = {
   ) => Promise<number>
 }
 
-const json = (value: unknown) => JSON.stringify(value, null, 2)
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
+/** What the commands need. The person decides what of it is given. */
+const neededScopes =
+  'account.read workspace.read beneficiary.read policy.read payment.read payment.create approval.read mandate.read topup.read topup.create'
 
 const login = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, scope: text } })
@@ -50,7 +35,7 @@ const login = async (terminal: Terminal): Promise<void> => {
     fetch,
     metadata,
     clientId,
-    scope: values.scope,
+    scope: values.scope ?? neededScopes,
     signal: terminal.signal,
     show: ({ userCode, verificationUriComplete }) =>
       terminal.say(`Open ${verificationUriComplete}\nand compare the code: ${userCode}`),
@@ -67,59 +52,10 @@ const logout = async (terminal: Terminal): Promise<void> => {
   terminal.say('Logged out: the access is revoked.')
 }
 
-const clientOf = (terminal: Terminal, url: string | undefined): Promise<Payments> =>
-  openClient(terminal.env, loginFile(terminal.env), url)
-
-const orderOf = ([beneficiary, amount, ...more]: readonly string[]) => {
-  if (beneficiary === undefined || amount === undefined || more.length > 0)
-    throw new UsageError('Give a beneficiary and an amount of minor units.')
-  return { beneficiary_id: beneficiary, amount_minor: amount }
-}
-
 const whoami = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text } })
   const client = await clientOf(terminal, values.url)
   terminal.out(json(await client.credentials.current()))
-}
-
-const simulate = async (terminal: Terminal): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    args: [...terminal.args],
-    allowPositionals: true,
-    options: { url: text, reference: text },
-  })
-  const order = orderOf(positionals)
-  const client = await clientOf(terminal, values.url)
-  const reference = values.reference !== undefined && { account_reference: values.reference }
-  terminal.out(json(await client.payments.simulate({ ...order, ...reference })))
-}
-
-const pay = async (terminal: Terminal): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    args: [...terminal.args],
-    allowPositionals: true,
-    options: { url: text, reference: text, narrative: text, key: text, wait: flag },
-  })
-  const order = orderOf(positionals)
-  const client = await clientOf(terminal, values.url)
-  const payment = await client.payments.create(
-    {
-      ...order,
-      ...(values.reference !== undefined && { account_reference: values.reference }),
-      ...(values.narrative !== undefined && { narrative: values.narrative }),
-    },
-    { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) },
-  )
-  if (payment.status === 'pending_approval') terminal.say(`A person has to approve it: ${payment.approval_id}`)
-  terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
-}
-
-/** A line for each, so that another program can read it line by line. */
-const refusals = async (terminal: Terminal): Promise<void> => {
-  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, limit: text } })
-  const client = await clientOf(terminal, values.url)
-  const { data } = await client.payments.refusals({ limit: Number(values.limit ?? 25) }).page()
-  for (const refusal of data) terminal.out(JSON.stringify(refusal))
 }
 
 const events = async (terminal: Terminal): Promise<void> => {
@@ -190,17 +126,75 @@ const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   process.exitCode = await verifier.run(terminal.args, { say: terminal.out, read })
 }
 
-export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<void>>> = {
-  login,
-  logout,
-  whoami,
-  simulate,
-  pay,
-  batch,
-  deposit,
-  refusals,
-  events,
-  logs,
-  listen: forward,
-  'verify-receipt': verifyReceipt,
+export type Command = { arguments: string; summary: string; run: (terminal: Terminal) => Promise<void> }
+
+const list = '[--limit 25] [--json]'
+
+/** In the order of the usage. */
+export const commands: Readonly<Record<string, Command>> = {
+  login: {
+    arguments: '[--url URL] [--scope "payment.create payment.read …"]',
+    summary: 'Authorizes this machine in a browser, with limits that you choose there.',
+    run: login,
+  },
+  logout: { arguments: '', summary: 'Revokes that access.', run: logout },
+  whoami: { arguments: '', summary: 'What this credential may do, and how much of it is left.', run: whoami },
+  balance: { arguments: '[--json]', summary: 'What can be spent, and what is held.', run: balance },
+  payees: { arguments: list, summary: 'Who can be paid: an id, a name and a mask each.', run: payees },
+  simulate: {
+    arguments: 'BENEFICIARY AMOUNT [--reference TEXT]',
+    summary: 'The decision that a payment would get, and why. Moves nothing.',
+    run: simulate,
+  },
+  pay: {
+    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
+    summary: 'Pays. What looks like an earlier payment is paid only if you say so, or with --again.',
+    run: pay,
+  },
+  batch: {
+    arguments: 'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--duplicates-intended] [--key IDEMPOTENCY_KEY] [--wait]',
+    summary: 'Pays a list in CSV with one approval; with --dry-run only says what it would do.',
+    run: batch,
+  },
+  payments: { arguments: `[--status STATUS] ${list}`, summary: 'The newest payments.', run: paymentsList },
+  refusals: { arguments: list, summary: 'Payments that were asked for and refused, and why.', run: refusals },
+  approvals: {
+    arguments: `[--status STATUS] ${list}`,
+    summary: 'What waits for a person, with the address where they decide.',
+    run: approvals,
+  },
+  policies: { arguments: `[--status STATUS] ${list}`, summary: 'The rules of the workspace.', run: policies },
+  'top-up': {
+    arguments: 'AMOUNT PHONE [--key IDEMPOTENCY_KEY] [--wait]',
+    summary: 'Sends an M-PESA prompt to a phone.',
+    run: topUp,
+  },
+  deposit: { arguments: '[--by paybill|bank] [--wait]', summary: 'Says where to pay money in.', run: deposit },
+  events: { arguments: '[--follow] [--after EVENT]', summary: 'Events, a line of JSON each.', run: events },
+  logs: {
+    arguments: '[--follow] [--status 4xx] [--grant GRANT]',
+    summary: 'Requests of seven days that were refused, failed or changed something.',
+    run: logs,
+  },
+  listen: {
+    arguments: "--forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]",
+    summary: 'Posts every event to an address, signed as Standard Webhooks.',
+    run: forward,
+  },
+  'verify-receipt': {
+    arguments: 'RECEIPT.json (--issuer URL | --jwks KEYS.json)',
+    summary: 'Checks a receipt without trusting the service.',
+    run: verifyReceipt,
+  },
 }
+
+const lineOf = ([name, { arguments: args }]: [string, Command]): string => `  payments ${name} ${args}`.trimEnd()
+
+export const usage = `payments: the payments service from a shell
+
+${Object.entries(commands).map(lineOf).join('\n')}
+  payments --version
+
+Amounts have their cents: 250.00. Each command has --help and --url. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
+
+export const helpOf = (name: string, command: Command): string => `${lineOf([name, command]).trim()}\n\n${command.summary}`

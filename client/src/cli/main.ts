@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises'
 import { ConnectionError, PaymentsError } from '../errors.ts'
 import { WaitTimeoutError } from '../wait-for.ts'
-import { commands, usage } from './commands.ts'
+import { commands, helpOf, usage } from './commands.ts'
 import { UsageError } from './session.ts'
+import { version } from './version.ts'
 
 const [name = 'help', ...args] = process.argv.slice(2)
 const command = commands[name]
@@ -17,20 +19,32 @@ const out = (line: string) => process.stdout.write(`${line}\n`)
 const explain = (error: unknown): string => {
   if (error instanceof PaymentsError) {
     const details = Object.keys(error.details).length > 0 ? `\n${JSON.stringify(error.details, null, 2)}` : ''
-    return `${error.code}: ${error.message}${details}`
+    const scope = error.code === 'forbidden' ? (error.details as { required_permission?: string }).required_permission : undefined
+    const hint = scope === undefined ? '' : `\nLog in again with it: payments login --scope "… ${scope}"`
+    return `${error.code}: ${error.message}${hint}${details}`
   }
   if (error instanceof ConnectionError && error.idempotencyKey !== undefined)
     return `${error.message}\nWhether it was done is not known. The same command with --key ${error.idempotencyKey} does it at most once.`
   return error instanceof Error ? error.message : String(error)
 }
 
-if (!command) {
+const askPerson = async (question: string): Promise<boolean> => {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await lines.question(`${question} [y/N] `, { signal: stop.signal })
+  lines.close()
+  return /^y(es)?$/i.test(answer.trim())
+}
+const isPersonThere = process.stdin.isTTY && process.stderr.isTTY
+
+if (['--version', '-v', 'version'].includes(name)) out(version)
+else if (command && args.some((arg) => arg === '--help' || arg === '-h')) out(helpOf(name, command))
+else if (!command) {
   const help = ['help', '--help', '-h'].includes(name)
   ;(help ? out : say)(usage)
   process.exitCode = help ? 0 : 2
 } else {
   try {
-    await command({ args, env: process.env, out, say, signal: stop.signal })
+    await command.run({ args, env: process.env, out, say, signal: stop.signal, ...(isPersonThere && { ask: askPerson }) })
   } catch (error) {
     if (error instanceof UsageError && stop.signal.aborted) process.exitCode = 130
     else {

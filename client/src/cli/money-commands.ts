@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { PaymentsError } from '../errors.ts'
-import { openClient, UsageError } from './session.ts'
-import { loginFile } from './store.ts'
-import type { Terminal } from './terminal.ts'
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const json = (value: unknown) => JSON.stringify(value, null, 2)
+import { minorOf } from './amount.ts'
+import { clientOf, UsageError } from './session.ts'
+import { flag, json, type Terminal, text } from './terminal.ts'
 
 type ItemFault = { index: number; row?: number; param?: string; message: string }
 
@@ -42,11 +38,11 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     ...(values['duplicates-intended'] && { duplicates_intended: true }),
   }
   const options = { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) }
-  const client = await openClient(terminal.env, loginFile(terminal.env), values.url)
+  const client = await clientOf(terminal, values.url)
   try {
     if (values['dry-run']) return terminal.out(json(await client.batches.checkCsv(csv, list, options)))
     const created = await client.batches.fromCsv(csv, list, options)
-    if (created.approval_id !== null) terminal.say(`A person has to approve it: ${created.approval_id}`)
+    if (created.approval_id !== null) terminal.say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waiting = values.wait && client.batches.waitFor(created.id, { signal: terminal.signal, timeoutMs: 86_400_000 })
     terminal.out(json(waiting ? await waiting : created))
   } catch (error) {
@@ -66,9 +62,25 @@ export const deposit = async (terminal: Terminal): Promise<void> => {
   })
   const method = Object.entries(methods).find(([name]) => name === values.by)?.[1]
   if (method === undefined || positionals.length > 0) throw new UsageError('Say how: payments deposit --by paybill, or --by bank')
-  const client = await openClient(terminal.env, loginFile(terminal.env), values.url)
+  const client = await clientOf(terminal, values.url)
   const topup = await client.topups.initiate({ method }, { signal: terminal.signal })
   for (const [name, value] of Object.entries(topup.instructions ?? {})) terminal.say(`${name.replaceAll('_', ' ')}: ${value}`)
   const waiting = values.wait && client.topups.waitFor(topup.id, { signal: terminal.signal, timeoutMs: 7 * 86_400_000 })
   terminal.out(json(waiting ? await waiting : topup))
+}
+
+/** Sends an M-PESA prompt to a phone; with --wait until its owner has answered. */
+export const topUp = async (terminal: Terminal): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...terminal.args],
+    allowPositionals: true,
+    options: { url: text, key: text, wait: flag },
+  })
+  const [amount, phone, ...more] = positionals
+  if (amount === undefined || phone === undefined || more.length > 0)
+    throw new UsageError('Give an amount and a phone: payments top-up 1000.00 0712345678')
+  const client = await clientOf(terminal, values.url)
+  const options = { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) }
+  const topup = await client.topups.initiate({ amount_minor: minorOf(amount), phone_number: phone }, options)
+  terminal.out(json(values.wait ? await client.topups.waitFor(topup.id, { signal: terminal.signal }) : topup))
 }

@@ -1,6 +1,7 @@
 import { Payments } from '../client.ts'
 import { discover, refreshTokens } from '../oauth.ts'
-import { type Login, readLogin, writeLogin } from './store.ts'
+import { type Login, loginFile, readLogin, writeLogin } from './store.ts'
+import type { Terminal } from './terminal.ts'
 
 export const defaultUrl = 'http://localhost:3000'
 /** Valid for long enough for a call that begins now. */
@@ -35,7 +36,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
 }
 
 /** With an API key from the environment, else with the stored login. */
-export const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | undefined): Promise<Payments> => {
+const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | undefined): Promise<Payments> => {
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })
   const login = await readLogin(file)
@@ -44,3 +45,6 @@ export const openClient = async (env: NodeJS.ProcessEnv, file: string, url: stri
     throw new UsageError(`The login is for ${login.baseUrl}: payments login --url ${url}`)
   return new Payments({ baseUrl: login.baseUrl, accessToken: freshToken(file, login) })
 }
+
+export const clientOf = ({ env }: Pick<Terminal, 'env'>, url: string | undefined): Promise<Payments> =>
+  openClient(env, loginFile(env), url)

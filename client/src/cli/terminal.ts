@@ -7,4 +7,10 @@ export type Terminal = {
   /** Output for a person. */
   say: (line: string) => void
   signal: AbortSignal
+  /** Asks a person; absent where nobody is there to answer. */
+  ask?: (question: string) => Promise<boolean>
 }
+
+export const text = { type: 'string' } as const
+export const flag = { type: 'boolean' } as const
+export const json = (value: unknown): string => JSON.stringify(value, null, 2)

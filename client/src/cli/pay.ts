@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import type { Payments } from '../client.ts'
+import { PaymentsError } from '../errors.ts'
+import type { Body } from '../route-types.ts'
+import { minorOf, paymentText } from './amount.ts'
+import { clientOf, UsageError } from './session.ts'
+import { flag, json, type Terminal, text } from './terminal.ts'
+
+const orderOf = ([beneficiary, amount, ...more]: readonly string[], reference: string | undefined) => {
+  if (beneficiary === undefined || amount === undefined || more.length > 0)
+    throw new UsageError('Give a beneficiary and an amount: payments pay ben_… 250.00')
+  return {
+    beneficiary_id: beneficiary,
+    amount_minor: minorOf(amount),
+    ...(reference !== undefined && { account_reference: reference }),
+  }
+}
+
+export const simulate = async (terminal: Terminal): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...terminal.args],
+    allowPositionals: true,
+    options: { url: text, reference: text },
+  })
+  const order = orderOf(positionals, values.reference)
+  const client = await clientOf(terminal, values.url)
+  terminal.out(json(await client.payments.simulate(order)))
+}
+
+const earlierOf = (error: unknown): string | undefined => {
+  if (!(error instanceof PaymentsError)) return undefined
+  const { reason, existing_payment_id: earlier } = error.details as { reason?: unknown; existing_payment_id?: unknown }
+  return reason === 'possible_duplicate' && typeof earlier === 'string' ? earlier : undefined
+}
+
+type Order = Body<'/v1/payments', 'post'>
+type Asking = { again: boolean | undefined; key: string | undefined }
+
+/** What looks like an earlier payment is paid only when a person says that it is meant. */
+const payOnce = async (terminal: Terminal, client: Payments, order: Order, { again, key }: Asking) => {
+  const options = { signal: terminal.signal, ...(key !== undefined && { idempotencyKey: key }) }
+  try {
+    return await client.payments.create({ ...order, on_duplicate: 'confirm' }, options)
+  } catch (error) {
+    const earlier = earlierOf(error)
+    if (earlier === undefined) throw error
+    const meant = again || (await terminal.ask?.(`This looks like ${earlier}, which was made a short time ago. Pay again?`))
+    if (!meant) throw new UsageError(`Nothing was paid: it looks like ${earlier}. To pay a second time, add --again.`)
+    return client.payments.create({ ...order, duplicate_of: earlier }, options)
+  }
+}
+
+export const pay = async (terminal: Terminal): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...terminal.args],
+    allowPositionals: true,
+    options: { url: text, reference: text, narrative: text, key: text, again: flag, wait: flag },
+  })
+  const { narrative, again, key } = values
+  const order = { ...orderOf(positionals, values.reference), ...(narrative !== undefined && { narrative }) }
+  const client = await clientOf(terminal, values.url)
+  const payment = await payOnce(terminal, client, order, { again, key })
+  terminal.say(`${paymentText(payment)}: ${payment.status}`)
+  if (payment.status === 'pending_approval')
+    terminal.say(`A person has to approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
+  terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
+}
