@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import type { Pages } from '../pages.ts'
+import type { Item } from '../route-types.ts'
 import { amountText, payeeText, paymentText } from './amount.ts'
 import { clientOf } from './session.ts'
 import { flag, type Terminal, text } from './terminal.ts'
 
 type Options = { limit: number; status: string | undefined }
-type Listing<Item> = { read: (client: Payments, options: Options) => Pages<Item>; line: (item: Item, client: Payments) => string }
+type Listing<Row> = { read: (client: Payments, options: Options) => Pages<Row>; line: (row: Row, client: Payments) => string }
 
 /** A line for a person for each item, newest first; with --json the whole item, for another program. */
 const listing =
-  <Item extends { id: string }>({ read, line }: Listing<Item>) =>
+  <Row extends { id: string }>({ read, line }: Listing<Row>) =>
   async (terminal: Terminal): Promise<void> => {
     const { values } = parseArgs({
       args: [...terminal.args],
@@ -33,7 +34,7 @@ export const payees = listing({
 
 export const paymentsList = listing({
   read: (client, { limit, status }) =>
-    client.payments.list({ limit, ...(status !== undefined && { status: [status as never] }) }),
+    client.payments.list({ limit, ...(status !== undefined && { status: [status as Item<'/v1/payments'>['status']] }) }),
   line: (payment) => `${payment.created_at}  ${paymentText(payment)}: ${payment.status}`,
 })
 

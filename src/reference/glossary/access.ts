@@ -30,6 +30,7 @@ export const accessWords: Readonly<Record<string, string>> = {
   capabilities: 'What the account may do at all.',
   chain_id: 'The chain of the wallet.',
   chain_ids: 'The chains that are accepted.',
+  checked_at: 'When it was last checked; null while it never was.',
   client: 'The application that asks.',
   client_id: 'The application, by id.',
   client_id_issued_at: 'When the application was registered, in seconds since 1970.',

@@ -122,6 +122,7 @@ export const moneyWords: Readonly<Record<string, string>> = {
   topups: 'Whether the account may be topped up.',
   totals: 'What the entries add up to.',
   'SuspenseItem.amount_minor': 'What arrived or left, in minor units.',
+  verification: 'What the rail says about the name, compared with the one given here.',
   via: 'How it was decided: with a credential, or by a signature.',
   voided_at: 'When the decision ceased to count; null while it counts.',
 }
