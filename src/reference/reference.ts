@@ -8,6 +8,7 @@ import { moneyOperations } from './operations/money.ts'
 import { peopleOperations } from './operations/people.ts'
 import { platformOperations } from './operations/platform.ts'
 import { styleParameters } from './parameters.ts'
+import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'
 import type { Example, Examples, OperationText, OperationTexts } from './types.ts'
 import { nameEvents } from './union.ts'
@@ -94,5 +95,5 @@ const describeTags = (document: Json): Json => {
 export const finishReference = (document: Json, examples: Examples): Json => {
   const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
-  return showExamples(describeTags(whole), examples)
+  return addSamples(showExamples(describeTags(whole), examples))
 }

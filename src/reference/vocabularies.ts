@@ -5,7 +5,7 @@ import { paymentBatchStatuses } from '../db/tables/payment-batches.ts'
 import { paymentStatuses, topupStatuses } from '../db/tables/payments.ts'
 import { roles } from '../db/tables/workspaces.ts'
 import { errorCodes } from '../errors/catalogue.ts'
-import { failureCodes } from '../errors/failures.ts'
+import { type FailureCode, failureActors, failureCodes, failureRow } from '../errors/failures.ts'
 import { auditActions } from '../events/audit-actions.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
 import { railNames } from '../lib/rail-names.ts'
@@ -13,6 +13,11 @@ import { rules } from '../policy/rules.ts'
 import { outcomes } from '../policy/types.ts'
 import { payouts } from '../rails/definitions.ts'
 import type { Vocabulary } from './types.ts'
+
+const explained = (code: FailureCode): string => {
+  const { sentence, actor, fix } = failureRow(code)
+  return `\`${code}\`: ${sentence} What ${failureActors[actor]} can do: ${fix}`
+}
 
 /** A closed list occurs in the document by its name. */
 export const vocabularies: readonly Vocabulary[] = [
@@ -58,8 +63,7 @@ export const vocabularies: readonly Vocabulary[] = [
   {
     name: 'FailureCode',
     values: failureCodes,
-    description:
-      'Why a payment or a top-up failed, in words of this service; the code of the provider is in `provider_code`. The reference of codes says who must act.',
+    description: `Why a payment or a top-up failed, in words of this service, and who must act; the code of the provider is in \`provider_code\`. ${failureCodes.map(explained).join(' ')}`,
   },
   {
     name: 'AuditAction',

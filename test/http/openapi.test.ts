@@ -251,3 +251,14 @@ test('the glossary has no word that describes nothing', () => {
   )
   expect(Object.keys(words).filter((word) => !names.has(word.split('.').at(-1)))).toEqual([])
 })
+
+test('an operation that a program calls is shown in curl, TypeScript and Python, and those for agents and shells there too', () => {
+  const labels = (path: string, method: string): string[] =>
+    document.paths[path][method]['x-codeSamples'].map(({ label }: Json) => label)
+  expect(labels('/v1/payments', 'post')).toEqual(['curl', 'TypeScript', 'Python', 'Command line', 'MCP'])
+  const shown = operations().filter(({ path, operation }) => path.startsWith('/v1/') && operation['x-codeSamples'])
+  expect(shown.length).toBeGreaterThan(100)
+  for (const { operation } of shown)
+    for (const { source } of operation['x-codeSamples'])
+      expect([operation.operationId, source]).toEqual([operation.operationId, expect.not.stringMatching(/undefined|\[object/)])
+})
