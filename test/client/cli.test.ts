@@ -168,7 +168,10 @@ describe('with an API key', () => {
   test('--version and the --help of each command need no service', async () => {
     const nowhere = { PAYMENTS_URL: 'http://127.0.0.1:9' }
     const version = payments(['--version'], nowhere)
-    expect([await version.ended, version.out()]).toEqual([0, `${JSON.parse(await readFile('client/package.json', 'utf8')).version}\n`])
+    expect([await version.ended, version.out()]).toEqual([
+      0,
+      `${JSON.parse(await readFile('client/package.json', 'utf8')).version}\n`,
+    ])
     const names = ['pay', 'approvals', 'top-up', 'verify-receipt']
     const helps = names.map((name) => payments([name, '--help'], nowhere))
     for (const [at, help] of helps.entries()) {
