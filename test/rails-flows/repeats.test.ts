@@ -86,6 +86,7 @@ test('nothing is sent again that is no longer the same order, may not be paid an
   const ids = [await lose(other), await lose(stopped)]
   expect((await person.api.patch(`/v1/beneficiaries/${other}`, { display_name: 'Jane Two' })).status).toBe(200)
   expect((await person.api.delete(`/v1/beneficiaries/${stopped}`)).status).toBeLessThan(300)
+  for (const seconds of [31, 31, 61, 121]) await pass(service, seconds)
   const late = await payAndLose(false, b2c(old))
   service.clock.advance(31)
   await service.deps.jobs.sweep()

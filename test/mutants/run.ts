@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Mutant, mutants } from './list.ts'
+
+/*
+ * Plants one bug at a time in a copy of the source, and runs the suite that must notice it. `npm run test:mutants`, or a part of it:
+ * `npm run test:mutants -- 2/5`. A bug that nobody notices ends it with 1.
+ */
+
+const root = join(import.meta.dirname, '../..')
+const [part = 1, parts = 1] = (process.argv[2] ?? '1/1').split('/').map(Number)
+const perSuiteMs = 300_000
+
+/** What a suite may read. Dependencies are linked: they are not changed. */
+const copied = [
+  ...['src', 'test', 'migrations', 'scripts', 'docs', 'client', 'dashboard', 'build', 'verifier', 'deploy'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', '.env.example'],
+]
+
+const makeCopy = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'mutants-'))
+  for (const name of copied)
+    await cp(join(root, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    }).catch(() => undefined)
+  for (const name of ['node_modules', 'client/node_modules', 'dashboard/node_modules'])
+    await symlink(join(root, name), join(folder, name)).catch(() => undefined)
+  return folder
+}
+
+/** True when the suite fails. A suite that hangs has noticed the bug too. */
+const isNoticed = (folder: string, suite: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    const child = spawn(process.execPath, [vitest, 'run', suite, '--bail=1', '--maxWorkers=1', '--reporter=dot'], {
+      cwd: folder,
+      stdio: 'ignore',
+      detached: true,
+    })
+    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), perSuiteMs)
+    child.once('exit', (code) => {
+      clearTimeout(timer)
+      resolve(code !== 0)
+    })
+  })
+
+const plant = async (folder: string, { file, find, replace, bug }: Mutant): Promise<() => Promise<void>> => {
+  const path = join(folder, file)
+  const source = await readFile(path, 'utf8')
+  if (source.split(find).length !== 2) throw new Error(`"${bug}" is not planted: ${file} does not have its text exactly once`)
+  await writeFile(
+    path,
+    source.replace(find, () => replace),
+  )
+  return () => writeFile(path, source)
+}
+
+const own = mutants.filter((_, index) => index % parts === part - 1)
+const folder = await makeCopy()
+const survivors: Mutant[] = []
+try {
+  for (const suite of new Set(own.map((mutant) => mutant.suite)))
+    if (await isNoticed(folder, suite)) throw new Error(`${suite} fails without a bug: nothing can be learned from it`)
+  for (const mutant of own) {
+    const from = performance.now()
+    const restore = await plant(folder, mutant)
+    const noticed = await isNoticed(folder, mutant.suite)
+    await restore()
+    if (!noticed) survivors.push(mutant)
+    const seconds = Math.round((performance.now() - from) / 1000)
+    console.log(`${noticed ? 'noticed ' : 'SURVIVED'} ${mutant.bug} (${mutant.suite}, ${seconds} s)`)
+  }
+  console.log(`${own.length - survivors.length} of ${own.length} were noticed`)
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+process.exitCode = survivors.length === 0 ? 0 : 1

@@ -1,0 +1,45 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { b2cResult, deliver, lastOrder, pay, paymentOf } from './scene.ts'
+
+let service: TestService
+let person: Person
+let server: pg.Client
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  server = new pg.Client({ connectionString: service.database.url })
+  await server.connect()
+})
+afterAll(async () => {
+  await server.end()
+  await service.close()
+})
+
+/** As after a demotion: the server answers, and takes no writes (25006). Connections that were open before are ended. */
+const takeWrites = async (yes: boolean) => {
+  const name = new URL(service.database.url).pathname.slice(1)
+  await server.query(`alter database "${name}" set default_transaction_read_only = ${yes ? 'off' : 'on'}`)
+  await server.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+}
+
+test('a callback that finds a server without writes gets 503, so the provider repeats it; the repeat is kept and booked', async () => {
+  service.sandbox.rules.add({ effect: 'lose_callback', party: '254722000950', times: 1, delay_ms: 0 })
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000950' })
+  await service.settle()
+  const order = lastOrder(service)
+  const report = () => deliver(order.resultUrl, b2cResult(order))
+  await takeWrites(false)
+  await expect.poll(async () => (await report()).status).toBe(503)
+  expect((await paymentOf(person, id)).status).toBe('processing')
+  await takeWrites(true)
+  await expect.poll(async () => (await report()).status).toBe(200)
+  await service.settle()
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+})
