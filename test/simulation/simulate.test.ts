@@ -94,10 +94,34 @@ test('a replay shows how many of the past payments a policy would have refused o
     truncated: false,
   })
   expect(answer.body.replay.affected).toMatchObject([
+    { payment_id: ids[2], refusal_id: null, beneficiary: { id: to }, outcome: 'deny', rule: 'daily_limit' },
     { payment_id: ids[1], outcome: 'require_approval', rule: 'approval_threshold' },
-    { payment_id: ids[2], outcome: 'deny', rule: 'daily_limit' },
   ])
   expect(answer.body.outcome).toBeUndefined()
+})
+
+test('a replay counts what was refused at the time where the policy would have refused it too, and lists it by its refusal', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 100_000_000n)
+  const to = await newBeneficiary(someone.api, { display_name: 'Baraka Stores' })
+  await someone.api.post('/v1/spending-policies', { name: 'Small', per_payment_limit_minor: '100000' })
+  const pay = (amount_minor: string) => someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor })
+  expect((await pay('50000')).status).toBe(201)
+  for (const amount of ['150000', '900000']) expect((await pay(amount)).status).toBe(403)
+  const [newest] = (await someone.api.get('/v1/payment-refusals')).body.data
+  const replay = async (policy: Record<string, unknown>) => (await simulate({ policy, replay_days: 30 }, someone.api)).body.replay
+  // What another rule refused, and this policy would have let pass, says nothing about it.
+  expect(await replay({ per_payment_limit_minor: '200000' })).toMatchObject({ payments_considered: 2, allowed: 1, refused: 1 })
+  const { affected, ...counts } = await replay({ per_payment_limit_minor: '100000' })
+  expect(counts).toMatchObject({ payments_considered: 3, allowed: 1, held: 0, refused: 2 })
+  expect(affected).toContainEqual(
+    expect.objectContaining({
+      payment_id: null,
+      refusal_id: newest.id,
+      beneficiary: { id: to, display_name: 'Baraka Stores' },
+      outcome: 'deny',
+    }),
+  )
 })
 
 test('a replay counts only the payments that the policy applies to', async () => {

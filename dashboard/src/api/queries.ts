@@ -245,6 +245,17 @@ export const eventsQuery = infiniteQueryOptions({
   ...pages,
 })
 
+export const requestLogQuery = (filters: { status?: string | undefined; grant_id?: string | undefined }) =>
+  infiniteQueryOptions({
+    queryKey: ['request-log', filters],
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/request-log', { params: { query: parametersOf({ ...filters, limit: 50, cursor: pageParam }) } })),
+    placeholderData: keepPreviousData,
+    // Requests make no event: a page that is opened reads them anew.
+    staleTime: 0,
+    ...pages,
+  })
+
 export const membersQuery = infiniteQueryOptions({
   queryKey: ['members'],
   queryFn: ({ pageParam }) =>

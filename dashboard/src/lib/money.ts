@@ -28,6 +28,12 @@ export const parseMajor = (text: string): string | null => {
   return BigInt(match[1] + (match[2] ?? '').padEnd(2, '0')).toString()
 }
 
+/** "12345.5" as it is typed becomes "12,345.5"; what is no amount stays as it is. */
+export const groupDigits = (text: string): string => {
+  const match = /^(\d[\d,]*)(\.\d{0,2})?$/.exec(text)
+  return match?.[1] ? match[1].replaceAll(',', '').replace(/\B(?=(\d{3})+$)/g, ',') + (match[2] ?? '') : text
+}
+
 /** An amount as it goes into a field again: "1500", "1500.50". */
 export const editableMajor = (minor: string | null | undefined): string =>
   minor == null ? '' : majorText(minor).replaceAll(',', '').replace(/\.00$/, '')

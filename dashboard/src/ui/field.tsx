@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
+import { groupDigits } from '../lib/money.ts'
 import { Icon } from './icon.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean }
@@ -164,7 +165,11 @@ export const MoneyField = ({
           // biome-ignore lint/a11y/noAutofocus: the one field that a page was opened for
           autoFocus={autoFocus}
           value={value}
-          onChange={(event) => onChange(event.target.value)}
+          onChange={({ target }) => {
+            // Grouped where one types at the end: elsewhere the caret would jump.
+            const atEnd = target.selectionStart === target.value.length
+            onChange(atEnd ? groupDigits(target.value) : target.value)
+          }}
         />
       </div>
     )}

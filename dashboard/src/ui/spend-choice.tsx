@@ -1,5 +1,5 @@
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { moneyText } from '../lib/money.ts'
+import { compareMinor, moneyText } from '../lib/money.ts'
 import { type Controls, type ControlsDraft, ControlsFields, controlsOfDraft, draftOfControls } from './controls-fields.tsx'
 import { ChoiceField } from './field.tsx'
 
@@ -25,6 +25,24 @@ export const initialSpending = (asked?: Controls): Spending => {
       // An agent must say that a second payment is meant, unless it asked for a stricter answer.
       ...(asked && { on_duplicate: on_duplicate === undefined || on_duplicate === 'warn' ? 'confirm' : on_duplicate }),
     }),
+  }
+}
+
+const roundUp = (minor: bigint): bigint => {
+  // Two digits that matter, and never less than a whole unit of the currency.
+  const step = 10n ** BigInt(Math.max(2, minor.toString().length - 2))
+  return ((minor + step - 1n) / step) * step
+}
+
+/** Limits from what the workspace spends itself: its busiest day, and three times its usual payment. Nothing where nothing was spent. */
+export const suggestedSpending = (use: { count: number; amountMinor: string; busiestDayMinor: string } | null): Spending => {
+  if (!use || use.count === 0) return { choice: 'limited', draft: draftOfControls({}) }
+  const daily = roundUp(BigInt(use.busiestDayMinor))
+  const usual = roundUp((BigInt(use.amountMinor) / BigInt(use.count)) * 3n).toString()
+  const perPayment = compareMinor(usual, daily.toString()) < 0 ? usual : daily.toString()
+  return {
+    choice: 'limited',
+    draft: draftOfControls({ per_payment_limit_minor: perPayment, daily_limit_minor: daily.toString() }),
   }
 }
 

@@ -13,7 +13,9 @@ const presentReplay = (replay: Replay): NonNullable<SimulationOut['replay']> => 
   held: replay.held,
   refused: replay.refused,
   affected: replay.affected.map((payment) => ({
-    payment_id: formatId('payment', payment.id),
+    payment_id: payment.refused ? null : formatId('payment', payment.id),
+    refusal_id: payment.refused ? formatId('payment_refusal', payment.id) : null,
+    beneficiary: { id: formatId('beneficiary', payment.beneficiaryId), display_name: payment.payee },
     amount_minor: formatMinor(payment.amountMinor),
     created_at: isoTime(payment.createdAt),
     outcome: payment.outcome,

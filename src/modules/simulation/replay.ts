@@ -10,22 +10,36 @@ import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 
-export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
+/** `refused`: it was asked for and refused, so that `id` is that of the refusal. */
+export type ReplayedPayment = {
+  id: Uuid
+  refused: boolean
+  beneficiaryId: Uuid
+  payee: string
+  amountMinor: Minor
+  createdAt: Date
+  outcome: Outcome
+  rule: string
+}
 export type Replay = {
   days: number
-  /** Payments that the policy applies to; each is allowed, held for approval or refused. */
+  /**
+   * Payments that the policy applies to; each is allowed, held for approval or refused. What was refused at the time counts where this
+   * policy too would have stopped it.
+   */
   considered: number
   allowed: number
   held: number
   refused: number
-  /** The first ones that would have been held or refused. */
+  /** The first ones that would have been refused, then the first that would have been held. */
   affected: ReplayedPayment[]
   /** There were more payments than the limit: the newest were left out. */
   truncated: boolean
 }
 
 const mostPayments = 20_000
-const mostAffected = 100
+/** Of each kind. */
+const mostAffected = 50
 
 type Row = {
   id: Uuid
@@ -40,16 +54,46 @@ type Row = {
   created_at: Date
   counts: boolean
   named: boolean
+  refused: boolean
+  beneficiary_id: Uuid
 }
 
 const pastPayments = `
-  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id,
+  with asked as (
+    select id, amount_minor, payment_type, rail, initiator_account_id, grant_id, payee_id, account_reference, created_at, status,
+      false as refused, beneficiary_id
+    from payments where workspace_id = $1 and created_at >= $2
+    union all
+    select r.id, r.amount_minor, b.payment_rail, b.payment_rail, r.initiator_account_id, r.grant_id, b.payee_id, r.account_reference,
+      r.created_at, null, true, b.id
+    from payment_refusals r join beneficiaries b on b.id = r.beneficiary_id where r.workspace_id = $1 and r.created_at >= $2)
+  select p.id, p.refused, p.beneficiary_id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id,
     coalesce((select g.ancestor_ids || g.id from grants g where g.id = p.grant_id), '{}') as lineage, p.payee_id, p.account_reference, p.created_at,
     (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as family_id,
-    p.status in ${countedPaymentsSql} as counts,
+    coalesce(p.status in ${countedPaymentsSql}, false) as counts,
     exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
       where paid.id = p.payee_id and named.id = any($3::uuid[])) as named
-  from payments p where p.workspace_id = $1 and p.created_at >= $2 order by p.created_at, p.id limit $4`
+  from asked p order by p.created_at, p.id limit $4`
+
+type Affected = { row: Row; outcome: Outcome; rule: string }
+
+const names = 'select id, display_name as name from beneficiaries where id = any($1::uuid[])'
+
+const withNames = async (tx: Tx, affected: readonly Affected[]): Promise<ReplayedPayment[]> => {
+  const ids = [...new Set(affected.map(({ row }) => row.beneficiary_id))]
+  const rows = ids.length === 0 ? [] : await tx.query<{ id: Uuid; name: string }>(names, [ids])
+  const nameOf = new Map(rows.map(({ id, name }) => [id, name]))
+  return affected.map(({ row, outcome, rule }) => ({
+    id: row.id,
+    refused: row.refused,
+    beneficiaryId: row.beneficiary_id,
+    payee: nameOf.get(row.beneficiary_id) ?? '',
+    amountMinor: row.amount_minor,
+    createdAt: row.created_at,
+    outcome,
+    rule,
+  }))
+}
 
 const approvers = `
   select m.account_id, ${canSign('m.account_id')} as can_sign from members m join accounts a on a.id = m.account_id
@@ -86,7 +130,7 @@ const lookOf = ({ payee_id, amount_minor, account_reference }: Row): string =>
   `${payee_id} ${amount_minor} ${account_reference === null ? '' : JSON.stringify(account_reference)}`
 
 /**
- * Applies a proposed policy to the payments that were really made, in order, with the engine that decides payments. A payment that the
+ * Applies a proposed policy to the payments that were asked for, made or refused, in order, with the engine that decides payments. A payment that the
  * policy would have refused does not count for the next ones; neither does one that really failed or was rejected, because its charge was
  * given back.
  */
@@ -109,6 +153,8 @@ export const replayPolicy = async (
   const counters: Counters = new Map()
   const latest: Latest = new Map()
   const unapproved: UnapprovedByPayee = new Map()
+  const refused: Affected[] = []
+  const held: Affected[] = []
   const replay: Replay = {
     days: window.days,
     considered: 0,
@@ -155,21 +201,17 @@ export const replayPolicy = async (
     if (row.counts && decision.outcome === 'allow') noteUnapproved(unapproved, periods, row)
     // A payment that the policy does not apply to would show nothing about it.
     if (decision.policyVersions.length === 0) continue
+    // What something else refused says nothing about a policy that would have let it pass.
+    if (row.refused && decision.outcome === 'allow') continue
     replay.considered += 1
     if (decision.outcome === 'allow') replay.allowed += 1
     if (decision.outcome === 'require_approval') replay.held += 1
     if (decision.outcome === 'deny') replay.refused += 1
     if (row.counts && decision.outcome !== 'deny') add(counters, periods, row.amount_minor)
-    if (decision.outcome !== 'allow' && replay.affected.length < mostAffected) {
-      const rule = decision.trace.find((entry) => entry.decisive)?.rule ?? ''
-      replay.affected.push({
-        id: row.id,
-        amountMinor: row.amount_minor,
-        createdAt: row.created_at,
-        outcome: decision.outcome,
-        rule,
-      })
-    }
+    const affected = decision.outcome === 'deny' ? refused : held
+    if (decision.outcome !== 'allow' && affected.length < mostAffected)
+      affected.push({ row, outcome: decision.outcome, rule: decision.trace.find((entry) => entry.decisive)?.rule ?? '' })
   }
+  replay.affected = await withNames(tx, [...refused, ...held])
   return replay
 }

@@ -30,16 +30,23 @@ export type Simulate = z.output<typeof Simulate>
 
 const Replay = z.object({
   days: z.number().int(),
-  payments_considered: z
-    .number()
-    .int()
-    .meta({ description: 'Payments that the policy applies to. `allowed`, `held` and `refused` add up to it.' }),
+  payments_considered: z.number().int().meta({
+    description:
+      'Payments that the policy applies to, with those that were refused at the time where it would have stopped them too. `allowed`, `held` and `refused` add up to it.',
+  }),
   allowed: z.number().int(),
   held: z.number().int(),
   refused: z.number().int(),
   affected: z.array(
     z.object({
-      payment_id: IdOut('payment'),
+      payment_id: IdOut('payment').nullable().meta({ description: 'The payment; null for one that was refused at the time.' }),
+      refusal_id: IdOut('payment_refusal').nullable().meta({ description: 'The refusal, for one that was refused at the time.' }),
+      beneficiary: z
+        .object({
+          id: IdOut('beneficiary').meta({ description: 'The payee’s id.' }),
+          display_name: z.string().meta({ description: 'The payee’s name as it is at present.' }),
+        })
+        .meta({ description: 'Who was, or was to be, paid.' }),
       amount_minor: MinorOut,
       created_at: TimeOut,
       outcome: Outcome,

@@ -4,7 +4,7 @@ import { maskSubject, shortAddress } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { Card } from '../../ui/layout.tsx'
+import { Card, Notice } from '../../ui/layout.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
 import { identityName } from './identity-name.ts'
@@ -68,9 +68,13 @@ export const Identities = () => {
         ))}
       </ul>
       {last && (
-        <p className="item-note" id="last-identity" style={{ padding: '0 20px 14px' }}>
-          This is your only sign-in method, so it can’t be unlinked. Link another one first.
-        </p>
+        <div className="card-body" id="last-identity">
+          <Notice tone="warn" title="Add a second way in">
+            <p className="quiet">
+              This is your only sign-in method. If you lose it, you lose the account. It can’t be unlinked until there is another.
+            </p>
+          </Notice>
+        </div>
       )}
       <div className="card-footer" style={{ justifyContent: 'flex-start' }}>
         <LinkProvider provider="google" />

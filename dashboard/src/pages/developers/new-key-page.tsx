@@ -1,20 +1,22 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
 import { api, call } from '../../api/client.ts'
+import { attentionQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { compareMinor, moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
-import { controlsOf, initialSpending, SpendChoice, type Spending } from '../../ui/spend-choice.tsx'
+import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from './permission-checks.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
@@ -40,7 +42,7 @@ export const NewKeyPage = () => {
         back={{ href: '/developers', label: 'API keys' }}
       />
       {account.capabilities.api_keys === 'active' ? (
-        <KeyForm />
+        <Suggested />
       ) : (
         <Notice tone="warn" title="API keys are disabled for this account">
           <p className="quiet">Contact support to have them enabled.</p>
@@ -50,7 +52,27 @@ export const NewKeyPage = () => {
   )
 }
 
-const KeyForm = () => {
+/** The form starts with limits from what the workspace itself spends; where it spends nothing, with none filled in. */
+const Suggested = () => {
+  const { can } = useSession()
+  const attention = useQuery({ ...attentionQuery, enabled: can('payment.read') })
+  if (attention.isLoading)
+    return (
+      <div className="card">
+        <SkeletonRows rows={4} />
+      </div>
+    )
+  const days = attention.data?.by_day ?? []
+  const busiest = days.reduce((most, day) => (compareMinor(day.amount_minor, most) > 0 ? day.amount_minor : most), '0')
+  const use = {
+    count: days.reduce((sum, day) => sum + day.count, 0),
+    amountMinor: sumMinor(days.map((day) => day.amount_minor)),
+    busiestDayMinor: busiest,
+  }
+  return <KeyForm suggested={suggestedSpending(use)} busiest={use.count > 0 ? busiest : null} />
+}
+
+const KeyForm = ({ suggested, busiest }: { suggested: Spending; busiest: string | null }) => {
   const { account, membership, currency } = useSession()
   const client = useQueryClient()
   const [, navigate] = useLocation()
@@ -61,7 +83,7 @@ const KeyForm = () => {
     name: '',
     days: '90',
     permissions: defaultKeyPermissions(own),
-    spending: initialSpending(),
+    spending: suggested,
   }))
   const [madeAt] = useState(() => now())
   const pays = value.permissions.includes('payment.create')
@@ -110,6 +132,11 @@ const KeyForm = () => {
               error={fieldError(create.error, 'expires_at')}
             />
           </div>
+          {pays && busiest !== null && (
+            <p className="quiet small">
+              Suggested from this workspace’s last 30 days: its busiest day was {moneyText(busiest, currency)}.
+            </p>
+          )}
           {pays && (
             <SpendChoice
               value={value.spending}

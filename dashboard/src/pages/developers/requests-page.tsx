@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
+import { RequestLog } from './request-log.tsx'
 
 /** This tab's requests: the dashboard uses only the public API, so a program can do the same. */
 export const RequestsPage = () => {
@@ -14,7 +15,7 @@ export const RequestsPage = () => {
   const [open, setOpen] = useState<RecentCall | null>(null)
   return (
     <DevelopersLayout>
-      <Card title="Your requests" note="Each change you made in this tab, as an API request." flush>
+      <Card title="In this tab" note="Each change you made here, as an API request to copy." flush>
         {calls.length === 0 ? (
           <Empty icon="code" title="No requests yet">
             Make a payment, add a beneficiary or change a policy, and its request appears here.
@@ -35,6 +36,7 @@ export const RequestsPage = () => {
           </ul>
         )}
       </Card>
+      <RequestLog />
       {open && (
         <Dialog title="As a curl command" onClose={() => setOpen(null)} wide>
           <CodeBlock code={curlOf(open)} label="curl command" />

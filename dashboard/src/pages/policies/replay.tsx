@@ -22,7 +22,7 @@ const outcomes = {
   deny: { tone: 'bad', text: 'Refused' },
 } as const
 
-/** What the policy would have done to the payments of the last 30 days. */
+/** What the policy would have done to what was asked for in the last 30 days, made or refused. */
 export const Replay = ({ terms }: { terms: Terms | null }) => {
   const settled = useDebounced(terms, 400)
   const replay = useQuery({
@@ -82,17 +82,20 @@ const Result = ({ replay }: { replay: ReplayData }) => {
       {replay.affected.length > 0 && (
         <ul className="stack-xs">
           {replay.affected.slice(0, maxRows).map((payment) => (
-            <li key={payment.payment_id} className="row row-between small">
-              <Link href={`/payments/${payment.payment_id}`}>
-                <Amount minor={payment.amount_minor} currency={currency} />
-              </Link>
+            <li key={payment.payment_id ?? payment.refusal_id} className="row row-between small">
+              <span>
+                <Link href={payment.payment_id ? `/payments/${payment.payment_id}` : '/payments/refused'}>
+                  <Amount minor={payment.amount_minor} currency={currency} />
+                </Link>{' '}
+                to {payment.beneficiary.display_name}
+              </span>
               <span className="row row-tight faint">
                 <Time at={payment.created_at} />
                 <Badge tone={outcomes[payment.outcome].tone}>{outcomes[payment.outcome].text}</Badge>
               </span>
             </li>
           ))}
-          {replay.affected.length > maxRows && <li className="faint small">and {replay.affected.length - maxRows} more</li>}
+          {held + refused > maxRows && <li className="faint small">and {held + refused - maxRows} more</li>}
         </ul>
       )}
     </div>

@@ -67,6 +67,17 @@ export const SignInPage = () => {
           <ProviderButtons returnTo={target} />
           {!hasWallet && <NoWallet />}
         </div>
+        <details className="small quiet">
+          <summary>Lost your wallet?</summary>
+          <ol className="stack-xs numbered">
+            <li>Sign in with Google, GitHub or another wallet that you linked to your account.</li>
+            <li>Under Account, link a new wallet and unlink the lost one. It can no longer sign in or decide anything.</li>
+            <li>
+              Without another sign-in method, ask an owner of your workspace to remove you and freeze your agents, and contact
+              support. A wallet’s key can’t be reset by anyone.
+            </li>
+          </ol>
+        </details>
         {hasWallet && <p className="faint small">Signing in with a wallet is free and moves no money.</p>}
       </div>
     </SinglePage>

@@ -1,0 +1,72 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { grantsQuery, requestLogQuery } from '../../api/queries.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { ClearFilters } from '../../ui/filter-bar.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+const statuses = [
+  { value: '', label: 'All answers' },
+  { value: '2xx', label: 'Succeeded' },
+  { value: '4xx', label: 'Refused' },
+  { value: '5xx', label: 'Failed' },
+]
+
+/** What every credential of the account asked the service for, from the service's own log. */
+export const RequestLog = () => {
+  const filters = useFilters()
+  const { get, set } = filters
+  const grants = useInfiniteQuery(grantsQuery)
+  const all = grants.data?.pages.flatMap((page) => page.data) ?? []
+  const labelOf = (id: string | null) =>
+    id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
+  const query = useInfiniteQuery(requestLogQuery({ status: get('answer') ?? undefined, grant_id: get('agent') ?? undefined }))
+  return (
+    <>
+      <search className="filters">
+        <SelectField label="Answer" value={get('answer') ?? ''} onChange={(value) => set('answer', value)} options={statuses} />
+        <SelectField
+          label="Key or agent"
+          value={get('agent') ?? ''}
+          onChange={(value) => set('agent', value)}
+          options={[{ value: '', label: 'Any' }, ...all.map(({ id, label }) => ({ value: id, label }))]}
+        />
+        <ClearFilters filters={filters} />
+      </search>
+      <Card
+        title="Last seven days"
+        note="What was refused, failed or changed something, by every key, agent and person of this account."
+        flush
+      >
+        <Listing query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
+          {(requests) => (
+            <ul className="rows">
+              {requests.map(({ id, at, method, path, status, message, grant_id, request_id, ms }) => (
+                <li key={id}>
+                  <div className="item">
+                    <div className="item-main">
+                      <p className="item-title">
+                        <Badge dot={false}>{method}</Badge>
+                        <code className="break">{path}</code>
+                        <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
+                      </p>
+                      {message && <p className="quiet small">{message}</p>}
+                      <p className="item-note">
+                        {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
+                      </p>
+                    </div>
+                    <CopyButton value={request_id}>Copy request ID</CopyButton>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listing>
+      </Card>
+    </>
+  )
+}
