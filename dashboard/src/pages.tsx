@@ -1,47 +1,59 @@
+import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { AccountPage } from './pages/account/account-page.tsx'
-import { NotificationsPage } from './pages/account/notifications-page.tsx'
 import { AgentPage } from './pages/agents/agent-page.tsx'
 import { AgentsPage } from './pages/agents/agents-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
-import { BatchPage } from './pages/batches/batch-page.tsx'
-import { BatchesPage } from './pages/batches/batches-page.tsx'
-import { NewBatchPage } from './pages/batches/new-batch-page.tsx'
 import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
 import { BeneficiaryPage } from './pages/beneficiaries/beneficiary-page.tsx'
 import { NewBeneficiaryPage } from './pages/beneficiaries/new-beneficiary-page.tsx'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { DevicePage } from './pages/consent/device-page.tsx'
-import { EventsPage } from './pages/developers/events-page.tsx'
 import { KeysPage } from './pages/developers/keys-page.tsx'
 import { NewKeyPage } from './pages/developers/new-key-page.tsx'
-import { RequestsPage } from './pages/developers/requests-page.tsx'
 import { HistoryPage } from './pages/history/history-page.tsx'
-import { MandatePage } from './pages/mandates/mandate-page.tsx'
-import { MandatesPage } from './pages/mandates/mandates-page.tsx'
-import { NewMandatePage } from './pages/mandates/new-mandate-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
-import { ReceiptPage } from './pages/payments/receipt-page.tsx'
 import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
-import { ReconciliationPage } from './pages/reconciliation/reconciliation-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
-import { StatementPage } from './pages/statement/statement-page.tsx'
 import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
 import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
-import { NewWorkspacePage } from './pages/workspace/new-workspace-page.tsx'
 import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
+import { SkeletonRows } from './ui/layout.tsx'
+
+/** A page that is opened seldom is loaded when it is: the script that every page begins with stays small. */
+const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))
+
+const ReconciliationPage = later(async () => (await import('./pages/reconciliation/reconciliation-page.tsx')).ReconciliationPage)
+const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
+const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
+const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
+const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
+const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
+const NotificationsPage = later(async () => (await import('./pages/account/notifications-page.tsx')).NotificationsPage)
+const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
+const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
+const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
+const BatchPage = later(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
+const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
+const ReceiptPage = later(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
+
+const Arriving = () => (
+  <div className="card">
+    <SkeletonRows rows={4} />
+  </div>
+)
 
 /** Every address inside the shell; the service lists their first parts (src/http/dashboard.ts). */
 const Inside = () => (
@@ -105,7 +117,9 @@ export const Pages = () => (
     <Route>
       <SignedIn>
         <Shell>
-          <Inside />
+          <Suspense fallback={<Arriving />}>
+            <Inside />
+          </Suspense>
         </Shell>
       </SignedIn>
     </Route>

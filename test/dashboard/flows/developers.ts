@@ -29,7 +29,7 @@ export const developerFlows = (world: World): void => {
     expect(await page.content()).not.toContain(key)
     await page.getByRole('link', { name: 'Developers', exact: true }).click()
     await page.getByRole('link', { name: 'Requests' }).click()
-    await page.getByText('/v1/accounts/me/api-keys').click()
+    await page.getByRole('button', { name: /api-keys/ }).click()
     const curl = (await page.getByRole('dialog').getByLabel('curl command').textContent()) ?? ''
     expect(curl).toContain(`curl -X POST ${world.service.api.url}/v1/accounts/me/api-keys`)
     expect(curl).toContain('"daily_limit_minor": "250000"')

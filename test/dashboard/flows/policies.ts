@@ -19,7 +19,7 @@ export const policyFlows = (world: World): void => {
     expect((await sentence.textContent())?.replaceAll('\u00a0', ' ')).toBe(
       'Every payment is limited to KES 3,000.00 per payment, and needs 1 approval from someone other than the requester at or above KES 1,000.00.',
     )
-    await page.getByText('3 would be refused').waitFor()
+    await page.getByText('4 would be refused').waitFor()
     await page.getByText('1 would go through').waitFor()
     await page.getByRole('button', { name: 'Turn on policy' }).click()
     await page.getByText('Policy turned on').waitFor()
