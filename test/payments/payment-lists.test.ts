@@ -21,7 +21,7 @@ const payer = async (amount = 10_000_000n): Promise<Person> => {
   return person
 }
 const sendCsv = (from: Pick<Person, 'api'>, text: string, query = '', options: Json = {}) =>
-  from.api.post(`${path}${query}`, undefined, { raw: text, headers: { 'content-type': 'text/csv' }, ...options })
+  from.api.post(`${path}${query}`, undefined, { raw: text, headers: { 'content-type': 'text/csv; charset=utf-8' }, ...options })
 const payeesOf = async (from: Person): Promise<Json[]> => (await from.api.get('/v1/beneficiaries?limit=100')).body.data.reverse()
 const itemsOf = async (from: Person, id: string): Promise<Json[]> =>
   (await from.api.get(`/v1/payments?batch_id=${id}&limit=100`)).body.data.reverse()
@@ -148,6 +148,15 @@ test('items that look like earlier payments have to be confirmed where a policy 
   expect(faultsOf(again).map(([index]: Json) => index)).toEqual([0, 1])
   expect((await sendCsv(someone, text, '?duplicates_intended=true')).status).toBe(201)
 })
+
+test('a thousand rows with new payees are one request, and one more is refused', async () => {
+  const someone = await payer(1_000_000_000n)
+  const row = (n: number) => `Employee ${n},07${String(30_000_000 + n)},1000,March\n`
+  const list = (count: number) => `name,phone,amount,narrative\n${Array.from({ length: count }, (_, n) => row(n)).join('')}`
+  expect((await sendCsv(someone, list(1_001))).status).toBe(400)
+  const answer = await sendCsv(someone, list(1_000))
+  expect([answer.status, answer.body.items_count, answer.body.total_minor]).toEqual([201, 1_000, '100000000'])
+}, 60_000)
 
 test('CSV is read for batches alone', async () => {
   const someone = await payer()

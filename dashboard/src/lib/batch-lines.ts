@@ -23,14 +23,20 @@ const textOf = (leaf: Record<string, unknown>, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const deviationsOf = (amountMinor: string, lastMinor: string | null): string[] => {
+const deviationsOf = (amountMinor: string, { verification, last_amount_minor: last }: Line): string[] => [
+  ...(verification === 'no_match' ? ['The rail reports another name'] : []),
+  ...amountDeviations(amountMinor, last),
+]
+
+const amountDeviations = (amountMinor: string, lastMinor: string | null): string[] => {
   if (lastMinor === null) return ['Never paid before']
   const [amount, last] = [BigInt(amountMinor), BigInt(lastMinor)]
   if (amount > last * 2n) return ['More than twice the last payment']
   return amount * 2n < last ? ['Less than half of the last payment'] : []
 }
 
-export const readLine = ({ payment_id: paymentId, leaf, last_amount_minor: lastMinor }: Line): BatchLine => {
+export const readLine = (line: Line): BatchLine => {
+  const { payment_id: paymentId, leaf, last_amount_minor: lastMinor } = line
   const bound = JSON.parse(leaf) as Record<string, unknown>
   const amountMinor = textOf(bound, 'amount_minor')
   const reference = textOf(bound, 'account_reference')
@@ -43,7 +49,7 @@ export const readLine = ({ payment_id: paymentId, leaf, last_amount_minor: lastM
     amountMinor,
     reference: reference === '' ? null : isolatedText(reference),
     lastMinor,
-    deviations: deviationsOf(amountMinor, lastMinor),
+    deviations: deviationsOf(amountMinor, line),
   }
 }
 

@@ -9,6 +9,8 @@ export type BatchLine = {
   rail: string
   destinationMask: string
   amountMinor: Minor
+  /** The rail reports another name for the destination. */
+  isNamedDifferently: boolean
   /** Nothing was paid to this destination before. */
   isFirst: boolean
   /** What was paid to it the last time. */
@@ -53,6 +55,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     `Payments: ${lines.length}`,
     `By rail: ${byRail(lines, currency)}`,
     `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
+    `Payees whose name differs from the rail's: ${lines.filter(({ isNamedDifferently }) => isNamedDifferently).length}`,
     `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
     'Largest:',
     ...largest

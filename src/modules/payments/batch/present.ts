@@ -30,9 +30,10 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
 export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
   batch_id: formatId('payment_batch', batch.id),
   merkle_root: batch.merkleRoot,
-  lines: lines.map(({ id, leaf, lastAmountMinor }) => ({
+  lines: lines.map(({ id, leaf, verification, lastAmountMinor }) => ({
     payment_id: formatId('payment', id),
     leaf,
+    verification,
     last_amount_minor: minor(lastAmountMinor),
   })),
 })

@@ -7,6 +7,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
 import type { PaymentStatus } from '../queries.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
@@ -77,15 +78,15 @@ export const listBatches = async (
   filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined },
 ): Promise<BatchRecord[]> => withCounts(db, await db.run(list, { workspaceId, ...filter, ...page }))
 
-/** An item as the Merkle tree binds it, and what was paid to its destination the last time before it. */
-export type LineRow = { id: Uuid; leaf: string; lastAmountMinor: Minor | null }
+/** An item as the Merkle tree binds it, what the rail says of its payee's name, and what was paid to its destination the last time before it. */
+export type LineRow = { id: Uuid; leaf: string; verification: VerificationStatus; lastAmountMinor: Minor | null }
 
 const lines = statement(
   'payment_batches.lines',
-  `select p.id, p.batch_leaf as leaf,
+  `select p.id, p.batch_leaf as leaf, b.verification,
      (select e.amount_minor from payments e where e.payee_id = p.payee_id and e.status in ${paidPaymentsSql} and e.id < p.id
       order by e.id desc limit 1) as "lastAmountMinor"
-   from payments p where p.batch_id = $1 order by p.batch_index`,
+   from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = $1 order by p.batch_index`,
 )
 
 /** All lines of a batch in their order: at most as many as a batch may have. */

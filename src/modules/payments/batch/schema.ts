@@ -6,6 +6,7 @@ import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
+import { verificationStatuses } from '../../../lib/verification.ts'
 import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import { CreatePayment } from '../schema.ts'
 
@@ -157,6 +158,9 @@ export const PaymentBatchLines = z
           description:
             'The item as the root binds it (RFC 8785): its place, payee, destination, amount and reference. Hash it byte for byte.',
         }),
+        verification: z
+          .enum(verificationStatuses)
+          .meta({ description: "How the payee's name compares with the one that the rail reports." }),
         last_amount_minor: MinorOut.nullable().meta({
           description: 'What was paid to the same destination the last time before; null for the first payment to it.',
         }),

@@ -39,6 +39,7 @@ type PayeeRow = {
   id: Uuid
   workspaceId: Uuid
   name: string
+  isNamedDifferently: boolean
   mask: string
   ciphertext: Buffer
   keyId: string
@@ -48,7 +49,7 @@ type PayeeRow = {
 /** Who is paid, and what was paid to the same destination the last time. */
 const readPayees = statement(
   'payment_batches.payees',
-  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.destination_mask as mask, b.destination_ciphertext as ciphertext,
+  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
      b.destination_key_id as "keyId",
      (select p.amount_minor from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} order by p.id desc limit 1) as "lastAmountMinor"
    from beneficiaries b where b.id = any($1::uuid[])`,
@@ -72,6 +73,7 @@ const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly A
       rail: payment.rail,
       destinationMask: payee.mask,
       amountMinor: payment.amountMinor,
+      isNamedDifferently: payee.isNamedDifferently,
       isFirst: payee.lastAmountMinor === null,
       lastAmountMinor: payee.lastAmountMinor,
     }
