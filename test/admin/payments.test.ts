@@ -78,7 +78,7 @@ test('a receipt that comes after the end has its event and its audit row', async
   await service.settle()
   const completed = { status: 'succeeded', provider_receipt: order.receipt }
   expect(await paymentOf(person, id)).toMatchObject(completed)
-  const [event] = (await person.api.get('/v1/notifications')).body.data
+  const [event] = (await person.api.get('/v1/notifications?type=payment.*')).body.data
   expect(event).toMatchObject({ type: 'payment.succeeded', data: { id, ...completed } })
   const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
   expect(body.data[0]).toMatchObject({ action: 'payment.receipt', after: completed })

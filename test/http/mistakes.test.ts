@@ -84,7 +84,7 @@ describe('the address', () => {
     ['upper case', () => ({ path: '/V1/Payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
     ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it supports POST, GET, HEAD.'],
-    ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/accounts/me' }), 405, 'method_not_allowed', /it supports GET, HEAD, PATCH\.$/],
+    ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/workspaces/current' }), 405, 'method_not_allowed', /it supports GET, HEAD, PUT, PATCH\.$/],
     ['an id in upper case', () => ({ path: `/v1/beneficiaries/${beneficiaryId.toUpperCase()}` }), 404, 'not_found', /the id is written in lower case: send "ben_\w+"\.$/],
     ['the id of something else', () => ({ path: '/v1/payments/ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', /the id begins with ben_, which names another kind of thing; send one that begins with pay_\.$/],
     ['an id that is none', () => ({ path: '/v1/payments/42' }), 404, 'not_found', 'There is no such resource.'],
@@ -167,7 +167,7 @@ describe('the shape', () => {
   // biome-ignore format: a row each
   tryAll([
     ['a filter that is not known', () => ({ path: '/v1/payments?statuss=failed' }), 400, 'invalid_request', 'statuss: is not a known query parameter; did you mean "status"?', 'statuss'],
-    ['a filter of another list', () => ({ path: '/v1/beneficiaries?q=acme' }), 400, 'invalid_request', 'q: is not a known query parameter', 'q'],
+    ['a filter of another list', () => ({ path: '/v1/spending-policies?q=acme' }), 400, 'invalid_request', 'q: is not a known query parameter', 'q'],
     ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
     ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
     ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],

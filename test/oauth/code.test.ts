@@ -50,7 +50,7 @@ describe('a client that a person has connected', () => {
     const answer = await redeemCode(service.api, client, code, pkce)
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(Object.values(answer.body)).not.toContain(null)
-    expect(answer.body.authorization_details).toBeUndefined()
+    expect(answer.body.authorization_details).toEqual([{ type: 'payment', on_duplicate: 'confirm' }])
   })
 
   test('cannot request what is not a scope, such as permissions that only a person may delegate', async () => {

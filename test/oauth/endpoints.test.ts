@@ -218,11 +218,11 @@ describe('introspection', () => {
       exp: now + 3600,
       grant_id: grant.id,
       workspace_id: grant.workspace_id,
-      authorization_details: [{ type: 'payment', daily_limit_minor: '1000' }],
+      authorization_details: [{ type: 'payment', daily_limit_minor: '1000', on_duplicate: 'confirm' }],
     })
     await person.api.patch(`/v1/accounts/me/grants/${grant.id}`, { spending_controls: { daily_limit_minor: '500' } })
     expect((await introspect(agent.access, client)).authorization_details).toEqual([
-      { type: 'payment', daily_limit_minor: '500' },
+      { type: 'payment', daily_limit_minor: '500', on_duplicate: 'confirm' },
     ])
     await person.api.delete(`/v1/accounts/me/grants/${grant.id}`)
     expect(await introspect(agent.access, client)).toEqual({ active: false })

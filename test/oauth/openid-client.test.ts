@@ -61,7 +61,7 @@ describe.each([
     const back = await consent(oauth.buildAuthorizationUrl(config, parameters))
     const tokens = await oauth.authorizationCodeGrant(config, back, checks)
     expect(tokens).toMatchObject({ scope: 'account.read payment.create', token_type: 'bearer' })
-    expect(tokens.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '100000' }])
+    expect(tokens.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '100000', on_duplicate: 'confirm' }])
     const call = await oauth.fetchProtectedResource(
       config,
       tokens.access_token,
