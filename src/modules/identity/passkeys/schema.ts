@@ -27,7 +27,7 @@ export const PasskeyOptions = z
     rp: z.object({ id: z.string(), name: z.string() }),
     user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
     challenge: z.string().meta({ description: 'In base64url; it can be used once, for ten minutes.' }),
-    pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.number().int() })),
+    pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.number().int().min(-65_536).max(65_535) })),
     timeout: z.number().int(),
     excludeCredentials: z.array(z.object({ id: z.string(), type: z.literal('public-key') })),
     authenticatorSelection: z.object({
