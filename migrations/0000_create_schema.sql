@@ -658,6 +658,7 @@ CREATE TABLE "spending_policies" (
 	"duplicate_window_seconds" integer,
 	"on_duplicate" text,
 	"new_payees" text,
+	"payee_verification" text,
 	"version" integer DEFAULT 1 NOT NULL,
 	"created_by" uuid NOT NULL,
 	"created_by_grant_id" uuid,

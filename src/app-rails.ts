@@ -163,7 +163,14 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       if (!adapter) continue
       const repeats = repeatsOf(config, rail, account, registersItself)
       const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
-      payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config), repeats, account, lookUp }
+      payout[rail] = {
+        ...gatedPayout(adapter, gates[rail]),
+        limits: payouts[rail].limits(config),
+        repeats,
+        account,
+        lookUp,
+        banks: payouts[rail].banks(config),
+      }
     }
     const prompt = connected.collection[collectionRail]
     if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }

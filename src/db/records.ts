@@ -115,3 +115,7 @@ export const quotedOf = <Value>(text: string): Value | null => (text === '' ? nu
 export const textOf = <Text extends string>(text: string): Text | null => (text === '' ? null : (text as Text))
 export const isTrue = (text: string): boolean => text === 't'
 export const listOf = (text: string): string[] => (text.length <= 2 ? [] : text.slice(1, -1).split(','))
+
+export const amountOf = (text: string): bigint | null => (text === '' ? null : BigInt(text))
+export const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
+export const asIs = (text: string): string => text

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import { didYouMean } from '../lib/closest.ts'
 import { invalidFields } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
-import { didYouMean } from './closest.ts'
 
 const namesIn = (schema: unknown): string[] => {
   const shape = (schema as { shape?: unknown } | undefined)?.shape

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { didYouMean } from './closest.ts'
+import { didYouMean } from '../lib/closest.ts'
 
 // A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
 

@@ -10,7 +10,15 @@ export const WireDecision = z.object({
   outcome: Outcome,
   required_approvals: z.int(),
   warnings: z
-    .array(z.looseObject({ code: z.string(), payment_id: z.string().optional(), created_at: z.string().optional() }))
+    .array(
+      z.looseObject({
+        code: z.string(),
+        payment_id: z.string().optional(),
+        created_at: z.string().optional(),
+        name: z.string().nullish(),
+        verification: z.string().optional(),
+      }),
+    )
     .default([]),
   trace: z
     .array(
@@ -60,7 +68,14 @@ export const ToolDecision = z.object({
     })
     .optional()
     .describe('The smallest change with which it would pass.'),
-  warnings: z.array(z.object({ code: z.string(), payment_id: z.string().optional() })),
+  warnings: z.array(
+    z.object({
+      code: z.string(),
+      payment_id: z.string().optional(),
+      name: z.string().optional().describe('What the rail calls the holder, or the name that it looks like.'),
+      verification: z.string().optional(),
+    }),
+  ),
 })
 export type ToolDecision = z.output<typeof ToolDecision>
 
@@ -84,7 +99,12 @@ export const toToolDecision = ({ outcome, required_approvals, trace, remedy, war
       })),
     },
   }),
-  warnings: warnings.map(({ code, payment_id }) => ({ code, ...(payment_id !== undefined && { payment_id }) })),
+  warnings: warnings.map(({ code, payment_id, name, verification }) => ({
+    code,
+    ...(payment_id !== undefined && { payment_id }),
+    ...(name && { name: isolated(name) }),
+    ...(verification !== undefined && { verification }),
+  })),
 })
 
 /** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */

@@ -5,10 +5,13 @@ import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.
 import { grantFindings } from './grant-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
 import { mandateCounts, payeeWarnings } from './new-payees.ts'
+import { nameWarnings } from './payee-verification.ts'
 import { applicablePolicies, policyFindings } from './policy-findings.ts'
 import { remedyFor } from './remedy.ts'
 import { byText } from './scope.ts'
 import { type Charge, type Decision, type Evaluation, type Outcome, outcomes, type TraceEntry } from './types.ts'
+
+import { similarNameWarnings, unusualAmountWarnings } from './unusual.ts'
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
@@ -62,7 +65,13 @@ export const evaluate = (input: Evaluation): Decision => {
     approvalsByMandate: byMandate,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
-    warnings: [...duplicateWarnings(input, policies), ...payeeWarnings(input)],
+    warnings: [
+      ...duplicateWarnings(input, policies),
+      ...payeeWarnings(input),
+      ...similarNameWarnings(input),
+      ...nameWarnings(input, policies),
+      ...unusualAmountWarnings(input),
+    ],
   }
   if (outcome === 'allow') return { ...decided, trace }
   return {

@@ -2,6 +2,7 @@ import type { ApprovalProof } from '../lib/approval-proofs.ts'
 import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
 import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
+import type { PayeeVerificationAnswer } from '../lib/payee-verification-answers.ts'
 
 /**
  * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view
@@ -21,6 +22,7 @@ export type PolicyFields = {
   duplicateWindowSeconds: number | null
   onDuplicate: DuplicateAnswer | null
   newPayees: NewPayeeAnswer | null
+  payeeVerification: PayeeVerificationAnswer | null
 }
 export type PolicyField = keyof PolicyFields
 
@@ -84,6 +86,11 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
   newPayees: {
     absent: null,
     meaning: 'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed.',
+  },
+  payeeVerification: {
+    absent: null,
+    meaning:
+      "What a payment gets unless the name that the rail reports for its number is the beneficiary's (`match` or `close_match`). `off`: not even a warning. Null: a warning where it is another name.",
   },
 }
 

@@ -17,13 +17,14 @@ export const newPayeeFindings = (
 }
 
 /**
- * Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee only where the mandate names it, and knew
+ * Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee, or to one of another name, only where the mandate names it, and knew
  * nothing of a payment whose outcome is unknown.
  */
 export const mandateCounts = ({ mandate, payment }: Evaluation, finding: Finding): boolean => {
   if (finding.kind !== 'ask') return true
   if (finding.rule === 'earlier_unknown' || finding.rule === 'mandate_unconfirmed') return false
-  return finding.rule !== rule || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
+  const isAboutPayee = finding.rule === rule || finding.rule === 'payee_verification'
+  return !isAboutPayee || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
 }
 
 const recentMs = 7 * 86_400_000

@@ -3,6 +3,7 @@ import { duplicateFindings } from './duplicates.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
 import type { Finding } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
+import { verificationFindings } from './payee-verification.ts'
 import { bindsPayer, byText, namesPayee, namesType } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
 import { unapprovedUnderPolicy } from './unapproved.ts'
@@ -39,7 +40,9 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
         ? [{ kind: 'ask', source, rule: 'required_approval_count', thresholdMinor, approvals }]
         : [],
   },
-  separationOfDuties: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees'] },
+  separationOfDuties: {
+    adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees', 'payeeVerification'],
+  },
   approvalProof: { adjusts: ['approvalThresholdMinor', 'requiredApprovalCount', 'onDuplicate', 'newPayees'] },
   duplicateWindowSeconds: { adjusts: ['onDuplicate'] },
   onDuplicate: { finds: duplicateFindings },
@@ -47,6 +50,7 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
     finds: ({ newPayees, requiredApprovalCount }, source, { payment }) =>
       newPayeeFindings(payment, source, newPayees, requiredApprovalCount),
   },
+  payeeVerification: { finds: verificationFindings },
 }
 
 const selects = <Field extends PolicyField>(field: Field, policy: PolicyRules, payment: PaymentFacts): boolean => {

@@ -32,9 +32,11 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
   return mandate && at >= mandate.expiresAt ? null : at
 }
 
-/** A possible duplicate or a new payee requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
+const settledByCount: ReadonlySet<string> = new Set(['possible_duplicate', 'unconfirmed_payee', 'payee_verification'])
+
+/** A possible duplicate, a new payee or an unconfirmed name requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
 const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
-  (finding.rule === 'possible_duplicate' || finding.rule === 'unconfirmed_payee') &&
+  settledByCount.has(finding.rule) &&
   finding.kind === 'ask' &&
   approvalsGiven > 0 &&
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)

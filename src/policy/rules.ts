@@ -196,6 +196,11 @@ const engineRules = {
       `A key or an agent created or renamed this beneficiary, and no person has confirmed it, which ${source} requires.`,
     checked: either('The new beneficiary needs no confirmation.', 'No person has confirmed this beneficiary yet.'),
   },
+  payee_verification: {
+    meaning: 'The name that the rail reports for the number is that of the beneficiary, or the policy does not ask for it.',
+    stops: ({ source }) => `The rail has not confirmed the name of this beneficiary, which ${source} requires.`,
+    checked: either('The name of the beneficiary is confirmed, or not asked for.', 'The rail has not confirmed this name.'),
+  },
   eligible_approvers: {
     meaning: 'There are as many people who may approve as are needed.',
     stops: ({ needed, able, signed }) =>

@@ -49,7 +49,8 @@ const asksForApproval = (terms: PolicyWire): boolean =>
   terms.required_approval_count > 0 ||
   terms.approval_threshold_minor !== null ||
   terms.on_duplicate === 'require_approval' ||
-  terms.new_payees === 'require_approval'
+  terms.new_payees === 'require_approval' ||
+  terms.payee_verification === 'require_approval'
 
 const approvalClause: Say = (terms, { money }) => {
   const { approval_threshold_minor: threshold, required_approval_count: count } = terms
@@ -73,6 +74,15 @@ const newPayeeClause: Say = (terms) => {
   const made = 'a key or an agent created or renamed its beneficiary and no person has confirmed it'
   if (answer === 'deny') return `is refused if ${made}`
   return answer === 'require_approval' ? `needs ${approvals(Math.max(1, count), terms)} if ${made}` : null
+}
+
+const verificationClause: Say = (terms) => {
+  const { payee_verification: answer, required_approval_count: count } = terms
+  const unless = 'the rail confirms the name of its beneficiary'
+  if (answer === 'deny') return `is refused unless ${unless}`
+  if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} unless ${unless}`
+  if (answer === 'warn') return `gets a warning unless ${unless}`
+  return answer === 'off' ? 'gets no warning about the name that the rail reports' : null
 }
 
 const parts: { readonly [Field in PolicyField]: Part } = {
@@ -104,6 +114,7 @@ const parts: { readonly [Field in PolicyField]: Part } = {
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },
   onDuplicate: { slot: 'clause', say: duplicateClause },
   newPayees: { slot: 'clause', say: newPayeeClause },
+  payeeVerification: { slot: 'clause', say: verificationClause },
 }
 
 /** What a policy does, in one sentence that is true of all its fields. The dashboard shows this one. */

@@ -2,6 +2,7 @@ import type { ApprovalProof } from '../lib/approval-proofs.ts'
 import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
 import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
+import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
 /** From mild to strict; the strictest of all the rules decides. */
@@ -44,6 +45,13 @@ export type PayeeFacts = {
   createdBy: Maker
   createdAt: Date
   change: { by: Maker; at: Date } | null
+  /** The name that the rail reports for the number, and whether it is the payee's. */
+  verification: VerificationStatus
+  reportedName: string | null
+  /** Another payee with a name like this one's, which was paid before, while this one never was. */
+  similarTo: { beneficiaryId: string; name: string } | null
+  /** The median of the last payments to it; null where there are fewer than three. */
+  typicalAmountMinor: Minor | null
 }
 
 export type Limits = {
@@ -75,7 +83,11 @@ export type Unapproved = { paymentType: string; rail: string; grantLineage: read
 
 export type Warning =
   | { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
-  | { code: 'new_payee' | 'changed_payee'; by: Maker; at: Date }
+  | { code: 'new_payee'; by: Maker; at: Date }
+  | { code: 'changed_payee'; by: Maker; at: Date }
+  | { code: 'similar_name'; beneficiaryId: string; name: string }
+  | { code: 'name_mismatch'; verification: VerificationStatus; name: string | null }
+  | { code: 'unusual_amount'; typicalAmountMinor: Minor }
 
 /** A grant of the chain. Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {

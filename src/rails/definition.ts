@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Bank } from '../lib/bank-code.ts'
 import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
 import type { RailLimits } from './rail.ts'
@@ -23,6 +24,8 @@ export type PayoutDefinition<Settings> = {
   limits: (settings: Settings) => RailLimits
   /** Whose names it reports. */
   payee: PayeeKind
+  /** The banks that a destination may be at; null where it is at none. */
+  banks: (settings: Settings) => readonly Bank[] | null
   /**
    * Behind one destination there are many accounts, and the reference names the one that is paid: its form. Null: a reference is a note, and
    * says nothing about who is paid.

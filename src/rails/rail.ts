@@ -1,3 +1,4 @@
+import type { Bank } from '../lib/bank-code.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
@@ -137,6 +138,8 @@ export type Repeats = { provenFor: string | null }
 /** A rail that pays, with the limits of this deployment. `lookUp` is null where the provider is not asked for names. */
 export type PayoutRail = Omit<PayoutAdapter, 'lookUp'> & {
   readonly lookUp: LookUp | null
+  /** The banks that a destination may be at; null where it is at none. */
+  readonly banks: readonly Bank[] | null
   readonly limits: RailLimits
   readonly repeats: Repeats | null
   /** What identifies the organisation at the provider. */

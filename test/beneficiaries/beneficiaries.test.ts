@@ -153,3 +153,52 @@ test('a stranger gets 401, another tenant the same 404 as for an id that does no
       expect([answer.status, answer.body.error, answer.body.message]).toEqual([404, 'not_found', missing.body.message])
   }
 })
+
+test('banks have one spelling, and a code of no bank is refused with the nearest', async () => {
+  const owner = await signIn(service.api)
+  const { data } = (await service.api.get('/v1/banks')).body
+  expect(data).toContainEqual({ code: '01', name: 'KCB Bank' })
+  const at = (bank_code: string) =>
+    owner.api.post('/v1/beneficiaries', {
+      type: 'supplier',
+      display_name: 'At a bank',
+      payment_rail: 'PESALINK',
+      destination: '1234567890',
+      bank_code,
+    })
+  const [first, second] = [await at('01'), await at('1')]
+  expect([first.body.bank_code, second.body.bank_code]).toEqual(['01', '01'])
+  await owner.api.patch(`/v1/beneficiaries/${first.body.id}`, { status: 'frozen' })
+  expect((await owner.api.get(`/v1/beneficiaries/${second.body.id}`)).body.status).toBe('frozen')
+  const refused = [await at('ZZZZ'), await at('01a'), await at('Equity bank')]
+  expect(refused.map(({ status, body }) => [status, body.details.fields[0].path])).toEqual(Array(3).fill([400, 'bank_code']))
+  expect(refused[2]?.body.message).toContain('68 (Equity Bank)')
+})
+
+test('a frozen phone is paid by no rail', async () => {
+  const owner = await signIn(service.api)
+  const by = async (payment_rail: string, destination: string) =>
+    (
+      await owner.api.post('/v1/beneficiaries', {
+        type: 'person',
+        display_name: `By ${payment_rail}`,
+        payment_rail,
+        destination,
+      })
+    ).body.id
+  const mpesa = await by('MPESA_B2C', '0722 155 700')
+  const pesalink = await by('PESALINK', '+254722155700')
+  await owner.api.patch(`/v1/beneficiaries/${mpesa}`, { status: 'frozen' })
+  const paid = await owner.api.post('/v1/payments', { beneficiary_id: pesalink, amount_minor: '150000' })
+  expect([paid.status, paid.body.error]).toEqual([403, 'beneficiary_frozen'])
+})
+
+test('beneficiaries are found by their metadata', async () => {
+  const owner = await signIn(service.api)
+  const made = await owner.api.post('/v1/beneficiaries', { ...phone, metadata: { vendor: '17', city: 'Kisumu' } })
+  await owner.api.post('/v1/beneficiaries', { ...phone, metadata: { vendor: '18' } })
+  const found = async (query: string) =>
+    (await owner.api.get(`/v1/beneficiaries?${query}`)).body.data.map(({ id }: { id: string }) => id)
+  expect(await found('metadata[vendor]=17&metadata[city]=Kisumu')).toEqual([made.body.id])
+  expect(await found('metadata[vendor]=17&metadata[city]=Nairobi')).toEqual([])
+})

@@ -106,6 +106,85 @@ test('the name in a payment’s result is compared as well: the fuller one is ke
   service.sandbox.names.set({ party: wanjiru, name: 'WANJIRU NJERI KAMAU' })
 })
 
+const codesOf = ({ body }: { body: Json }) => body.decision.warnings.map(({ code }: Json) => code)
+const withPolicy = async (fields: Record<string, unknown>) =>
+  expect((await person.api.post('/v1/spending-policies', { name: 'Names', ...fields })).status).toBe(201)
+const textOf = async ({ body }: { body: Json }) =>
+  (await person.api.get(`/v1/approvals/${body.approval_id}/message`)).body.message
+
+describe('a payment', () => {
+  test('to a number with another name warns, and the text to sign and the approval name it', async () => {
+    const payee = await known({ display_name: 'Landlord' })
+    const paid = await pay(payee.id)
+    expect([paid.body.status, paid.body.decision.warnings]).toEqual([
+      'processing',
+      [{ code: 'name_mismatch', verification: 'no_match', name: 'WANJIRU N**** K****' }],
+    ])
+    await withPolicy({ payee_verification: 'require_approval' })
+    const held = await pay(payee.id, '160000')
+    expect([held.body.status, held.body.decision.trace.at(-2).rule]).toEqual(['pending_approval', 'payee_verification'])
+    expect(await textOf(held)).toContain('Name at the rail: WANJIRU N**** K**** (DOES NOT MATCH)')
+    expect(await textOf(held)).toContain('Warning: The rail reports another name for this number: WANJIRU N**** K****.')
+    const approval = (await person.api.get(`/v1/approvals/${held.body.approval_id}`)).body
+    expect(approval.context.payee.verification).toMatchObject({ status: 'no_match', name: 'WANJIRU N**** K****' })
+    const right = await known({ display_name: 'Wanjiru Kamau' })
+    expect((await pay(right.id, '170000')).body).toMatchObject({ status: 'processing', decision: { warnings: [] } })
+  })
+
+  test('to a payee without a name is refused where a policy denies it, and warned about where it warns', async () => {
+    const nameless = await known({ display_name: 'Wanjiru Kamau', destination: '254722155556' })
+    expect(codesOf(await pay(nameless.id))).toEqual([])
+    await withPolicy({ payee_verification: 'warn' })
+    expect(codesOf(await pay(nameless.id, '160000'))).toEqual(['name_mismatch'])
+    await withPolicy({ payee_verification: 'deny' })
+    const refused = await pay(nameless.id, '170000')
+    expect([refused.status, refused.body.error]).toEqual([403, 'policy_denied'])
+    expect(refused.body.details.decision.remedy.changes).toMatchObject([{ rule: 'payee_verification' }])
+  })
+
+  test('that was approved for one name is not sent to another', async () => {
+    await withPolicy({ payee_verification: 'deny', required_approval_count: 1 })
+    const payee = await known({ display_name: 'Wanjiru Kamau' })
+    const held = await pay(payee.id)
+    service.sandbox.names.set({ party: wanjiru, name: 'JANE WANGARI DOE' })
+    service.clock.advance(60)
+    await person.api.post(`/v1/beneficiaries/${payee.id}/verify`)
+    await service.settle()
+    await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
+    expect((await person.api.get(`/v1/payments/${held.body.id}`)).body).toMatchObject({
+      status: 'failed',
+      failure_code: 'policy_changed',
+    })
+    service.sandbox.names.set({ party: wanjiru, name: 'WANJIRU NJERI KAMAU' })
+  })
+
+  test('to a payee that was never paid, with the name of one that was, warns; it does not once it was paid itself', async () => {
+    const real = await known({ display_name: 'Kenya Power', destination: '254722155557' })
+    await known({ display_name: 'Kenya Powder Mills', destination: '254722155558' })
+    const early = await known({ display_name: 'Kenya Povver', destination: '254722155559' })
+    expect(codesOf(await pay(early.id))).toEqual([])
+    await pay(real.id)
+    await service.settle()
+    const late = await known({ display_name: 'Power Kenya Ltd', destination: '254722155560' })
+    const paid = await pay(late.id)
+    expect(paid.body.decision.warnings).toEqual([{ code: 'similar_name', beneficiary_id: real.id, name: 'Kenya Power' }])
+    await service.settle()
+    expect(codesOf(await pay(late.id, '160000'))).toEqual([])
+  })
+
+  test('of more than five times the usual amount warns', async () => {
+    const payee = await known({ display_name: 'Mama Mboga', destination: '254722155561' })
+    for (const amount of ['10000', '12000', '11000']) {
+      expect(codesOf(await pay(payee.id, amount))).toEqual([])
+      await service.settle()
+    }
+    expect(codesOf(await pay(payee.id, '55000'))).toEqual([])
+    expect((await pay(payee.id, '55100')).body.decision.warnings).toEqual([
+      { code: 'unusual_amount', typical_amount_minor: '11000' },
+    ])
+  })
+})
+
 test('without lookups a payee is unverified, and to ask is refused with what to set', async () => {
   const silent = await startService({ env: { NAME_LOOKUPS: 'PESALINK' } })
   const someone = await signIn(silent.api)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { duplicateAnswers } from '../../src/lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../src/lib/new-payee-answers.ts'
+import { payeeVerificationAnswers } from '../../src/lib/payee-verification-answers.ts'
 import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules } from '../../src/policy/types.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
@@ -42,6 +43,7 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
     onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
     newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),
+    payeeVerification: mostly(null, fc.constantFrom(...payeeVerificationAnswers)),
   })
 
 const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
@@ -89,7 +91,7 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
       payeeBeneficiaryIds: fc.constantFrom(['grocer'], ['grocer', 'grocer-again']),
       paybillBeneficiaryIds: fc.constantFrom([], ['rent']),
       payeeIsFixed: fc.boolean(),
-      payee: mostly(confirmedPayee, fc.constant(proposedPayee)),
+      payee: mostly(confirmedPayee, fc.constantFrom(proposedPayee, { ...confirmedPayee, verification: 'no_match' as const })),
       workspaceId: fc.constant('home'),
       initiatorAccountId: person,
       grantLineage: fc.constant(grantLineage),

@@ -14,12 +14,16 @@ export const periods = {
 const noLimits = { perPaymentLimitMinor: null, dailyLimitMinor: null, monthlyLimitMinor: null, approvalThresholdMinor: null }
 const unused = { dayMinor: 0n, monthMinor: 0n }
 
+/** Whose name the rail reports, and which got nothing yet. */
+const named = { verification: 'match', reportedName: 'GROCER', similarTo: null, typicalAmountMinor: null } as const
+
 /** A payee that Ada made herself. */
 export const confirmedPayee: PayeeFacts = {
   confirmed: true,
   createdBy: { accountId: 'ada', grantId: null, label: null },
   createdAt: new Date('2026-01-01T00:00:00Z'),
   change: null,
+  ...named,
 }
 
 /** One that an agent of Ada's made today. */
@@ -28,6 +32,7 @@ export const proposedPayee: PayeeFacts = {
   createdBy: { accountId: 'ada', grantId: 'g1', label: 'Buyer' },
   createdAt: new Date('2026-03-10T08:00:00Z'),
   change: null,
+  ...named,
 }
 
 /** Ada, a person, pays 1,000 KES to the grocer's paybill. */
@@ -61,6 +66,7 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   duplicateWindowSeconds: null,
   onDuplicate: null,
   newPayees: null,
+  payeeVerification: null,
   usage: unused,
   ...over,
 })

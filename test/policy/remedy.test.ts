@@ -53,6 +53,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...(names(of('policy', rules.id), 'required_approval_count') && { requiredApprovalCount: 0 }),
       ...(namesDuplicate(of('policy', rules.id)) && { onDuplicate: 'warn' as const }),
       ...(names(of('policy', rules.id), 'unconfirmed_payee') && { newPayees: null }),
+      ...(names(of('policy', rules.id), 'payee_verification') && { payeeVerification: null }),
     })),
     grants: input.grants.map((rules) => ({
       ...rules,

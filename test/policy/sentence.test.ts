@@ -31,6 +31,7 @@ const set: PolicyFields = {
   duplicateWindowSeconds: 3600,
   onDuplicate: 'deny',
   newPayees: 'require_approval',
+  payeeVerification: 'warn',
 }
 
 const onWire = (value: PolicyFields[PolicyField]) => (typeof value === 'bigint' ? value.toString() : value)

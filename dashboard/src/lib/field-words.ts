@@ -13,6 +13,7 @@ const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   payment_types: 'the payment types',
   duplicate_window_seconds: 'how recent',
   on_duplicate: 'what a repeated payment gets',
+  payee_verification: 'what a payment to a beneficiary gets whose name the payment method has not confirmed',
   new_payees: 'what a payment to a beneficiary that no person has confirmed gets',
 }
 

@@ -3,6 +3,7 @@ import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKe
 import { approvalProofs } from '../../lib/approval-proofs.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
+import { payeeVerificationAnswers } from '../../lib/payee-verification-answers.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -32,6 +33,7 @@ export const spendingPolicies = pgTable(
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
     newPayees: text({ enum: newPayeeAnswers }),
+    payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
     createdBy: uuid()
       .notNull()

@@ -23,10 +23,14 @@ export type NamedPayee = { id: Uuid; isNew: boolean }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
-const fingerprintsOf = (deps: Pick<Deps, 'derivations'>, workspaceId: Uuid, row: CreateBeneficiary): Named | Refusal => {
+const fingerprintsOf = (
+  deps: Pick<Deps, 'derivations' | 'rails'>,
+  workspaceId: Uuid,
+  row: CreateBeneficiary,
+): Named | Refusal => {
   const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
   try {
-    const to = normalisePayee(rail, { destination, bankCode, accountReference })
+    const to = normalisePayee(rail, { destination, bankCode, accountReference }, deps.rails.payout[rail]?.banks ?? null)
     const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
     return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
   } catch (error) {
@@ -54,7 +58,7 @@ const choose = (known: readonly Known[], { row, fingerprints }: Named): Known | 
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
   principal: Principal,
   rows: readonly CreateBeneficiary[],
 ): Promise<(NamedPayee | Refusal)[]> => {

@@ -44,6 +44,7 @@ export type BeneficiaryFilter = {
   /** Part of a name. */
   text: string | undefined
   ids: readonly Uuid[] | undefined
+  metadata: Readonly<Record<string, string>> | undefined
 }
 
 const list = prepare(
@@ -56,6 +57,7 @@ const list = prepare(
     madeBy: 'uuid?',
     rail: 'text?',
     pattern: 'text?',
+    metadata: 'jsonb?',
     ids: 'uuid[]?',
     before: 'uuid?',
     take: 'rows',
@@ -76,6 +78,7 @@ const list = prepare(
           at.madeBy && or(eq(beneficiaries.createdByGrantId, at.madeBy), eq(beneficiaries.changedByGrantId, at.madeBy)),
           at.rail && eq(beneficiaries.paymentRail, at.rail),
           at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
+          at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
           at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
         ),
       )
@@ -88,7 +91,7 @@ export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  { includeArchived, rail, confirmation, madeBy, text, ids }: BeneficiaryFilter,
+  { includeArchived, rail, confirmation, madeBy, text, ids, metadata }: BeneficiaryFilter,
 ): Promise<BeneficiaryRecord[]> =>
   db.run(list, {
     workspaceId,
@@ -99,6 +102,7 @@ export const listBeneficiaries = (
     rail,
     pattern: text && containing(text),
     ids,
+    metadata,
     ...page,
   })
 

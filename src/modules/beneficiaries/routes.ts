@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
-import { byId, IdIn } from '../../http/wire.ts'
+import { byId, IdIn, Metadata } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
+import { railNames } from '../../lib/rail-names.ts'
 import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary } from './present.ts'
 import { findBeneficiary, listBeneficiaries } from './queries.ts'
-import { Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
+import { Bank, Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
 import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
@@ -24,6 +25,7 @@ const ListQuery = PageQuery.extend({
   confirmation: z.enum(confirmations).optional(),
   made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
   q: z.string().trim().min(1).max(100).optional().meta({ description: 'Part of the display name or of the legal name.' }),
+  metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
   id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
   status: z.enum(['active', 'all']).default('all').meta({ description: 'active: without the archived ones.' }),
 })
@@ -47,6 +49,17 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       ),
   )
   app.get(
+    '/v1/banks',
+    {
+      config: { operation: 'banks.list', access: 'public' },
+      schema: { response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) } },
+    },
+    async (_request, reply) => {
+      const banks = railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? [])
+      return reply.send({ data: [...banks] })
+    },
+  )
+  app.get(
     path,
     {
       config: { operation: 'beneficiaries.list', permission: 'beneficiary.read', refuses: ['invalid_request', 'invalid_cursor'] },
@@ -57,8 +70,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy, q: text, id: ids } = request.query
-      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy, text, ids }
+      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy, q: text, id: ids, metadata } = request.query
+      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy, text, ids, metadata }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,

@@ -1,5 +1,8 @@
 import { referenceKey } from '../../lib/account-reference.ts'
+import { type Bank, plainCode } from '../../lib/bank-code.ts'
+import { closest } from '../../lib/closest.ts'
 import { invalidFields } from '../../lib/errors.ts'
+import { parseKenyanMobile } from '../../lib/phone.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import type { Destination } from '../../rails/definition.ts'
 import { payouts } from '../../rails/definitions.ts'
@@ -14,17 +17,49 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
+/** The one spelling of a bank's code: another spelling would be another payee, with limits of its own. */
+const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
+  if (code === null || banks === null) return code
+  const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
+  if (bank) return bank.code
+  const named = banks.find(
+    ({ name }) =>
+      name ===
+      closest(
+        code,
+        banks.map((each) => each.name),
+      ),
+  )
+  const near =
+    named ??
+    banks.find(
+      (each) =>
+        each.code ===
+        closest(
+          code,
+          banks.map((other) => other.code),
+        ),
+    )
+  const hint = near ? ` Did you mean ${near.code} (${near.name})?` : ''
+  throw invalidFields({ path: 'bank_code', message: `is the code of no bank that can be paid; GET /v1/banks lists them.${hint}` })
+}
+
 /** A payee in the one form in which it is stored and compared. Throws a 400 that names the field, never the destination. */
 export const normalisePayee = (
   rail: RailName,
   { destination, bankCode, accountReference }: { destination: string; bankCode: string | null; accountReference: string | null },
+  banks: readonly Bank[] | null,
 ): Payee => {
   const read = payouts[rail].readDestination(destination, bankCode)
   if ('problem' in read) throw invalidFields(read.problem)
   const problem = accountProblem(rail, accountReference)
   if (problem !== undefined) throw invalidFields({ path: 'account_reference', message: problem })
-  return { ...read, accountReference }
+  return { ...read, bankCode: bankOf(read.bankCode, banks), accountReference }
 }
+
+/** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */
+const isPhone = ({ destination, bankCode }: Destination): boolean =>
+  bankCode === null && parseKenyanMobile(destination) === destination
 
 /**
  * Equal for two beneficiaries with the same payee; hashed with a key, so that the stored value reveals nothing. A fixed account reference is
@@ -37,7 +72,7 @@ export const fingerprintText = (
 ): string =>
   JSON.stringify([
     workspaceId,
-    rail,
+    isPhone({ destination, bankCode }) ? 'PHONE' : rail,
     bankCode,
     destination,
     ...(accountReference === null ? [] : [referenceKey(accountReference)]),

@@ -27,11 +27,13 @@ export const CreateBeneficiary = z
       description:
         'The account at the paybill, fixed. It is part of who is paid: every payment uses it, and one that names another is refused.',
     }),
-    bank_code: VisibleText(16).nullish(),
+    bank_code: VisibleText(16).nullish().meta({ description: 'One of `GET /v1/banks`. For a bank account.' }),
     metadata: Metadata.optional(),
   })
   .meta({ id: 'CreateBeneficiary' })
 export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
+
+export const Bank = z.object({ code: z.string(), name: z.string() }).meta({ id: 'Bank' })
 
 /** The destination can't be changed: archive, and create another. */
 export const UpdateBeneficiary = z

@@ -69,17 +69,21 @@ const recordChange = async (
 
 export const createBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const workspaceId = principal.workspace.id
-  const to = normalisePayee(input.payment_rail, {
-    destination: input.destination,
-    bankCode: input.bank_code ?? null,
-    accountReference: input.account_reference ?? null,
-  })
+  const to = normalisePayee(
+    input.payment_rail,
+    {
+      destination: input.destination,
+      bankCode: input.bank_code ?? null,
+      accountReference: input.account_reference ?? null,
+    },
+    deps.rails.payout[input.payment_rail]?.banks ?? null,
+  )
   const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to)
   const id = newId()
   const maker = makerValues(principal)

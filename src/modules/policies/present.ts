@@ -32,6 +32,7 @@ const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Polic
   duplicate_window_seconds: record.duplicateWindowSeconds,
   on_duplicate: record.onDuplicate,
   new_payees: record.newPayees,
+  payee_verification: record.payeeVerification,
   warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
@@ -118,10 +119,20 @@ export const withoutTrace = <Of extends { decision: Decision }>(record: Of): Of 
   return { ...record, decision }
 }
 
-const presentWarning = (warning: Warning): Decision['warnings'][number] =>
-  warning.code === 'possible_duplicate'
-    ? { code: warning.code, payment_id: formatId('payment', warning.paymentId), created_at: isoTime(warning.createdAt) }
-    : { code: warning.code, by: presentMaker(warning.by), at: isoTime(warning.at) }
+const presentWarning = (warning: Warning): Decision['warnings'][number] => {
+  switch (warning.code) {
+    case 'possible_duplicate':
+      return { code: warning.code, payment_id: formatId('payment', warning.paymentId), created_at: isoTime(warning.createdAt) }
+    case 'similar_name':
+      return { code: warning.code, beneficiary_id: formatId('beneficiary', warning.beneficiaryId), name: warning.name }
+    case 'name_mismatch':
+      return warning
+    case 'unusual_amount':
+      return { code: warning.code, typical_amount_minor: formatMinor(warning.typicalAmountMinor) }
+    default:
+      return { code: warning.code, by: presentMaker(warning.by), at: isoTime(warning.at) }
+  }
+}
 
 export const presentDecision = (decision: Decided, currency: string): Decision => ({
   outcome: decision.outcome,

@@ -50,6 +50,7 @@ export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTe
     duplicateWindowSeconds: merged('duplicateWindowSeconds', input.duplicate_window_seconds, current),
     onDuplicate: merged('onDuplicate', input.on_duplicate, current),
     newPayees: merged('newPayees', input.new_payees, current),
+    payeeVerification: merged('payeeVerification', input.payee_verification, current),
   }
   const problems: FieldError[] = contradictions(terms)
   if (problems.length > 0) throw invalidFields(...problems)

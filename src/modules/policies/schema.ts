@@ -3,6 +3,8 @@ import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.t
 import { approvalProofs } from '../../lib/approval-proofs.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
+import { payeeVerificationAnswers } from '../../lib/payee-verification-answers.ts'
+import { verificationStatuses } from '../../lib/verification.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
 import { outcomes, sourceKinds } from '../../policy/types.ts'
 import { MakerOut } from '../makers.ts'
@@ -24,6 +26,7 @@ export const policyInput = {
   duplicate_window_seconds: z.number().int().min(0).max(604_800).nullish().meta(about('duplicateWindowSeconds')),
   on_duplicate: z.enum(duplicateAnswers).nullish().meta(about('onDuplicate')),
   new_payees: z.enum(newPayeeAnswers).nullish().meta(about('newPayees')),
+  payee_verification: z.enum(payeeVerificationAnswers).nullish().meta(about('payeeVerification')),
 } satisfies Record<PolicyWireField, z.ZodType>
 
 const policyOutput = {
@@ -39,6 +42,7 @@ const policyOutput = {
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
   new_payees: z.enum(newPayeeAnswers).nullable(),
+  payee_verification: z.enum(payeeVerificationAnswers).nullable(),
 } satisfies Record<PolicyWireField, z.ZodType>
 
 export const CreatePolicy = z.strictObject({ name: Name, ...policyInput }).meta({ id: 'CreateSpendingPolicy' })
@@ -106,6 +110,22 @@ export const Warning = z.discriminatedUnion('code', [
     }),
     by: MakerOut,
     at: TimeOut,
+  }),
+  z.object({
+    code: z.literal('similar_name').meta({
+      description: 'It was never paid, and its name looks like that of a beneficiary with another number, which was.',
+    }),
+    beneficiary_id: IdOut('beneficiary'),
+    name: z.string(),
+  }),
+  z.object({
+    code: z.literal('name_mismatch').meta({ description: 'The rail has not confirmed the name of the beneficiary.' }),
+    verification: z.enum(verificationStatuses),
+    name: z.string().nullable().meta({ description: 'The name that the rail reports.' }),
+  }),
+  z.object({
+    code: z.literal('unusual_amount').meta({ description: 'More than five times what the beneficiary usually gets.' }),
+    typical_amount_minor: MinorOut,
   }),
 ])
 

@@ -6,6 +6,7 @@ import { countedPaymentsSql } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import type { VerificationStatus } from '../../lib/verification.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
@@ -56,6 +57,7 @@ type Row = {
   named: boolean
   refused: boolean
   beneficiary_id: Uuid
+  verification: VerificationStatus
 }
 
 const pastPayments = `
@@ -69,6 +71,7 @@ const pastPayments = `
     from payment_refusals r join beneficiaries b on b.id = r.beneficiary_id where r.workspace_id = $1 and r.created_at >= $2)
   select p.id, p.refused, p.beneficiary_id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id,
     coalesce((select g.ancestor_ids || g.id from grants g where g.id = p.grant_id), '{}') as lineage, p.payee_id, p.account_reference, p.created_at,
+    (select b.verification from beneficiaries b where b.id = p.beneficiary_id) as verification,
     (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as family_id,
     coalesce(p.status in ${countedPaymentsSql}, false) as counts,
     exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
@@ -107,12 +110,16 @@ const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Ro
   unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage, amountMinor }])
 }
 
-/** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed. */
-const confirmed = (accountId: Uuid, at: Date): PayeeFacts => ({
+/** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed, with the name that the rail reports today. */
+const factsOf = ({ initiator_account_id: accountId, created_at: at, verification }: Row): PayeeFacts => ({
   confirmed: true,
   createdBy: { accountId, grantId: null, label: null },
   createdAt: at,
   change: null,
+  verification,
+  reportedName: null,
+  similarTo: null,
+  typicalAmountMinor: null,
 })
 
 type Counters = Map<string, Minor>
@@ -175,7 +182,7 @@ export const replayPolicy = async (
         payeeBeneficiaryIds: row.named ? policy.beneficiaryIds : [],
         paybillBeneficiaryIds: [],
         payeeIsFixed: true,
-        payee: confirmed(row.initiator_account_id, row.created_at),
+        payee: factsOf(row),
         workspaceId,
         initiatorAccountId: row.initiator_account_id,
         grantLineage: row.lineage,

@@ -61,6 +61,7 @@ export const mpesa = defineProvider({
       mask,
       limits: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) => ({ minMinor: B2B_MIN_MINOR, maxMinor: B2B_MAX_MINOR, wholeUnits: true }),
       payee: 'organisation',
+      banks: () => null,
       accountReference: {
         form: b2bReference,
         problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B',
@@ -74,6 +75,7 @@ export const mpesa = defineProvider({
       mask,
       limits: () => ({ minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true }),
       payee: 'person',
+      banks: () => null,
       accountReference: null,
       repeat: { setting: 'DARAJA_B2C_REPEATS' },
     },

@@ -4,6 +4,7 @@ import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
+import { banksOf } from './banks.ts'
 
 /** `0012=57,0007=11`: our code and the bank's own; if it is not set, codes are passed on unchanged. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
@@ -69,6 +70,7 @@ export const pesalink = defineProvider({
       mask,
       limits: () => ({ minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }),
       payee: 'person',
+      banks: ({ PESALINK_BANK_CODES }) => banksOf(PESALINK_BANK_CODES),
       accountReference: null,
       repeat: { setting: 'PESALINK_REFERENCE_IS_UNIQUE' },
     },

@@ -52,6 +52,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'Create a beneficiary',
     text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask.',
   },
+  'banks.list': {
+    summary: 'List banks',
+    text: 'The banks whose accounts PesaLink pays here, with the codes that `bank_code` takes. `1` and `01` are one code.',
+  },
   'beneficiaries.list': {
     summary: 'List beneficiaries',
     text: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are requested.',

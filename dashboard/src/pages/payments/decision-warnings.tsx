@@ -1,10 +1,12 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
+import { moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Warning = Schemas['Decision']['warnings'][number]
-type Payee = Exclude<Warning, { code: 'possible_duplicate' }>
+type Payee = Extract<Warning, { by: unknown }>
 
 const makerWords = ({ by: { grant_id, label } }: Payee): string =>
   grant_id === null ? 'A person' : label === null ? 'A key or an agent' : `“${label}”, a key or an agent,`
@@ -24,17 +26,57 @@ const PayeeWarning = ({ warning }: { warning: Payee }) =>
     </Notice>
   )
 
+const NameWarning = ({ warning }: { warning: Extract<Warning, { code: 'name_mismatch' }> }) =>
+  warning.verification === 'no_match' ? (
+    <Notice tone="warn" title="Another name is registered for this number">
+      <p className="quiet">
+        The payment method reports “<bdi>{warning.name}</bdi>”. Ask the beneficiary for the right number before you pay.
+      </p>
+    </Notice>
+  ) : (
+    <Notice tone="warn" title="The name of this beneficiary is not confirmed">
+      <p className="quiet">The payment method gave no name for this number. That says neither yes nor no.</p>
+    </Notice>
+  )
+
+const AmountWarning = ({ typical }: { typical: string }) => {
+  const { currency } = useSession()
+  return (
+    <Notice tone="warn" title="Unusual amount">
+      <p className="quiet">More than five times what this beneficiary usually gets, {moneyText(typical, currency)}.</p>
+    </Notice>
+  )
+}
+
+const OneWarning = ({ warning }: { warning: Warning }) => {
+  switch (warning.code) {
+    case 'possible_duplicate':
+      return (
+        <Notice tone="warn" title="Possible duplicate">
+          <p className="quiet">
+            A payment of the same amount to the same beneficiary was made <Time at={warning.created_at} />.{' '}
+            <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
+          </p>
+        </Notice>
+      )
+    case 'similar_name':
+      return (
+        <Notice tone="warn" title="The name looks like another beneficiary’s">
+          <p className="quiet">
+            This one was never paid. <Link href={`/beneficiaries/${warning.beneficiary_id}`}>{warning.name}</Link> was, with
+            another number.
+          </p>
+        </Notice>
+      )
+    case 'name_mismatch':
+      return <NameWarning warning={warning} />
+    case 'unusual_amount':
+      return <AmountWarning typical={warning.typical_amount_minor} />
+    default:
+      return <PayeeWarning warning={warning} />
+  }
+}
+
 /** What a decision does not forbid but a person should know. */
 export const DecisionWarnings = ({ decision }: { decision: { warnings: readonly Warning[] } }) =>
-  decision.warnings.map((warning) =>
-    warning.code === 'possible_duplicate' ? (
-      <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
-        <p className="quiet">
-          A payment of the same amount to the same beneficiary was made <Time at={warning.created_at} />.{' '}
-          <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
-        </p>
-      </Notice>
-    ) : (
-      <PayeeWarning key={warning.code} warning={warning} />
-    ),
-  )
+  decision.warnings.map((warning) => <OneWarning key={warning.code} warning={warning} />)

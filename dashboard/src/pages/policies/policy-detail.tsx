@@ -1,5 +1,6 @@
 import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
 import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
+import type { PayeeVerificationAnswer } from '../../../../src/lib/payee-verification-answers.ts'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
@@ -27,6 +28,13 @@ const newPayeeWords: Readonly<Record<NewPayeeAnswer, string>> = {
 }
 
 /** Every field, in the order of the page. */
+const verificationWords: Readonly<Record<PayeeVerificationAnswer, string>> = {
+  off: 'Gets no warning',
+  warn: 'Gets a warning',
+  require_approval: 'Needs approval',
+  deny: 'Is refused',
+}
+
 const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => string): Readonly<Record<PolicyWireField, Fact>> => {
   const money = (minor: string | null) => minor && moneyText(minor, currency)
   const { on_duplicate: answer, duplicate_window_seconds: window } = policy
@@ -50,6 +58,10 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
     separation_of_duties: ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
     approval_proof: ['Approvals', policy.approval_proof === 'signature' && 'Only by passkey or wallet'],
     on_duplicate: ['A repeated payment', (answer || window !== null) && answerWords[answer ?? 'warn']],
+    payee_verification: [
+      'A name that is not confirmed',
+      policy.payee_verification && verificationWords[policy.payee_verification],
+    ],
     new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && newPayeeWords[policy.new_payees]],
     duplicate_window_seconds: ['Counts as repeated within', window !== null && countWords(window, 'second')],
   }

@@ -1,6 +1,7 @@
 import { useSearchParams } from 'wouter'
 import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
 import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
+import type { PayeeVerificationAnswer } from '../../../../src/lib/payee-verification-answers.ts'
 import type { PolicyWire } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
@@ -21,6 +22,7 @@ export type PolicyDraft = {
   signed: boolean
   on_duplicate: '' | DuplicateAnswer
   new_payees: '' | NewPayeeAnswer
+  payee_verification: '' | PayeeVerificationAnswer
   /** In seconds; empty: the service's own. */
   duplicate_window: string
 }
@@ -42,6 +44,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   // A window alone warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
   new_payees: policy?.new_payees ?? '',
+  payee_verification: policy?.payee_verification ?? '',
   duplicate_window: policy?.duplicate_window_seconds?.toString() ?? '',
 })
 
@@ -63,6 +66,7 @@ const termsOf = (draft: PolicyDraft) => {
     approval_proof: draft.signed ? 'signature' : 'any',
     on_duplicate: draft.on_duplicate || null,
     new_payees: draft.new_payees || null,
+    payee_verification: draft.payee_verification || null,
     duplicate_window_seconds: draft.on_duplicate === '' || draft.duplicate_window === '' ? null : Number(draft.duplicate_window),
   } satisfies PolicyWire
 }

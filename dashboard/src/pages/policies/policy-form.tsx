@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { type DuplicateAnswer, duplicateAnswers } from '../../../../src/lib/duplicate-answers.ts'
 import { newPayeeAnswers } from '../../../../src/lib/new-payee-answers.ts'
+import { payeeVerificationAnswers } from '../../../../src/lib/payee-verification-answers.ts'
 import { api, call } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { policyQuery } from '../../api/queries.ts'
@@ -45,6 +46,14 @@ const answerLabels: Readonly<Record<DuplicateAnswer, string>> = {
 const duplicateOptions = [
   { value: '', label: 'No rule of this policy' },
   ...duplicateAnswers.map((answer) => ({ value: answer, label: answerLabels[answer] })),
+]
+
+const verificationOptions = [
+  { value: '', label: 'No rule of this policy' },
+  { value: 'off', label: 'No warning' },
+  { value: 'warn', label: 'Warn' },
+  { value: 'require_approval', label: 'Require approval' },
+  { value: 'deny', label: 'Refuse' },
 ]
 
 const newPayeeOptions = [
@@ -203,6 +212,14 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
               onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
               options={newPayeeOptions}
               error={fieldError(save.error, 'new_payees')}
+            />
+            <SelectField
+              label="If the name is not confirmed"
+              hint="The payment method reports another name for the number, or none."
+              value={draft.payee_verification}
+              onChange={(answer) => set({ payee_verification: payeeVerificationAnswers.find((known) => known === answer) ?? '' })}
+              options={verificationOptions}
+              error={fieldError(save.error, 'payee_verification')}
             />
             <fieldset className="columns">
               <legend className="visually-hidden">Possible duplicates</legend>

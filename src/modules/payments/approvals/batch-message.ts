@@ -1,7 +1,9 @@
 import { isoTime } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
-import { type ApprovalFacts, oneLine, verbs } from './message.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
+import type { Warning } from '../../../policy/types.ts'
+import { type ApprovalFacts, nameAtRail, oneLine, verbs } from './message.ts'
 
 /** An item as the text of a batch's approval names it. */
 export type BatchLine = {
@@ -15,6 +17,9 @@ export type BatchLine = {
   isFirst: boolean
   /** What was paid to it the last time. */
   lastAmountMinor: Minor | null
+  reportedName: string | null
+  verification: VerificationStatus
+  warnings: readonly Warning[]
 }
 
 /** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
@@ -42,6 +47,24 @@ const byRail = (lines: readonly BatchLine[], currency: string): string =>
     .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(totalOf(own), currency)})`)
     .join(', ')
 
+const mostNamed = 10
+
+/** What a person should look at: names that the rail does not confirm, and every kind of warning with how often it occurs. */
+const deviations = (lines: readonly BatchLine[], currency: string): string[] => {
+  const others = lines.filter(({ verification }) => verification === 'no_match')
+  const codes = Map.groupBy(
+    lines.flatMap(({ warnings }) => warnings),
+    ({ code }) => code,
+  )
+  return [
+    `Names that the rail does not confirm: ${others.length}`,
+    ...others
+      .slice(0, mostNamed)
+      .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
+    ...[...codes].map(([code, all]) => `Warning, ${all.length} times: ${code.replaceAll('_', ' ')}`),
+  ]
+}
+
 /** The canonical message of a batch's approval (EIP-191 text), built once and verified byte for byte, as a single payment's. */
 export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: BatchFacts): string => {
   const { lines, currency } = facts
@@ -57,6 +80,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
     `Payees whose name differs from the rail's: ${lines.filter(({ isNamedDifferently }) => isNamedDifferently).length}`,
     `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
+    ...deviations(lines, currency),
     'Largest:',
     ...largest
       .slice(0, largestShown)

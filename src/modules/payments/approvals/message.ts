@@ -2,6 +2,7 @@ import { isoTime } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { cleanText, isolated } from '../../../lib/text.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
 
 /**
  * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
@@ -18,6 +19,11 @@ export type ApprovalFacts = {
   destinationMask: string
   /** A keyed digest: binds the destination without revealing it. */
   destinationDigest: string
+  /** The name that the rail reports for the destination, and what comparing it says. */
+  reportedName: string | null
+  verification: VerificationStatus
+  /** What the decision warns of, a sentence each. */
+  warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
   requester: string
@@ -34,6 +40,18 @@ export const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 /** Names are other people's text: on one line, and apart from the text around them. */
 export const oneLine = (text: string): string => isolated(cleanText(text))
 
+const verdictWords: Readonly<Record<VerificationStatus, string>> = {
+  match: 'matches',
+  close_match: 'similar, not the same',
+  no_match: 'DOES NOT MATCH',
+  unavailable: 'none was given',
+  unverified: 'was not asked for',
+}
+
+/** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
+export const nameAtRail = ({ reportedName, verification }: Pick<ApprovalFacts, 'reportedName' | 'verification'>): string =>
+  reportedName === null ? verdictWords[verification] : `${oneLine(reportedName)} (${verdictWords[verification]})`
+
 /** The canonical message (EIP-191 text). It is built once, when the approval is created, stored, and verified byte for byte. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   [
@@ -42,11 +60,13 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
     `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
     `Destination: ${facts.rail} ${facts.destinationMask}`,
+    `Name at the rail: ${nameAtRail(facts)}`,
     ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
     ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
     ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
+    ...facts.warnings.map((warning) => `Warning: ${oneLine(warning)}`),
     '',
     `Purpose: payment approval`,
     `Decision: ${decision}`,

@@ -7,6 +7,8 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import type { Decision } from '../../../policy/types.ts'
+import { warningText } from '../../../policy/warning-words.ts'
+import type { BeneficiaryRecord } from '../../beneficiaries/queries.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -22,7 +24,7 @@ export type ApprovalRequest = {
   approvalId: Uuid
   payment: PaymentRecord
   decision: Decision
-  beneficiary: { displayName: string; destinationMask: string }
+  beneficiary: Pick<BeneficiaryRecord, 'displayName' | 'destinationMask' | 'reportedName' | 'verification'>
   /** The full destination; only its digest is used. */
   destination: string
   /** The mandate's signer, who has approved in advance. */
@@ -96,6 +98,9 @@ export const requestApproval = async (
     beneficiaryName: request.beneficiary.displayName,
     rail: payment.rail,
     destinationMask: request.beneficiary.destinationMask,
+    reportedName: request.beneficiary.reportedName,
+    verification: request.beneficiary.verification,
+    warnings: decision.warnings.map((warning) => warningText(warning, payment.currency)),
     destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, request)).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,

@@ -60,7 +60,7 @@ const payeeOf = (item: BatchItem): CreateBeneficiary => {
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
-  deps: Pick<BatchDeps, 'appendEvents' | 'derivations' | 'jobs' | 'vault'>,
+  deps: Pick<BatchDeps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {

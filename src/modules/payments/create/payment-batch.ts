@@ -10,6 +10,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
@@ -44,13 +45,15 @@ type PayeeRow = {
   ciphertext: Buffer
   keyId: string
   lastAmountMinor: Minor | null
+  reportedName: string | null
+  verification: VerificationStatus
 }
 
 /** Who is paid, and what was paid to the same destination the last time. */
 const readPayees = statement(
   'payment_batches.payees',
   `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
-     b.destination_key_id as "keyId",
+     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
      (select p.amount_minor from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} order by p.id desc limit 1) as "lastAmountMinor"
    from beneficiaries b where b.id = any($1::uuid[])`,
 )
@@ -63,7 +66,7 @@ const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount)
 
 /** Each item as the Merkle tree binds it, and as the text of the approval names it. */
 const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly Accepted[], { payees }: State, nonce: string) =>
-  accepted.map(({ payment }, index) => {
+  accepted.map(({ payment, decision }, index) => {
     const payee = payees.get(payment.beneficiaryId)
     if (!payee) throw new Error('an accepted payment has no beneficiary')
     const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
@@ -76,6 +79,9 @@ const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly A
       isNamedDifferently: payee.isNamedDifferently,
       isFirst: payee.lastAmountMinor === null,
       lastAmountMinor: payee.lastAmountMinor,
+      reportedName: payee.reportedName,
+      verification: payee.verification,
+      warnings: decision.warnings,
     }
     const { currency, accountReference } = payment
     const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')

@@ -3,11 +3,14 @@ import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import {
+  amountOf,
+  asIs,
   type Fields,
   fieldsReader,
   instantOf,
   isTrue,
   listOf,
+  numberOf,
   quoted,
   quotedOf,
   readInstant,
@@ -84,10 +87,6 @@ export type LockedState = {
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
 
 // Rows as records: built as JSON, two thirds of the statement's time went into naming and typing each value.
-
-const amountOf = (text: string): Minor | null => (text === '' ? null : BigInt(text))
-const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
-const asIs = (text: string): string => text
 
 const limitFields: Fields<Limits> = {
   perPaymentLimitMinor: ['per_payment_limit_minor', amountOf],
@@ -172,6 +171,7 @@ const policyFields: Fields<PolicyState> = {
   duplicateWindowSeconds: ['duplicate_window_seconds', numberOf],
   onDuplicate: ['on_duplicate', textOf],
   newPayees: ['new_payees', textOf],
+  payeeVerification: ['payee_verification', textOf],
 }
 
 /**

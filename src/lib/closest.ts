@@ -1,4 +1,4 @@
-import { editDistance } from '../lib/edit-distance.ts'
+import { editDistance } from './edit-distance.ts'
 
 const maxDistance = 3
 
