@@ -174,6 +174,18 @@ export const beneficiariesQuery = infiniteQueryOptions({
     call(api.GET('/v1/beneficiaries', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
+/** What one key or agent created or renamed. */
+export const madeByQuery = (grantId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['beneficiaries', 'made-by', grantId],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.GET('/v1/beneficiaries', {
+          params: { query: parametersOf({ limit: 100, cursor: pageParam, made_by_grant_id: grantId }) },
+        }),
+      ),
+    ...pages,
+  })
 const readBeneficiaries = (query: Query<'/v1/beneficiaries', 'get'>) => call(api.GET('/v1/beneficiaries', { params: { query } }))
 export const newestBeneficiariesQuery = queryOptions({
   queryKey: ['beneficiaries', 'newest'],

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { beneficiariesQuery } from '../../api/queries.ts'
+import { beneficiariesQuery, madeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { useFilters } from '../../lib/filters.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
@@ -11,6 +12,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { MadeByGrant } from './made-by-grant.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 
@@ -26,6 +28,8 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
       </span>
     </span>
     <span className="item-side">
+      {beneficiary.confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
+      {beneficiary.verification.status === 'no_match' && <Badge tone="warn">Another name</Badge>}
       {beneficiary.status === 'frozen' && <Badge tone="info">Frozen</Badge>}
       {beneficiary.status === 'archived' && <StatusBadge status="archived" />}
       <span className="faint">
@@ -43,6 +47,7 @@ const matches = (beneficiary: Beneficiary, text: string): boolean =>
 export const BeneficiariesPage = () => {
   const { can } = useSession()
   const [search, setSearch] = useState('')
+  const madeBy = useFilters().get('made_by')
   const create = can('beneficiary.manage') && (
     <LinkButton href="/beneficiaries/new" variant="primary" icon="plus">
       Add beneficiary
@@ -55,12 +60,13 @@ export const BeneficiariesPage = () => {
         lead="The people and businesses you pay. Destinations are encrypted and always shown masked."
         actions={create}
       />
+      {madeBy !== null && <MadeByGrant grantId={madeBy} />}
       <search className="filters">
         <TextField label="Search" type="search" value={search} onChange={setSearch} placeholder="Name or category" />
       </search>
       <section className="card" aria-label="Beneficiaries">
         <Listing
-          query={useInfiniteQuery(beneficiariesQuery)}
+          query={useInfiniteQuery(madeBy === null ? beneficiariesQuery : madeByQuery(madeBy))}
           empty={
             <Empty icon="people" title="No beneficiaries yet" actions={create}>
               Add a phone, a business or a bank account once, then pay it by name.

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -17,6 +18,7 @@ import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
+import { BeneficiaryName } from './beneficiary-name.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
@@ -75,6 +77,10 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   )
 }
 
+/** Leads to everything that the same key or agent made. */
+const MadeBy = ({ maker }: { maker: Schemas['Maker'] }) =>
+  maker.grant_id === null ? makerText(maker) : <Link href={`/beneficiaries?made_by=${maker.grant_id}`}>{makerText(maker)}</Link>
+
 type Open = 'edit' | 'freeze' | 'archive' | null
 
 const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
@@ -116,6 +122,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         </Notice>
       )}
       {beneficiary.confirmation === 'proposed' && status !== 'archived' && <Proposed beneficiary={beneficiary} />}
+      <BeneficiaryName beneficiary={beneficiary} manages={manages} />
       <Card title="Details">
         <Facts
           stacked
@@ -132,8 +139,8 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
             ['Legal name', beneficiary.legal_name],
             ['Category', beneficiary.type],
             ['Account reference', referenceText(beneficiary)],
-            ['Added by', makerText(beneficiary.created_by)],
-            ['Renamed by', beneficiary.changed_by && makerText(beneficiary.changed_by)],
+            ['Added by', <MadeBy key="maker" maker={beneficiary.created_by} />],
+            ['Renamed by', beneficiary.changed_by && <MadeBy key="changed" maker={beneficiary.changed_by} />],
             ['Added', <ExactTime key="since" at={beneficiary.created_at} />],
             [
               '',

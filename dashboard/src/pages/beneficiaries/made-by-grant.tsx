@@ -1,0 +1,60 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { madeByQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Notice } from '../../ui/layout.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+type Beneficiary = Schemas['Beneficiary']
+
+const confirm = (id: string) => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))
+const archive = (id: string) => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))
+
+/** Everything that one key or agent made: confirmed or archived together. One after the other, so that a failure says how far it came. */
+export const MadeByGrant = ({ grantId }: { grantId: string }) => {
+  const { can } = useSession()
+  const client = useQueryClient()
+  const made = useInfiniteQuery(madeByQuery(grantId))
+  const listed: readonly Beneficiary[] = made.data?.pages.flatMap(({ data }) => data) ?? []
+  const proposed = listed.filter(({ confirmation }) => confirmation === 'proposed')
+  const act = useMutation({
+    mutationFn: async ({ each, of }: { each: (id: string) => Promise<unknown>; of: readonly Beneficiary[] }) => {
+      for (const { id } of of) await each(id)
+      return of.length
+    },
+    onSuccess: (count) => announce(`${count} done`),
+    onSettled: () => void client.invalidateQueries({ queryKey: ['beneficiaries'] }),
+  })
+  return (
+    <Notice tone="info" title="Only what one key or agent created or renamed">
+      <p className="quiet">
+        Look at each before you confirm it: payments by keys and agents then go out without asking.{' '}
+        <Link href="/beneficiaries">Show all beneficiaries</Link>
+      </p>
+      {can('beneficiary.manage') && (
+        <div className="row">
+          <Button
+            busy={act.isPending}
+            disabled={proposed.length === 0}
+            onClick={() => act.mutate({ each: confirm, of: proposed })}
+          >
+            Confirm {proposed.length}
+          </Button>
+          <Button
+            variant="danger"
+            busy={act.isPending}
+            disabled={listed.length === 0}
+            onClick={() => act.mutate({ each: archive, of: listed })}
+          >
+            Archive {listed.length}
+          </Button>
+        </div>
+      )}
+      <Failure error={act.error} />
+    </Notice>
+  )
+}
