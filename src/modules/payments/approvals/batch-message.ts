@@ -57,7 +57,6 @@ const deviations = (lines: readonly BatchLine[], currency: string): string[] => 
     ({ code }) => code,
   )
   return [
-    `Names that the rail does not confirm: ${others.length}`,
     ...others
       .slice(0, mostNamed)
       .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
