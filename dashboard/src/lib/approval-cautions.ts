@@ -17,6 +17,10 @@ export const cautionWords = (caution: Caution, amountMinor: string): string => {
       return 'Unconfirmed beneficiary'
     case 'changed_payee':
       return 'Name was changed'
+    case 'similar_name':
+      return 'Name looks like another'
+    case 'name_mismatch':
+      return caution.verification === 'no_match' ? 'Another name' : 'Name not confirmed'
     case 'first_payment':
       return 'First payment'
     case 'unusual_amount':
