@@ -8,7 +8,7 @@ export type OpenAccess = Exclude<Access, 'admin'>
  * keeps the service from starting. So this access is always written down twice, once with its reason.
  */
 export const withoutPermission: Readonly<Record<string, readonly [access: OpenAccess, reason: string]>> = {
-  'banks.list': ['public', 'The codes of banks are public.'],
+  'beneficiaries.banks': ['public', 'The codes of banks are public.'],
   'service.health': ['public', 'Load balancers have no credential.'],
   'service.ready': ['public', 'Load balancers have no credential.'],
   'proof.keys': ['public', 'Strangers check receipts with them.'],

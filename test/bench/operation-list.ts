@@ -218,7 +218,7 @@ export const rare: Readonly<Record<string, string>> = {
   'workspace_grants.freeze': byPerson,
   'workspace_grants.freeze_all': 'in an emergency',
   'beneficiaries.archive': sameAs('beneficiaries.update'),
-  'banks.list': 'a fixed list, read when a payee is added',
+  'beneficiaries.banks': 'a fixed list, read when a payee is added',
   'beneficiaries.confirm': byPerson,
   'request_log.list': 'read when something went wrong',
   'beneficiaries.verify': byPerson,

@@ -130,6 +130,7 @@ export const playExamples = async (
     },
   })
   await play('beneficiaries.update', api, { path: { id: payee.id }, body: { display_name: 'Acme Supplies' } })
+  await play('beneficiaries.banks', api)
   await play('beneficiaries.verify', api, { path: { id: payee.id } })
   await play('beneficiaries.confirm', api, { path: { id: payee.id } })
   await play('beneficiaries.get', api, { path: { id: payee.id } })

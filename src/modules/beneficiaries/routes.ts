@@ -51,7 +51,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.get(
     '/v1/banks',
     {
-      config: { operation: 'banks.list', access: 'public' },
+      config: { operation: 'beneficiaries.banks', access: 'public' },
       schema: { response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) } },
     },
     async (_request, reply) => {

@@ -52,7 +52,7 @@ export const moneyOperations: OperationTexts = {
     summary: 'Create a beneficiary',
     text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask.',
   },
-  'banks.list': {
+  'beneficiaries.banks': {
     summary: 'List banks',
     text: 'The banks whose accounts PesaLink pays here, with the codes that `bank_code` takes. `1` and `01` are one code.',
   },
