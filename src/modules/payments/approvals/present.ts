@@ -81,10 +81,12 @@ const cautionsOf = (
 ): PresentedContext['warnings'] => {
   if (approval.batchId !== null) return []
   const typical = context.payee?.typicalAmountMinor ?? null
+  const decided = (payment.snapshot.decision as Decision).warnings
+  const isSaid = decided.some(({ code }) => code === 'unusual_amount')
   return [
-    ...(payment.snapshot.decision as Decision).warnings,
+    ...decided,
     ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
-    ...(context.isUnusual && typical !== null
+    ...(context.isUnusual && typical !== null && !isSaid
       ? [{ code: 'unusual_amount' as const, typical_amount_minor: formatMinor(typical) }]
       : []),
   ]
