@@ -74,6 +74,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'PATCH /v1/workspaces/current/grants/:id': { id: spare.grantId, body: { frozen: true } },
     'DELETE /v1/workspaces/current/grants/:id': { id: spare.grantId },
     'GET /v1/payment-batches/:id': { id: batch },
+    'GET /v1/payment-batches/:id/lines': { id: batch },
     'POST /v1/payment-batches/:id/cancel': { id: batch },
     'GET /v1/beneficiaries/:id': { id: beneficiary },
     'GET /v1/beneficiaries/:id/payments': { id: beneficiary },
@@ -183,6 +184,9 @@ test('it cannot be named in a body either', async () => {
   for (const { text } of attempts) expect(text).not.toContain(team.owner.accountId)
 })
 
+/** The stranger's own requests, with the paths that it has tried. */
+const ownRequests = '/v1/request-log'
+
 test('lists hold nothing of another tenant', async () => {
   const ids = new Set(Object.values(owned).map(({ id }) => id))
   const lists = table.filter(
@@ -190,7 +194,7 @@ test('lists hold nothing of another tenant', async () => {
       method === 'GET' && !path.includes(':') && /^[a-z]+\.|^authenticated/.test(needs) && !path.endsWith('/stream'),
   )
   expect(lists.length).toBeGreaterThan(10)
-  for (const { path } of lists) {
+  for (const { path } of lists.filter((list) => list.path !== ownRequests)) {
     const { status, text } = await (strangers[0]?.api ?? service.api).get(path)
     expect([path, status]).toEqual([path, 200])
     expect([...ids].filter((id) => text.includes(id))).toEqual([])
