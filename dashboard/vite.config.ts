@@ -5,7 +5,7 @@ const service = 'http://localhost:3000'
 const proxied = ['/v1', '/openapi.json', '/docs', '/link', '/.well-known']
 
 const loadedLater =
-  /csv-parse|csv-rows|pages\/batches\/|statement-page|pages\/(reconciliation|mandates)\/|(events|requests|notifications|new-workspace|receipt)-page|request-log/
+  /csv-parse|csv-rows|pages\/batches\/|statement-page|pages\/(reconciliation|mandates|top-up)\/|policies\/(policy-|replay)|workspace\/(workspace-|settings|members|invitations)|(events|requests|notifications|new-workspace|receipt)-page|request-log/
 
 export default defineConfig({
   plugins: [react()],

@@ -21,13 +21,9 @@ import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { PoliciesPage } from './pages/policies/policies-page.tsx'
-import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
-import { TopUpPage } from './pages/top-up/top-up-page.tsx'
-import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
 import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
-import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SkeletonRows } from './ui/layout.tsx'
@@ -42,6 +38,11 @@ const NewMandatePage = later(async () => (await import('./pages/mandates/new-man
 const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
 const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
 const NotificationsPage = later(async () => (await import('./pages/account/notifications-page.tsx')).NotificationsPage)
+const TopUpPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpPage)
+const TopUpStatusPage = later(async () => (await import('./pages/top-up/top-up-status-page.tsx')).TopUpStatusPage)
+const NewPolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).NewPolicyPage)
+const PolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PolicyPage)
+const WorkspacePage = later(async () => (await import('./pages/workspace/workspace-page.tsx')).WorkspacePage)
 const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
 const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
 const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)

@@ -3,8 +3,6 @@ import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
-import type { Uuid } from '../lib/ids.ts'
-import type { Maker } from '../policy/types.ts'
 
 export const MakerOut = z
   .object({
@@ -21,6 +19,3 @@ export const makerValues = ({ accountId, grant }: Pick<Principal, 'accountId' | 
   grantId: grant?.id ?? null,
   label: grant ? (sql`(select label from ${grants} where id = ${grant.id})` satisfies SQL) : null,
 })
-
-/** A maker as it is stored. */
-export const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })

@@ -26,6 +26,3 @@ export const PaymentType = z
     if (lookalike || !(isRail(text) || pattern.test(text))) context.addIssue({ code: 'custom', message: problem(text) })
   })
   .meta({ description: "A rail's name, or a lower-case word of your own.", example: 'salary', maxLength: 40 })
-
-/** Whether a list names only types that initiators choose, so that they can avoid the rule by naming another type. */
-export const namesCustomTypesOnly = (types: readonly string[]): boolean => types.length > 0 && !types.some(isRail)

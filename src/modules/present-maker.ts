@@ -1,4 +1,4 @@
-import { formatId } from '../lib/ids.ts'
+import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Maker } from '../policy/types.ts'
 import type { MakerOut } from './makers.ts'
 
@@ -9,3 +9,6 @@ export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => 
   grant_id: grantId && formatId('grant', grantId),
   label,
 })
+
+/** A maker as it is stored. */
+export const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })

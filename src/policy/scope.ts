@@ -1,3 +1,4 @@
+import { railNames } from '../lib/rail-names.ts'
 import type { PaymentFacts } from './types.ts'
 
 /** A list of payment types may name the payment's own type or its rail. */
@@ -23,3 +24,7 @@ export const bindsPayer = (
 
 /** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Whether a list names only types that initiators choose, so that they can avoid the rule by naming another type. */
+export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
+  types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))

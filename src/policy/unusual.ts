@@ -5,7 +5,7 @@ export const similarNameWarnings = ({ payment: { payee } }: Evaluation): Warning
   payee.similarTo === null ? [] : [{ code: 'similar_name', ...payee.similarTo }]
 
 /** How many times what the payee usually gets is unusual. */
-const unusualFactor = 5n
+export const unusualFactor = 5n
 
 export const unusualAmountWarnings = ({ payment: { amountMinor, payee } }: Evaluation): Warning[] =>
   payee.typicalAmountMinor !== null && amountMinor > payee.typicalAmountMinor * unusualFactor

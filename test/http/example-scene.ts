@@ -459,6 +459,11 @@ const opaque = new Set([
   'provider_receipt',
   'receipt',
   'last_four',
+  'credential_id',
+  'rawId',
+  'challenge',
+  'attestationObject',
+  'clientDataJSON',
   'request_uri',
   'jws',
   'x',
@@ -466,8 +471,9 @@ const opaque = new Set([
   'next_cursor',
 ])
 
-/** A warning's code is a word; a provider's authorization code is random. */
-const isOpaque = (name: string, text: string) => opaque.has(name) || (name === 'code' && /^[\w-]{24,}$/.test(text))
+/** A warning's code is a word; a provider's authorization code is random, as is a passkey's own id. */
+const isOpaque = (name: string, text: string) =>
+  opaque.has(name) || (name === 'code' && /^[\w-]{24,}$/.test(text)) || (name === 'id' && /^[\w-]{22}$/.test(text))
 
 const rewrite = (value: Json, into: (text: string, name: string) => string, name = ''): Json => {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, into, name))

@@ -35,7 +35,7 @@ const errorOf = (answer: { status: number; text: string }) => {
 describe('every refusal has the envelope and a request id', () => {
   const requests: [what: string, head: string[], status: number, code: string][] = [
     ['a path without a route', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
-    ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
+    ['a method that a path does not have', ['DELETE /v1/workspaces/current HTTP/1.1'], 405, 'method_not_allowed'],
     ['a path that cannot be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
     ['a path with a NUL', ['GET /v1/beneficiaries/%00 HTTP/1.1'], 404, 'not_found'],
     ['a parameter with a NUL', ['GET /v1/payments?q=a%00b HTTP/1.1'], 400, 'invalid_request'],

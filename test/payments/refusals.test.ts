@@ -31,7 +31,7 @@ test('a refused payment is listed with who asked, for whom, how much, the code, 
   expect(row).toEqual({
     id: expect.stringMatching(/^rfs_/),
     workspace_id: expect.stringMatching(/^wsp_/),
-    initiated_by: { account_id: person.accountId, grant_id: key.grantId },
+    initiated_by: { account_id: person.accountId, grant_id: key.grantId, label: 'Agent' },
     beneficiary: { id: payee, display_name: 'Wanjiru Kamau', destination_mask: expect.stringMatching(/\*0111$/) },
     amount_minor: '25000',
     currency: 'KES',

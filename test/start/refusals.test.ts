@@ -139,7 +139,7 @@ describe('production', patience, () => {
     // A database of its own: no other keys have signed for it.
     const own = await createTestDatabase()
     const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production(), DATABASE_URL: own.url })
-    const [line] = await server.waitForOutput(/^\{.*\}$/m)
+    const [line] = await server.waitForOutput(/^\{"level":30.*\}$/m)
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) })
     await server.ready()
   })

@@ -1,8 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { madeOnce } from '../../lib/shared.ts'
-import { makerOf } from '../makers.ts'
-import { presentMaker } from '../present-maker.ts'
+import { makerOf, presentMaker } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary } from './schema.ts'
 

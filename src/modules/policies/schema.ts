@@ -42,7 +42,7 @@ const policyOutput = {
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
   new_payees: z.enum(newPayeeAnswers).nullable(),
-  payee_verification: z.enum(payeeVerificationAnswers).nullable(),
+  payee_verification: z.enum(payeeVerificationAnswers).nullable().meta(about('payeeVerification')),
 } satisfies Record<PolicyWireField, z.ZodType>
 
 export const CreatePolicy = z.strictObject({ name: Name, ...policyInput }).meta({ id: 'CreateSpendingPolicy' })

@@ -89,9 +89,9 @@ export const paymentFlows = (world: World): void => {
     const again = (await pay('600000')).body
     await follow(page, `/approvals/${again.approval_id}`)
     await warning.waitFor()
-    const history = page.locator('dl', { hasText: 'Paid before' })
-    await history.getByText(/1 time, last/).waitFor()
-    await history.getByText(/^KES\s1,200.00$/).waitFor()
+    const facts = page.locator('dl', { hasText: 'Last paid' })
+    await facts.getByText('1 payment so far').waitFor()
+    await facts.getByText(/^Usually KES\s1,200/).waitFor()
     await page.getByRole('link', { name: 'View that payment' }).click()
     await page.waitForURL(`**/payments/${held.id}`)
     expect(complaints).toEqual([])

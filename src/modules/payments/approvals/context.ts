@@ -14,6 +14,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { unusualFactor } from '../../../policy/unusual.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
@@ -25,13 +26,11 @@ type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmo
  */
 export type ApprovalContext = {
   payee: PayeeHistory | null
-  /** More than three times the usual amount. */
+  /** More than five times the usual amount, however few payments that is told from. */
   isUnusual: boolean
   availableAfterMinor: Minor
   eligibleApprovers: Uuid[]
 }
-
-const unusualFactor = 3n
 
 const earlier = alias(payments, 'earlier')
 

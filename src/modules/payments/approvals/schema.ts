@@ -56,7 +56,7 @@ const ApprovalWarning = z.union([
     code: z.literal('first_payment').meta({ description: 'Nothing has been paid to this destination from this workspace yet.' }),
   }),
   z.object({
-    code: z.literal('unusual_amount').meta({ description: 'More than three times what is usually paid to this destination.' }),
+    code: z.literal('unusual_amount').meta({ description: 'More than five times what is usually paid to this destination.' }),
     typical_amount_minor: MinorOut,
   }),
 ])
