@@ -261,7 +261,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/modules/payments/lifecycle/end.ts',
     find: 'releaseCharges(tx, released)])',
     replace: 'releaseCharges(tx, [])])',
-    suite: 'test/payments/stops.test.ts',
+    suite: 'test/payments/approvals.test.ts',
   },
   {
     bug: 'a return has the wrong sign',
@@ -282,7 +282,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/modules/payments/create/decide.ts',
     find: 'availableMinor: balance.availableMinor - payment.amountMinor,',
     replace: 'availableMinor: balance.availableMinor,',
-    suite: 'test/payments/totals.test.ts',
+    suite: 'test/payments/payment-batches.test.ts',
   },
   {
     bug: 'money that is not there is spent',
