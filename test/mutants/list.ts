@@ -286,9 +286,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'money that is not there is spent',
-    file: 'src/modules/payments/create/decide.ts',
-    find: 'if (!executeAt && available < amountMinor) throw',
-    replace: 'if (!executeAt && available < 0n) throw',
+    file: 'src/modules/payments/create/preconditions.ts',
+    find: 'if (available >= requested) return',
+    replace: 'if (available >= 0n) return',
     suite: 'test/payments/create.test.ts',
   },
   {
