@@ -1,23 +1,31 @@
-import { eq, inArray } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
-import type { Tx } from '../../db/client.ts'
-import { beneficiaries } from '../../db/tables/beneficiaries.ts'
-import { workspaces } from '../../db/tables/workspaces.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { bytesList, plainList } from '../../db/lists.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { destinationContext } from './service.ts'
 
+type Row = { id: Uuid; workspaceId: Uuid }
+
+const ofOwner = statement(
+  'beneficiaries.of_owner',
+  'select b.id, b.workspace_id as "workspaceId" from workspaces w join beneficiaries b on b.workspace_id = w.id where w.owning_account_id = $1',
+)
+// Nothing is left to ask a rail about.
+const overwrite = statement(
+  'beneficiaries.overwrite_destinations',
+  `update beneficiaries b set destination_ciphertext = x.ciphertext, destination_key_id = $3, name_check_due_at = null
+   from unnest($1::uuid[], $2::bytea[]) as x(id, ciphertext) where b.id = x.id`,
+)
+
 /** Overwrites where the payees of an account's workspaces are paid, for good: the account was closed, and nothing can be paid from it. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
-  const owned = tx.orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, owner))
-  const rows = await tx.orm
-    .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
-    .from(beneficiaries)
-    .where(inArray(beneficiaries.workspaceId, owned))
-  for (const { id, workspaceId } of rows) {
-    const { ciphertext, keyId } = vault.seal('', destinationContext(id, workspaceId))
-    await tx.orm
-      .update(beneficiaries)
-      .set({ destinationCiphertext: ciphertext, destinationKeyId: keyId })
-      .where(eq(beneficiaries.id, id))
-  }
+  const rows = await tx.query<Row>(ofOwner, [owner])
+  const sealed = rows.map(({ id, workspaceId }) => vault.seal('', destinationContext(id, workspaceId)))
+  const [first] = sealed
+  if (!first) return
+  await tx.query(overwrite, [
+    plainList(rows.map(({ id }) => id)),
+    bytesList(sealed.map(({ ciphertext }) => ciphertext)),
+    first.keyId,
+  ])
 }

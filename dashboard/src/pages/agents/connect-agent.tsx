@@ -46,14 +46,12 @@ const useArrival = (): string | null => {
   const { own, isPending } = useWorkspaceAgents()
   const known = useRef<Set<string> | null>(null)
   const [arrived, setArrived] = useState<string | null>(null)
-  const ids = own.map(({ id }) => id).join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: by their ids, as the list is made anew at every render
   useEffect(() => {
     if (isPending) return
     const fresh = known.current && own.find(({ id }) => !known.current?.has(id))
     known.current = new Set(own.map(({ id }) => id))
     if (fresh) setArrived(fresh.label)
-  }, [ids, isPending])
+  }, [own, isPending])
   return arrived
 }
 

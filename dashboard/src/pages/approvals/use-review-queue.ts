@@ -17,12 +17,10 @@ export const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const [, navigate] = useLocation()
   const known = useStore(round)
   const waiting = forMe.map(({ approval }) => approval.id)
-  const ids = waiting.join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when others wait
   useEffect(() => {
-    if (waiting.length === 0) round.set([])
+    if (waiting.length === 0 && known.length > 0) round.set([])
     else if (waiting.some((one) => !known.includes(one))) round.set([...new Set([...known, ...waiting])])
-  }, [ids])
+  }, [waiting, known])
   const at = known.indexOf(id)
   const next = forMe.find(({ approval }) => approval.id !== id)
   return {
