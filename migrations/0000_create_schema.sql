@@ -47,7 +47,7 @@ CREATE TABLE "adjustments" (
 	"decided_at" timestamp (3) with time zone,
 	CONSTRAINT "adjustments_kind_check" CHECK ("adjustments"."kind" in ('balance', 'payment_failed', 'late_success_written_off')),
 	CONSTRAINT "adjustments_payment_check" CHECK (("adjustments"."kind" = 'balance') = ("adjustments"."payment_id" is null)),
-	CONSTRAINT "adjustments_status_check" CHECK ("adjustments"."status" in ('pending', 'posted', 'rejected')),
+	CONSTRAINT "adjustments_status_check" CHECK ("adjustments"."status" in ('pending', 'posted', 'rejected', 'cancelled')),
 	CONSTRAINT "adjustments_amount_check" CHECK ("adjustments"."amount_minor" <> 0),
 	CONSTRAINT "adjustments_posted_check" CHECK (("adjustments"."status" = 'posted' and "adjustments"."kind" = 'balance') = ("adjustments"."transfer_id" is not null))
 );

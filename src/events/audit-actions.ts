@@ -3,6 +3,7 @@ export const privateAuditActions = [
   'account.close',
   'account.update',
   'admin.account_update',
+  'admin.adjustment_cancel',
   'admin.adjustment_post',
   'admin.adjustment_reject',
   'admin.adjustment_request',

@@ -51,6 +51,13 @@ export const authorityChecks = [
     (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
+    'I8',
+    'an outcome waits for a second administrator only while its payment may still have it',
+    `select a.id::text as subject from adjustments a join payments p on p.id = a.payment_id
+     where a.status = 'pending'
+       and case a.kind when 'payment_failed' then p.status <> 'unknown' else p.late_success_resolution is not null end`,
+  ),
+  sqlCheck(
     'I17',
     'a mandate is active only while its account has the wallet that signed it',
     `select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,

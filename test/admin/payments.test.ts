@@ -50,6 +50,13 @@ const untilResolvable = async (days = 1): Promise<void> => {
 const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
   who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
 
+/** The first administrator adjusts a stranger's balance: the sum of a day no longer covers one of these payments. */
+const adjustAlone = async () => {
+  const { accountId } = await signIn(service.api)
+  const small = { account_id: accountId, direction: 'credit', amount_minor: '1', reason: 'a wrong booking' }
+  expect((await admin.api.post('/v1/admin/adjustments', small)).body.status).toBe('posted')
+}
+
 test('administrators see the payments of every tenant whose outcome is unknown', async () => {
   const { person, id } = await lostPayment('254722000101')
   const { status, body } = await admin.api.get('/v1/admin/payments?status=unknown')
@@ -161,15 +168,33 @@ describe('what costs the organisation', () => {
   test('counts with the adjustments of balances, and can be rejected by a second administrator', async () => {
     const { person, id } = await lostPayment('254722000126')
     await untilResolvable()
-    const stranger = await signIn(service.api)
-    const small = { account_id: stranger.accountId, direction: 'credit', amount_minor: '1', reason: 'a wrong booking' }
-    expect((await admin.api.post('/v1/admin/adjustments', small)).body.status).toBe('posted')
+    await adjustAlone()
     const { waiting_adjustment_id } = (await resolve(admin, id, 'failed')).body
     const path = `/v1/admin/adjustments/${waiting_adjustment_id}/reject`
     expect((await second.api.post(path, { reason: 'the statement shows it' })).body.status).toBe('rejected')
     expect((await paymentOf(person, id)).status).toBe('unknown')
     const [listed] = (await admin.api.get('/v1/admin/payments?status=unknown')).body.data
     expect([listed.id, listed.waiting_adjustment_id]).toEqual([id, null])
+  })
+
+  test('ends with its payment while it waits for a second administrator, and says so', async () => {
+    const { person, id } = await lostPayment('254700004999', true)
+    const order = lastOrder(service)
+    await untilResolvable()
+    await adjustAlone()
+    const { waiting_adjustment_id: waiting } = (await resolve(admin, id, 'failed')).body
+    await deliver(order.resultUrl, b2cResult(order))
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(await adjustmentsOf(id)).toMatchObject([
+      { id: waiting, status: 'cancelled', decided_by: null, decided_at: expect.any(String) },
+    ])
+    const { data } = (await admin.api.get('/v1/admin/adjustments?status=pending')).body
+    expect(data.map((each: { id: string }) => each.id)).not.toContain(waiting)
+    const confirm = await second.api.post(`/v1/admin/adjustments/${waiting}/confirm`)
+    expect([confirm.status, confirm.body.details.status]).toEqual([409, 'cancelled'])
+    const log = (await admin.api.get('/v1/admin/audit-log?action=admin.adjustment_cancel')).body.data
+    expect(log).toMatchObject([{ subject: { id: waiting }, after: { status: 'cancelled', payment_id: id } }])
   })
 })
 
@@ -275,6 +300,20 @@ describe('a late success', () => {
     const { status, body } = await resolve(admin, id, 'charged')
     expect([status, body.details.reason]).toEqual([409, 'late_success'])
     expect(await waiting()).not.toContain(id)
+  })
+
+  test('is charged while its write-off waits for a second administrator, and the write-off ends', async () => {
+    const { id } = await latePayment('99990001')
+    service.clock.advance(86_400)
+    await adjustAlone()
+    const { waiting_adjustment_id: waiting } = (await resolve(admin, id, 'written_off')).body
+    expect((await resolve(second, id, 'charged')).body.late_success_resolution).toBe('charged')
+    expect((await admin.api.get(`/v1/admin/adjustments/${waiting}`)).body).toMatchObject({
+      status: 'cancelled',
+      decided_by: null,
+    })
+    await service.deps.jobs.sweep()
+    expect(await findBreaches(service)).toEqual([])
   })
 
   test('is booked once when two administrators book it at the same moment', async () => {

@@ -132,6 +132,12 @@ test.each([
     `update payments set status = 'failed', failure_code = 'resolved_by_operator' where status = 'unknown'`,
   ],
   [
+    'an outcome that waits for a second administrator after the payment had another one',
+    'waits for a second administrator only while',
+    `insert into adjustments (id, kind, status, account_id, payment_id, amount_minor, currency, reason, requested_by, created_at)
+     select id, 'payment_failed', 'pending', account_id, id, amount_minor, currency, 'x', 'x', now() from payments where status = 'succeeded' limit 1`,
+  ],
+  [
     'a top-up that was never credited',
     'a top-up that succeeded',
     `update topups set status = 'succeeded', received_minor = 1 where status <> 'succeeded'`,

@@ -4,7 +4,8 @@ import { accounts } from './accounts.ts'
 import { id, instant, money, oneOf } from './columns.ts'
 import { payments } from './payments.ts'
 
-export const adjustmentStatuses = ['pending', 'posted', 'rejected'] as const
+/** `cancelled`: its payment ended otherwise while it waited. */
+export const adjustmentStatuses = ['pending', 'posted', 'rejected', 'cancelled'] as const
 export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
 /**

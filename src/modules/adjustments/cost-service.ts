@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { statement, type Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
+import type { Actor } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -80,4 +81,22 @@ export const agreeToCost = async (
   const posted = { ...adjustment, ...change }
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
+}
+
+/** A payment, and who ends it or decides who pays for it. */
+type Ended = { paymentId: Uuid; actor: Actor }
+
+/** Ends what waits for a second administrator about payments that ended otherwise meanwhile. The caller has locked their accounts. */
+export const cancelWaitingCosts = async (tx: Tx, ended: readonly Ended[]): Promise<void> => {
+  const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
+  if (actors.size === 0) return
+  const cancelled = await tx.orm
+    .update(adjustments)
+    .set({ status: 'cancelled', decidedAt: tx.at })
+    .where(and(inArray(adjustments.paymentId, [...actors.keys()]), eq(adjustments.status, 'pending')))
+    .returning()
+  for (const adjustment of cancelled) {
+    const actor = adjustment.paymentId === null ? undefined : actors.get(adjustment.paymentId)
+    if (actor) await auditAdjustment(tx, actor, { action: 'admin.adjustment_cancel', adjustment })
+  }
 }

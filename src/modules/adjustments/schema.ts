@@ -16,7 +16,10 @@ export const Adjustment = z
       description:
         'balance: a correction of a balance. payment_failed and late_success_written_off: an outcome of the payment that the organisation pays for, decided by resolving it.',
     }),
-    status: z.enum(adjustmentStatuses).meta({ description: 'pending: a second administrator must agree; no money has moved.' }),
+    status: z.enum(adjustmentStatuses).meta({
+      description:
+        'pending: a second administrator must agree; no money has moved. cancelled: its payment ended otherwise while it waited, such as by an answer of its rail.',
+    }),
     account_id: IdOut('account'),
     payment_id: IdOut('payment').nullable().meta({ description: 'The payment whose outcome it is; null for a balance.' }),
     direction: Direction,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
@@ -9,8 +9,8 @@ import type { AdjustmentRecord } from './queries.ts'
 
 type AdjustmentStep = { action: AuditAction; adjustment: AdjustmentRecord; reason?: string | undefined }
 
-export const auditAdjustment = (tx: Tx, operator: Operator, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
-  audit(tx, operator, tx.at, {
+export const auditAdjustment = (tx: Tx, actor: Actor, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
+  audit(tx, actor, tx.at, {
     action,
     workspaceId: null,
     subject: { type: 'ledger', id: adjustment.id },

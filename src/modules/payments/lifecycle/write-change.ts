@@ -6,6 +6,7 @@ import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
+import { cancelWaitingCosts } from '../../adjustments/cost-service.ts'
 import { finishBatches } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
@@ -96,6 +97,10 @@ const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, a
   after: { status: after.status, ...details },
 })
 
+/** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */
+const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
+  (before.status === 'unknown' && after.status !== 'unknown') || before.lateSuccessResolution !== after.lateSuccessResolution
+
 const isEnded = (status: PaymentRecord['status']): boolean =>
   status !== 'scheduled' && !openPaymentStatuses.some((open) => open === status)
 
@@ -128,6 +133,12 @@ export const writeChanges = async (
       pairs.map(({ payment, after, options }) => auditOf(payment, after, options)),
     ),
   ])
+  await cancelWaitingCosts(
+    tx,
+    pairs.flatMap(({ payment, after, options: { actor } }) =>
+      isDecided(payment, after) ? [{ paymentId: payment.id, actor }] : [],
+    ),
+  )
   const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
   if (batches.size > 0) await finishBatches(tx, deps, [...batches])
   return pairs.map(({ after }) => after)
