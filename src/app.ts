@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import examples from '../docs/openapi/examples.json' with { type: 'json' }
 import { connectFeatures } from './app-connections.ts'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { administratorNames } from './auth/administrators.ts'
@@ -61,7 +62,6 @@ import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
-import examples from './reference/examples.json' with { type: 'json' }
 import { finishReference, tagOf, textOf } from './reference/reference.ts'
 import { type DailyOptions, verifyDaily } from './verify/daily.ts'
 import { factsOf } from './verify/facts.ts'

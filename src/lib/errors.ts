@@ -59,6 +59,12 @@ export const notFound = (field?: string) =>
         message: `${field}: there is no such resource, or this credential may not read it.`,
         details: { field },
       })
+
+/** The record that was looked up, or the refusal that says no more than that it is not there for this caller. */
+export const found = <T>(record: T | null | undefined): T => {
+  if (record === null || record === undefined) throw notFound()
+  return record
+}
 /** A signature that may not decide this; `recovered`: the signing address, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {

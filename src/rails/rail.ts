@@ -162,9 +162,6 @@ export type CollectionRail = CollectionAdapter & { readonly limits: RailLimits }
 /** The balance of one of the organisation's accounts at the provider. */
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
 
-/** The payment to reverse: only incoming payments can be reversed; a payout is irrevocable by API. */
-export type Reversal = { receipt: string; amountMinor: Minor; callbacks: CallbackUrls }
-
 /** The organisation's own accounts at a provider. Every answer comes as a delivery. */
 export type OrganisationAccount = {
   /** Their numbers at the provider, each once: the shortcode for incoming money, and those for outgoing money. */
@@ -172,9 +169,6 @@ export type OrganisationAccount = {
   /** Asks for the balances of one account. Moves nothing. */
   requestBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
   readBalances: (body: unknown) => AccountBalance[] | undefined
-  /** Reverses a payment. It is not idempotent: after a lost answer it must not be sent again, only looked up in the statement. */
-  reverse: (reversal: Reversal) => Promise<Submission>
-  readReversal: (body: unknown) => Evidence
 }
 
 export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }

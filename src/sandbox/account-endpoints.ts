@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { providerOf } from '../lib/rail-names.ts'
 import type { EmulatedAnswer } from './answer.ts'
-import { isIncoming, type Movement, type Order } from './book.ts'
+import { isIncoming } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
-import { localTime, shillings, wireNumber } from './format.ts'
+import { shillings } from './format.ts'
 import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
 import { type QueryIds, queryEnvelope } from './payout-results.ts'
 import type { Provider } from './provider.ts'
@@ -15,16 +15,6 @@ const Balance = z.object({
   CommandID: z.literal('AccountBalance'),
   PartyA: organisation,
   IdentifierType: z.literal('4'),
-})
-
-const Reversal = z.object({
-  ...initiated,
-  Initiator: z.string().min(1),
-  CommandID: z.literal('TransactionReversal'),
-  TransactionID: z.string().min(1),
-  Amount: z.union([z.string(), z.number()]).transform(String),
-  ReceiverParty: organisation,
-  RecieverIdentifierType: z.enum(['4', '11']),
 })
 
 const Pull = z.object({
@@ -50,18 +40,12 @@ const answerLater = (provider: Provider, url: string, body: (query: QueryIds) =>
   return accepted(query)
 }
 
-/** Incoming minus outgoing and returned money, of one account or of all, plus an opening balance. */
-export const workingBalance = ({ book }: Provider, of?: string): bigint => {
-  const isOf = ({ rail, account }: Movement) => providerOf(rail) === 'MPESA' && (of === undefined || account === of)
-  const moved = book
+/** Incoming minus outgoing money, of one account or of all, plus an opening balance. */
+export const workingBalance = ({ book }: Provider, of?: string): bigint =>
+  book
     .movements()
-    .filter(isOf)
+    .filter(({ rail, account }) => providerOf(rail) === 'MPESA' && (of === undefined || account === of))
     .reduce((sum, moved) => (isIncoming(moved) ? sum + moved.amountMinor : sum - moved.amountMinor), openingMinor)
-  return book
-    .returns()
-    .filter(isOf)
-    .reduce((sum, { amountMinor }) => sum - amountMinor, moved)
-}
 
 export const accountBalance = (provider: Provider, body: unknown): EmulatedAnswer => {
   const parsed = Balance.safeParse(body)
@@ -71,28 +55,6 @@ export const accountBalance = (provider: Provider, body: unknown): EmulatedAnswe
   const amount = shillings(workingBalance(provider, PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
-}
-
-/** "The transaction has already been reversed." */
-const alreadyReversed = 'R000001'
-
-/** Only incoming money can be reversed by API; a payout is irrevocable. */
-export const reversal = (provider: Provider, body: unknown): EmulatedAnswer => {
-  const parsed = Reversal.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { Initiator, SecurityCredential, ResultURL, TransactionID, Amount } = parsed.data
-  const order: Order | undefined = provider.book.find(['MPESA_STK'], TransactionID)
-  const isWhole = order?.state === 'moved' && Amount.replace(/\.00$/, '') === (order.amountMinor / 100n).toString()
-  const possible = order?.returned ? alreadyReversed : isWhole ? '0' : '2032'
-  const code = isInitiator(provider, Initiator, SecurityCredential) ? possible : '2001'
-  if (order && code === '0') provider.book.giveBack(order)
-  return answerLater(provider, ResultURL, (query) =>
-    envelope(query, code, [
-      { Key: 'Amount', Value: Amount },
-      { Key: 'OriginalTransactionID', Value: TransactionID },
-      { Key: 'TransCompletedTime', Value: wireNumber(localTime(provider.clock.now()).compact) },
-    ]),
-  )
 }
 
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)

@@ -27,8 +27,6 @@ export type Order = {
   reported: boolean
   at: Date
   movedAt: Date | null
-  /** The provider gave the money back, under a receipt of its own. */
-  returned: { receipt: string; at: Date } | null
   queryCount: number
   /** A person paid it in, under the name that the provider reports; null for what a client ordered. */
   payer: string | null
@@ -52,7 +50,7 @@ export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alpha
 type Written =
   | {
       kind: 'order'
-      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt' | 'returned'> & {
+      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & {
         amountMinor: string
         at: string
         movedAt: string | null
@@ -60,7 +58,6 @@ type Written =
     }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
-  | { kind: 'returned'; receipt: string; under: string; at: string }
 
 /**
  * The provider's own ledger: tests and queries are answered from it. Every change is written to the store before it takes effect, so a
@@ -89,7 +86,6 @@ export const createBook = (clock: Clock, store: Store) => {
         amountMinor: BigInt(amountMinor),
         at: new Date(at),
         movedAt: movedAt === null ? null : new Date(movedAt),
-        returned: null,
         payer: order.payer ?? null,
         payee: order.payee ?? null,
       })
@@ -98,7 +94,6 @@ export const createBook = (clock: Clock, store: Store) => {
     const order = byReceipt.get(line.receipt)
     if (!order) return
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
-    else if (line.kind === 'returned') order.returned = { receipt: line.under, at: new Date(line.at) }
     else order.reported = true
   }
   /** Reads what is on disk and not yet in memory: at the start all of it, later what another process on the same folder wrote. */
@@ -109,7 +104,7 @@ export const createBook = (clock: Clock, store: Store) => {
 
   return {
     open: (
-      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount' | 'payer' | 'payee'> & {
+      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'queryCount' | 'payer' | 'payee'> & {
         payer?: string | null
         payee?: string | null
       },
@@ -122,7 +117,6 @@ export const createBook = (clock: Clock, store: Store) => {
         reported: false,
         at: clock.now(),
         movedAt: null,
-        returned: null,
         receipt: newReceipt(),
         queryCount: 0,
       }
@@ -147,13 +141,6 @@ export const createBook = (clock: Clock, store: Store) => {
       order.reported = true
       store.append({ kind: 'reported', receipt: order.receipt })
     },
-    /** Gives back the whole money of an order that has moved, once. */
-    giveBack: (order: Order): void => {
-      if (order.state !== 'moved' || order.returned) return
-      const returned = { receipt: newReceipt(), at: clock.now() }
-      store.append({ kind: 'returned', receipt: order.receipt, under: returned.receipt, at: returned.at.toISOString() })
-      order.returned = returned
-    },
     find: (rails: readonly AnyRail[], id: string): Order | undefined => {
       catchUp()
       return byId.get(id)?.find((order) => rails.includes(order.rail))
@@ -165,8 +152,6 @@ export const createBook = (clock: Clock, store: Store) => {
       orders
         .flatMap((order) => (order.movedAt === null ? [] : [{ ...order, at: order.movedAt }]))
         .sort((a, b) => a.at.getTime() - b.at.getTime()),
-    /** Money that was given back, under the receipts of its return. */
-    returns: (): readonly Movement[] => orders.flatMap((order) => (order.returned ? [{ ...order, ...order.returned }] : [])),
   }
 }
 

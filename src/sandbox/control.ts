@@ -95,7 +95,7 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
     control.get('/control/statement.csv', (request, reply) => {
       const parsed = StatementOf.safeParse(request.query)
       if (!parsed.success) return invalid(reply, parsed.error)
-      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider, book.returns()))
+      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider))
     })
     control.get('/control/options', async () => credentials.options)
     control.get('/control/clock', async () => ({ now: provider.clock.now().toISOString(), offset_ms: moveTime?.offsetMs() ?? 0 }))

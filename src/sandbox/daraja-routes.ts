@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { field, textField } from '../rails/json.ts'
-import { accountBalance, pullTransactions, reversal } from './account-endpoints.ts'
+import { accountBalance, pullTransactions } from './account-endpoints.ts'
 import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { registerUrl } from './deposits.ts'
@@ -22,7 +22,6 @@ const endpoints = {
   '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
   '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber },
   '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation },
-  '/mpesa/reversal/v1/request': { rail: null, answer: reversal },
 } as const
 
 /** A fault that a test orders is meant for an order, never for the registration of an address or a query for a name. */

@@ -28,7 +28,7 @@ type Emulated<P extends ProviderName> = {
   /** The form of the notice of a deposit. */
   deposits: Readonly<Record<DepositOf<P>, Render>>
   /** The rows of its statement, the names of the columns first. */
-  statement: (movements: readonly Movement[], returns: readonly Movement[]) => string[][]
+  statement: (movements: readonly Movement[]) => string[][]
 }
 
 /** Every provider that is emulated: the one list that routes, results, statements and credentials are views of. */
@@ -62,12 +62,7 @@ export const depositForms: Readonly<Record<DepositRail, Render>> = { ...emulated
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** The statement of the organisation's account at a provider, with the columns of its portal. */
-export const statementCsv = (
-  movements: readonly Movement[],
-  provider: ProviderName,
-  returns: readonly Movement[] = [],
-): string => {
-  const isIts = ({ rail }: Movement) => providerOf(rail) === provider
-  const rows = emulated[provider].statement(movements.filter(isIts), returns.filter(isIts))
+export const statementCsv = (movements: readonly Movement[], provider: ProviderName): string => {
+  const rows = emulated[provider].statement(movements.filter(({ rail }) => providerOf(rail) === provider))
   return `${rows.map((row) => row.map(quote).join(',')).join('\n')}\n`
 }

@@ -48,18 +48,6 @@ const mpesaLine = (moved: Movement): string[] => {
   ]
 }
 
-/** Incoming money that was given back: a line of its own, under its own receipt. */
-const reversalLine = ({ receipt, at, amountMinor, party, reference }: Movement): string[] => [
-  receipt,
-  nairobi(at),
-  `Pay Bill Reversal to ${masked(party)} ${reference}`.trim(),
-  'Completed',
-  '',
-  `-${shillings(amountMinor)}`,
-  masked(party),
-  reference,
-]
-
 const bankLine = (moved: Movement): string[] => {
   const { key, receipt, at, reference } = moved
   const amount = shillings(moved.amountMinor)
@@ -68,11 +56,7 @@ const bankLine = (moved: Movement): string[] => {
 }
 
 /** The rows of M-PESA's statement, with the columns of its portal first. */
-export const mpesaStatement = (movements: readonly Movement[], returns: readonly Movement[]): string[][] => [
-  mpesaColumns,
-  ...movements.map(mpesaLine),
-  ...returns.map(reversalLine),
-]
+export const mpesaStatement = (movements: readonly Movement[]): string[][] => [mpesaColumns, ...movements.map(mpesaLine)]
 
 /** The rows of a bank's statement. */
 export const bankStatement = (movements: readonly Movement[]): string[][] => [bankColumns, ...movements.map(bankLine)]

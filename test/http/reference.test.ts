@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import examples from '../../docs/openapi/examples.json' with { type: 'json' }
 import { codesFile, codesText } from '../../scripts/codes.ts'
 import { eventTypes } from '../../src/events/types.ts'
 import { eventFamilies } from '../../src/reference/events.ts'
-import examples from '../../src/reference/examples.json' with { type: 'json' }
 import { operationTexts } from '../../src/reference/reference.ts'
 import { tags } from '../../src/reference/tags.ts'
 import type { Example } from '../../src/reference/types.ts'
@@ -101,7 +101,7 @@ test('every example is what the service answers: the story of example-scene.ts, 
     const isSame = (id: string) => JSON.stringify(lasting(exampleOf(id))) === JSON.stringify(lasting(recordedStory[id]))
     const entries = expected.toSorted().map((id) => [id, isSame(id) ? exampleOf(id) : redacted(recordedStory[id])])
     const text = JSON.stringify(Object.fromEntries(entries), null, 2)
-    writeFileSync(new URL('../../src/reference/examples.json', import.meta.url), `${text}\n`)
+    writeFileSync(new URL('../../docs/openapi/examples.json', import.meta.url), `${text}\n`)
     return
   }
   for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(recordedStory[id])])

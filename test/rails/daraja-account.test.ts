@@ -40,36 +40,6 @@ test.each([
   expect(rails.daraja().account.readBalances(body)).toBeUndefined()
 })
 
-test('an incoming payment is reversed whole and once, and another amount or receipt proves nothing', async () => {
-  const { account, collection } = rails.daraja()
-  const instruction = rails.collection({ amountMinor: 50_000n })
-  await collection.collect(instruction)
-  await rails.scheduler.runAll()
-  const receipt = rails.sandbox.movements().at(-1)?.receipt ?? ''
-  const reversed = async (fields: object) => {
-    const { orderId, callbacks } = rails.payout()
-    const sent = await account.reverse({ receipt, amountMinor: 50_000n, callbacks, ...fields })
-    expect(sent).toMatchObject({ kind: 'accepted' })
-    return account.readReversal(await answerTo(orderId))
-  }
-  const balance = async () => {
-    const { orderId, callbacks } = rails.payout()
-    await account.requestBalances('174379', callbacks)
-    return account.readBalances(await answerTo(orderId))?.[0]?.availableMinor
-  }
-  const before = (await balance()) ?? 0n
-  expect(await reversed({})).toMatchObject({ kind: 'returned', receipt })
-  expect(await balance()).toBe(before - 50_000n)
-  expect(await reversed({})).toMatchObject({ kind: 'unknown', code: 'R000001' })
-  expect(await balance()).toBe(before - 50_000n)
-  await collection.collect(rails.collection({ amountMinor: 50_000n }))
-  await rails.scheduler.runAll()
-  const other = rails.sandbox.movements().at(-1)?.receipt
-  expect(await reversed({ receipt: other, amountMinor: 40_000n })).toMatchObject({ kind: 'unknown', code: '2032' })
-  expect(await reversed({ receipt: 'NOSUCHONE1' })).toMatchObject({ kind: 'unknown', code: '2032' })
-  await expect(reversed({ amountMinor: 50n })).rejects.toThrow('whole shillings')
-})
-
 test('a query with an expired initiator password has no result', async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
   const { orderId, callbacks } = rails.payout()

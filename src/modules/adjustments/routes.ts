@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import { Reasoned } from '../workspaces/schema.ts'
 import type { Deps } from './deps.ts'
 import { presentAdjustment } from './present.ts'
@@ -59,9 +59,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
       schema: { params: byId('ledger'), response: { 200: Adjustment } },
     },
     async (request, reply) => {
-      const adjustment = await findAdjustment(deps.db, request.params.id)
-      if (!adjustment) throw notFound()
-      return reply.send(presentAdjustment(adjustment))
+      return reply.send(presentAdjustment(found(await findAdjustment(deps.db, request.params.id))))
     },
   )
   const decideRefuses = ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'] as const

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
-import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
@@ -64,8 +64,7 @@ export const createAdjustment = async (
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
-  const unlocked = await findAdjustment(tx, id)
-  if (!unlocked) throw notFound()
+  const unlocked = found(await findAdjustment(tx, id))
   await lockBalance(tx, unlocked.accountId)
   const adjustment = await lockAdjustment(tx, id)
   if (adjustment.status !== 'pending' && adjustment.status !== decision) {

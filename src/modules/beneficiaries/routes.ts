@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId, IdIn, Metadata } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
@@ -89,8 +89,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
     },
     async (request, reply) => {
-      const record = await findBeneficiary(deps.db, request.principal.workspace.id, request.params.id)
-      if (!record) throw notFound()
+      const record = found(await findBeneficiary(deps.db, request.principal.workspace.id, request.params.id))
       return reply.send(presentBeneficiary(record))
     },
   )

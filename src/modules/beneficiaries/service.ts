@@ -5,7 +5,7 @@ import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
 import { makerValues } from '../makers.ts'
@@ -129,8 +129,7 @@ export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): P
     tx.query(lockRow, [id, principal.workspace.id]),
     findBeneficiary(tx, principal.workspace.id, id),
   ])
-  if (!record) throw notFound()
-  return record
+  return found(record)
 }
 
 /** In a frozen workspace a beneficiary can only be stopped. */

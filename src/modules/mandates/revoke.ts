@@ -1,7 +1,7 @@
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { CommitThenThrow, conflict, notFound, wrongSignature } from '../../lib/errors.ts'
+import { CommitThenThrow, conflict, found, notFound, wrongSignature } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { walletKey } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
@@ -33,8 +33,7 @@ export const revokeByCredential = async (
   id: Uuid,
 ): Promise<MandateRecord> => {
   if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
-  const mandate = await lockMandate(tx, id)
-  if (!mandate) throw notFound()
+  const mandate = found(await lockMandate(tx, id))
   return revoke(tx, deps, principal, mandate, { via: 'credential' })
 }
 
@@ -51,8 +50,7 @@ export const revokeBySignature = async (
   id: Uuid,
   { origin, signer, signature }: SignedRevocation,
 ): Promise<MandateRecord> => {
-  const mandate = await lockMandate(tx, id)
-  if (!mandate) throw notFound()
+  const mandate = found(await lockMandate(tx, id))
   const { accountId, workspaceId } = mandate
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
     const actor = { accountId: null, origin, way: 'signature' }

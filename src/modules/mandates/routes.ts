@@ -6,7 +6,7 @@ import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { originOf } from '../../http/origin.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId, isoTime } from '../../http/wire.ts'
-import { notFound, Refusal } from '../../lib/errors.ts'
+import { found, Refusal } from '../../lib/errors.ts'
 import { createMandate } from './create.ts'
 import type { Deps } from './deps.ts'
 import { revocationMessage } from './message.ts'
@@ -99,8 +99,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       schema: { params: byId('mandate'), response: { 200: Mandate } },
     },
     async (request, reply) => {
-      const mandate = await findMandateIn(deps.db, request.principal.workspace.id, request.params.id)
-      if (!mandate) throw notFound()
+      const mandate = found(await findMandateIn(deps.db, request.principal.workspace.id, request.params.id))
       return reply.send(presentMandate(mandate, deps.clock.now()))
     },
   )
@@ -115,8 +114,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const mandate = await findMandate(deps.db, request.params.id)
-      if (!mandate) throw notFound()
+      const mandate = found(await findMandate(deps.db, request.params.id))
       const message = revocationMessage(deps.config, mandate)
       return reply.header('cache-control', 'no-store').send({ message, expires_at: isoTime(mandate.expiresAt) })
     },
@@ -150,8 +148,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
           ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), tx.at)),
         )
       }
-      const record = await findMandate(deps.db, params.id)
-      if (!record) throw notFound()
+      const record = found(await findMandate(deps.db, params.id))
       const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
         const result = await revokeBySignature(tx, deps, params.id, { origin: originOf(request), signer, signature })

@@ -4,7 +4,7 @@ import { textOfBody } from '../../http/body.ts'
 import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
-import { invalidFields, notFound } from '../../lib/errors.ts'
+import { found, invalidFields } from '../../lib/errors.ts'
 import { cancelBatch } from './approvals/cancel.ts'
 import { type PaymentList, readPaymentList } from './batch/payment-list.ts'
 import { presentBatch, presentLines } from './batch/present.ts'
@@ -139,9 +139,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
     },
     async (request, reply) => {
-      const record = await findBatch(deps.db, request.principal.workspace.id, request.params.id)
-      if (!record) throw notFound()
-      return reply.send(presentBatch(record))
+      return reply.send(presentBatch(found(await findBatch(deps.db, request.principal.workspace.id, request.params.id))))
     },
   )
   app.get(
@@ -151,8 +149,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       schema: { params: byId('payment_batch'), response: { 200: PaymentBatchLines } },
     },
     async (request, reply) => {
-      const record = await findBatch(deps.db, request.principal.workspace.id, request.params.id)
-      if (!record) throw notFound()
+      const record = found(await findBatch(deps.db, request.principal.workspace.id, request.params.id))
       return reply.send(presentLines(record, await readLines(deps.db, record.batch.id)))
     },
   )

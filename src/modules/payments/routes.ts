@@ -3,7 +3,7 @@ import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
@@ -135,9 +135,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { params: byId('payment'), response: { 200: Payment } },
     },
     async (request, reply) => {
-      const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
-      if (!payment) throw notFound()
-      return reply.send(presentPayment(payment))
+      return reply.send(presentPayment(found(await findPayment(deps.db, request.principal.workspace.id, request.params.id))))
     },
   )
   app.get(
@@ -147,9 +145,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { params: byId('payment'), response: { 200: Receipt } },
     },
     async (request, reply) => {
-      const receipt = await buildReceipt(deps.db, deps, request.principal.workspace.id, request.params.id)
-      if (!receipt) throw notFound()
-      return reply.send(receipt)
+      return reply.send(found(await buildReceipt(deps.db, deps, request.principal.workspace.id, request.params.id)))
     },
   )
   app.post(

@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId, IdIn } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
 import { findPolicy, listPolicies } from './queries.ts'
@@ -75,8 +75,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
         findPolicy(deps.db, workspace.id, id),
         readUsage(deps.db, workspace, deps.clock.now(), [id]),
       ])
-      if (!record) throw notFound()
-      return reply.send(presentPolicy(record, usageOf(record.id)))
+      return reply.send(presentPolicy(found(record), usageOf(id)))
     },
   )
   app.patch(

@@ -6,7 +6,7 @@ import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { lockBalance } from '../../ledger/ledger.ts'
-import { conflict, notFound } from '../../lib/errors.ts'
+import { conflict, found, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
@@ -110,8 +110,7 @@ export const updatePolicy = async (
   const { at } = tx
   const { workspace } = principal
   await lockBalance(tx, workspace.owningAccountId)
-  const before = await lockPolicy(tx, workspace.id, id)
-  if (!before) throw notFound()
+  const before = found(await lockPolicy(tx, workspace.id, id))
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
@@ -146,9 +145,8 @@ export const archivePolicy = async (
 ): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
   await lockBalance(tx, principal.workspace.owningAccountId)
-  const before = await lockPolicy(tx, principal.workspace.id, id)
+  const before = found(await lockPolicy(tx, principal.workspace.id, id))
   const { at } = tx
-  if (!before) throw notFound()
   if (before.archivedAt) return before
   const after = { ...before, archivedAt: at, updatedAt: at }
   await tx.orm.update(spendingPolicies).set({ archivedAt: at, updatedAt: at }).where(eq(spendingPolicies.id, id))

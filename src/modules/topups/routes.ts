@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { respondWithRecord } from '../../http/idempotency.ts'
 import { byId } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import { recordKeys } from '../../queue/record-keys.ts'
 import type { Deps } from './deps.ts'
 import { presentTopup } from './present.ts'
@@ -47,9 +47,7 @@ export const registerTopups = (app: App, deps: Deps): void => {
       schema: { params: byId('topup'), response: { 200: Topup } },
     },
     async (request, reply) => {
-      const topup = await findTopup(deps.db, request.principal.workspace.id, request.params.id)
-      if (!topup) throw notFound()
-      return reply.send(presentTopup(topup))
+      return reply.send(presentTopup(found(await findTopup(deps.db, request.principal.workspace.id, request.params.id))))
     },
   )
 }

@@ -3,7 +3,7 @@ import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
-import { notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
@@ -16,11 +16,9 @@ const setSuspended = async (
   operator: Operator,
   { id, suspended, reason }: { id: Uuid; suspended: boolean; reason: string | undefined },
 ): Promise<WorkspaceRecord> => {
-  const unlocked = await findWorkspace(tx, id)
-  if (!unlocked) throw notFound()
+  const unlocked = found(await findWorkspace(tx, id))
   await lockFurtherAccounts(tx, unlocked.owningAccountId)
-  const workspace = await lockWorkspace(tx, id)
-  if (!workspace) throw notFound()
+  const workspace = found(await lockWorkspace(tx, id))
   if ((workspace.suspendedAt !== null) === suspended) return workspace
   const { at } = tx
   await tx.orm

@@ -1,6 +1,5 @@
-import { readShillings, wholeShillings } from '../amounts.ts'
-import type { AccountBalance, CallbackUrls, Evidence, OrganisationAccount } from '../rail.ts'
-import { receiptOf, safeCode } from '../text.ts'
+import { readShillings } from '../amounts.ts'
+import type { AccountBalance, CallbackUrls, OrganisationAccount } from '../rail.ts'
 import type { Post } from './gateway.ts'
 import type { DarajaOptions } from './options.ts'
 import { readResult } from './result.ts'
@@ -20,18 +19,6 @@ const readBalances = (body: unknown): AccountBalance[] | undefined => {
   const balances = text?.split('&').map(balanceOf) ?? []
   const read = balances.flatMap((balance) => (balance ? [balance] : []))
   return read.length > 0 && read.length === balances.length ? read : undefined
-}
-
-const readReversal = (body: unknown): Evidence => {
-  const result = readResult(body)
-  if (result?.code !== '0')
-    return { kind: 'unknown', code: safeCode(result?.code), message: 'The provider did not take the payment back.' }
-  return {
-    kind: 'returned',
-    amountMinor: null,
-    receipt: receiptOf(result.parameter('OriginalTransactionID')) ?? null,
-    message: 'The provider took the payment back.',
-  }
 }
 
 export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): OrganisationAccount => {
@@ -55,20 +42,5 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
         referenceOfAnswer,
       ),
     readBalances,
-    reverse: async ({ receipt, amountMinor, callbacks }) => {
-      const amount = wholeShillings(amountMinor)
-      if (amount === undefined) throw new Error('M-PESA takes back whole shillings only')
-      const sent = await post('/mpesa/reversal/v1/request', {
-        ...envelope('TransactionReversal', callbacks),
-        TransactionID: receipt,
-        Amount: amount,
-        ReceiverParty: options.shortcode,
-        RecieverIdentifierType: '11',
-        Remarks: 'Paid in by mistake',
-        Occasion: '',
-      })
-      return readSubmission(sent, referenceOfAnswer)
-    },
-    readReversal,
   }
 }

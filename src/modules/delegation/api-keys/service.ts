@@ -8,7 +8,7 @@ import { keyLife } from '../../../db/credential-life.ts'
 import { apiKeys } from '../../../db/tables/grants.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Operator } from '../../operators.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
@@ -88,9 +88,7 @@ export const createApiKey = async (
 }
 
 const requireKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
-  const record = await findKey(tx, scopeOf(principal), id)
-  if (!record) throw notFound()
-  return record
+  return found(await findKey(tx, scopeOf(principal), id))
 }
 
 /** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
@@ -201,11 +199,9 @@ export const revokeAnyKey = async (
   id: Uuid,
   reason: string | undefined,
 ): Promise<ApiKey> => {
-  const owner = await findKeyOwner(tx, id)
-  if (!owner) throw notFound()
+  const owner = found(await findKeyOwner(tx, id))
   await lockAccount(tx, owner.accountId)
   await lockGrant(tx, owner.grantId)
-  const record = await findKey(tx, { accountId: owner.accountId, within: null }, id)
-  if (!record) throw notFound()
+  const record = found(await findKey(tx, { accountId: owner.accountId, within: null }, id))
   return endKey(tx, deps, operator, record, reason)
 }

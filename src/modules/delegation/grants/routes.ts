@@ -3,7 +3,7 @@ import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { found } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { viewGrant, viewGrants } from './present.ts'
 import { findGrant, listGrants, scopeOf } from './queries.ts'
@@ -61,8 +61,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
-      const grant = await findGrant(deps.db, scopeOf(request.principal), request.params.id)
-      if (!grant) throw notFound()
+      const grant = found(await findGrant(deps.db, scopeOf(request.principal), request.params.id))
       return reply.send(await viewGrant(deps.db, deps.clock.now(), grant))
     },
   )

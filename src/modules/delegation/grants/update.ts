@@ -3,7 +3,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, found, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
@@ -71,8 +71,7 @@ export const updateGrant = async (
   grantId: Uuid,
   change: GrantChange,
 ): Promise<GrantRecord> => {
-  const visible = await findGrant(tx, scopeOf(principal), grantId)
-  if (!visible) throw notFound()
+  const visible = found(await findGrant(tx, scopeOf(principal), grantId))
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grantId)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, visible.workspaceId)

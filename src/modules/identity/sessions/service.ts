@@ -7,7 +7,7 @@ import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, audit, auditAll } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { found } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
 import type { Deps } from '../deps.ts'
@@ -109,9 +109,7 @@ export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Princi
     .where(and(eq(sessions.id, id), eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
     .returning()
   if (!session) {
-    const ended = await findSession(tx, accountId, id)
-    if (!ended) throw notFound()
-    return ended
+    return found(await findSession(tx, accountId, id))
   }
   const data = presentSession(session, viewFor(deps, null))
   await deps.appendEvents(tx, at, [{ type: 'session.revoked', accountId, workspaceId: null, data }])

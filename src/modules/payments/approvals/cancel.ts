@@ -1,7 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { isWaiting } from '../../../db/transitions.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, readItemIds } from '../batch/queries.ts'
@@ -72,9 +72,7 @@ export const cancelBatch = async (
   id: Uuid,
 ): Promise<BatchRecord> => {
   const read = async (): Promise<BatchRecord> => {
-    const record = await findBatch(tx, principal.workspace.id, id)
-    if (!record) throw notFound()
-    return record
+    return found(await findBatch(tx, principal.workspace.id, id))
   }
   const unlocked = (await read()).batch
   const waiting = unlocked.approvalId && (await findApproval(tx, unlocked.approvalId))

@@ -7,7 +7,7 @@ import { plainList } from '../../../db/lists.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../http/wire.ts'
-import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, found, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys/service.ts'
@@ -217,8 +217,7 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
-  const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
-  if (!unlocked) throw notFound()
+  const unlocked = found(await findApprovalIn(tx, principal.workspace.id, id))
   const [record, behind] = await Promise.all([
     lockWhole(tx, unlocked),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),

@@ -4,7 +4,7 @@ import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { found, notFound } from '../../../lib/errors.ts'
 import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { decideAt } from '../lifecycle/recheck.ts'
@@ -131,8 +131,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const record = await findApproval(deps.db, request.params.id)
-      if (!record) throw notFound()
+      const record = found(await findApproval(deps.db, request.params.id))
       const { approveMessage, rejectMessage, expiresAt } = record.approval
       return reply
         .header('cache-control', 'no-store')
@@ -158,8 +157,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      const unlocked = await findApproval(deps.db, request.params.id)
-      if (!unlocked) throw notFound()
+      const unlocked = found(await findApproval(deps.db, request.params.id))
       const proven = await proveSigner(deps, unlocked, request.body)
       return respondOnce(deps, request, reply, async (tx) =>
         answer(await decideBySignature(tx, deps, unlocked, { origin: originOf(request), input: request.body, proven })),

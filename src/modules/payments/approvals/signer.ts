@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { walletKey } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
@@ -36,8 +36,7 @@ export const proveCaller = async (
   { decision, passkey }: Decide,
 ): Promise<PasskeySignature | { problem: string } | null> => {
   if (!passkey) return null
-  const record = await findApprovalIn(deps.db, workspace.id, approvalId)
-  if (!record) throw notFound()
+  const record = found(await findApprovalIn(deps.db, workspace.id, approvalId))
   return provePasskey(deps, accountId, { assertion: passkey, message: messageFor(record.approval, decision) })
 }
 

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../../db/client.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
 import { audit } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { publishMemberEvent } from '../members/events.ts'
@@ -66,8 +66,7 @@ export const createInvitation = async (
 /** A second call gives the same answer. An accepted invitation is a membership by now, which has its own route to end it. */
 export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  const invitation = await findInvitation(tx, workspace.id, id)
-  if (!invitation) throw notFound()
+  const invitation = found(await findInvitation(tx, workspace.id, id))
   if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
   if (invitation.revokedAt) return invitation
   const { at } = tx

@@ -4,7 +4,7 @@ import { type Principal, requireActiveAccount } from '../../../auth/principal.ts
 import type { Tx } from '../../../db/client.ts'
 import { members } from '../../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { notFound, Refusal } from '../../../lib/errors.ts'
+import { found, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
@@ -19,9 +19,7 @@ import type { UpdateMember } from './schema.ts'
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
 const findTarget = async (tx: Tx, membership: WorkspaceMembership, id: Uuid): Promise<NamedMember> => {
-  const target = await findMember(tx, membership.workspace.id, id)
-  if (!target) throw notFound()
-  return target
+  return found(await findMember(tx, membership.workspace.id, id))
 }
 
 const check = async (
