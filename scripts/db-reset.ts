@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
-import pg from 'pg'
 import { loadConfig } from '../src/config.ts'
+import { DatabaseClient } from '../src/db/database-client.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
+import { describeAddress, parseDatabaseAddress } from '../src/lib/database-address.ts'
 import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
 import { readEnvironment } from '../src/process/environment.ts'
@@ -15,15 +16,14 @@ const refuseToLoseData = (config: ReturnType<typeof loadConfig>, yes: boolean) =
   if (config.NODE_ENV === 'production')
     throw new StartupError('This is production (NODE_ENV): its database is not emptied by a script.')
   const url = config.DATABASE_URL
-  if (url !== undefined && !isLoopbackUrl(url) && !yes) {
-    throw new StartupError(
-      `DATABASE_URL is on ${new URL(url).hostname}, not on this machine: add -- --yes to empty it all the same.`,
-    )
-  }
+  const elsewhere =
+    url !== undefined && parseDatabaseAddress(url).servers.find(({ name }) => !isLoopbackUrl(`postgres://${name}`))
+  if (elsewhere && !yes)
+    throw new StartupError(`DATABASE_URL is on ${elsewhere.host}, not on this machine: add -- --yes to empty it all the same.`)
 }
 
 const empty = async (url: string) => {
-  const client = new pg.Client({ connectionString: url })
+  const client = new DatabaseClient({ connectionString: url })
   await client.connect()
   try {
     for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
@@ -45,7 +45,9 @@ const reset = async () => {
   } finally {
     await embedded?.stop()
   }
-  console.log(`Emptied and migrated: ${embedded ? config.DATA_DIR : new URL(url).host + new URL(url).pathname}`)
+  console.log(
+    `Emptied and migrated: ${embedded ? config.DATA_DIR : `${describeAddress(url).database} at ${describeAddress(url).servers}`}`,
+  )
 }
 
 await reset().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AddressError, parseDatabaseAddress } from '../lib/database-address.ts'
 import { type KeyRing, parseKeyRing } from '../lib/key-ring.ts'
 import { type RailName, railNames } from '../lib/rail-names.ts'
 import { parseWalletName } from '../lib/wallet-name.ts'
@@ -38,6 +39,16 @@ export const origin = z.url({ protocol: /^https?$/ }).transform((text, context) 
   if (url.pathname !== '/' || url.search || url.hash || url.username)
     context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
   return url.origin
+})
+
+/** PostgreSQL's, of one server or of several. The sentence never repeats the address: it has a password. */
+export const databaseUrl = z.string().superRefine((text, context) => {
+  try {
+    parseDatabaseAddress(text)
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error
+    context.addIssue({ code: 'custom', message: error.message })
+  }
 })
 
 /** The address of a provider's API: paths are appended to it. */

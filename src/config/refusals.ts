@@ -1,3 +1,4 @@
+import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { type KeyRing, looksRandom } from '../lib/key-ring.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import { coversEveryone } from './networks.ts'
@@ -102,7 +103,11 @@ const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'change
 
 /** The servers of an address; PostgreSQL's may name several. */
 const serversOf = (url: string): string[] =>
-  (/^[a-z]+:\/\/(?:[^@/?]*@)?([^/?]*)/.exec(url)?.[1] ?? '').split(',').map((server) => server.replace(/:\d+$/, ''))
+  url.startsWith('redis')
+    ? [new URL(url).hostname]
+    : parseDatabaseAddress(url).servers.map(({ name }) => name.replace(/:\d+$/, ''))
+
+const passwordOf = (url: string): string => new URL(url.startsWith('redis') ? url : parseDatabaseAddress(url).single).password
 
 /** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
 const isElsewhere = (server: string): boolean =>
@@ -122,7 +127,7 @@ export function* unfitForProduction<Env extends Settings>(
   if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
   for (const name of databaseUrls) {
     const url = env[name]
-    if (url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password)))
+    if (url !== undefined && wellKnown.has(decodeURIComponent(passwordOf(url))))
       yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
     const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
     if (server !== undefined)

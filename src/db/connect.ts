@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { type Database, statement } from './client.ts'
+import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
@@ -74,6 +75,7 @@ export const connect = (options: DatabaseOptions): Database => {
     // Statements are sent without waiting for the answers before them; see Tx.
     pipeline: true,
     ...connection,
+    Client: DatabaseClient,
     max: options.poolSize,
   })
   if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Query, Statement } from './statement.ts'
 import { corkUntilTick, queryConfig, rawRows, rowsConfig, type SendRows, traced } from './wire.ts'
@@ -29,7 +30,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
   }
   const open = (): Promise<pg.Client> => {
     const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...connection,
       pipeline: true,
       query_timeout: answerTimeoutMs,

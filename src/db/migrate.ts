@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
+import { DatabaseClient } from './database-client.ts'
 import { sqlState } from './errors.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
 
@@ -32,7 +33,7 @@ export type MigrateOptions = {
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = readMigrations(options.folder)
   if (expected.length === 0) return []
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
+  const client = new DatabaseClient({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
   // The connection was lost between two statements: the next statement reports it.
   client.on('error', () => undefined)
   await client.connect()

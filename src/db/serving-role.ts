@@ -1,5 +1,5 @@
-import pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
+import { DatabaseClient } from './database-client.ts'
 
 /** Bits of `pg_trigger.tgtype`. */
 const refusedBy = [
@@ -15,7 +15,7 @@ const refusedBy = [
  * @throws StartupError where there is no such role
  */
 export const grantServing = async (url: string, role: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
+  const client = new DatabaseClient({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   await client.connect()
   try {

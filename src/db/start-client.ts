@@ -1,8 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from './database-client.ts'
 
 /** Work on a connection of its own before there is a pool, closed whatever happens. */
 export const withStartClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     application_name: 'payments-service-start',
     connectionTimeoutMillis: 5_000,

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { DatabaseClient } from './database-client.ts'
 
 const newest = `
   select greatest((select transaction from audit_log order by transaction desc limit 1),
@@ -14,7 +14,7 @@ const batch = 100_000n
  * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
  */
 export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     application_name: 'payments-service-catch-up',
     connectionTimeoutMillis: 5_000,

@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
+import { DatabaseClient } from '../db/database-client.ts'
 import { describeError } from '../db/errors.ts'
 import { forgetForeignEvents, lastId, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
@@ -103,7 +104,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   }
 
   const listen = async (): Promise<void> => {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       connectionString: options.databaseUrl,
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,

@@ -1,12 +1,14 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { DatabaseClient } from '../db/database-client.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
 import { migrate, migrationsCheck } from '../db/migrate.ts'
 import { detectPooler, type Pooler } from '../db/pooler.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { untilAnswered } from '../db/until-answered.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { describeAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
 /** A migrated database. `stop` ends the server if this process started it. `where` is for people and contains no password. */
@@ -60,8 +62,8 @@ const openEmbedded = async (config: Config, logger: Logger): Promise<RunningData
 }
 
 const openConfigured = async (url: string, directUrl: string | undefined, logger: Logger): Promise<RunningDatabase> => {
-  const { host, pathname } = new URL(url)
-  const where = `the database ${pathname.slice(1)} at ${host || 'localhost'}`
+  const { servers, database } = describeAddress(url)
+  const where = `the database ${database} at ${servers}`
   const open = async () => {
     await refuseOldServer(url, where)
     return detectPooler(url)
@@ -92,7 +94,7 @@ const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl
 }
 
 const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'payments-service-start',
@@ -127,6 +129,7 @@ export const explain = (error: unknown, where: string): unknown => {
   if (state === '28P01' || state === '28000') return because('refuses our user or password: correct DATABASE_URL.')
   if (state === '3D000') return because('does not exist: create it, or correct DATABASE_URL.')
   if (state === '42501') return because('does not let our user create tables: grant it CREATE, or let it own the database.')
+  if (state === '25006') return because('has no server that takes writes: promote one, or correct DATABASE_URL.')
   if (state !== undefined) return because(`cannot be used (${state}): start it, or correct DATABASE_URL.`)
   return because(
     `does not answer (${error instanceof Error ? error.message || error.name : 'no reason given'}): start it, or correct DATABASE_URL.`,

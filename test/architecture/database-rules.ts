@@ -280,9 +280,25 @@ const ownPreparation: Rule = {
   check: (files) => files.flatMap(({ path, code }) => (/\.prepare\(\s*['"`]/.test(code) ? [`${path} prepares by itself`] : [])),
 }
 
-export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements, ownPreparation, oneInstant } satisfies Record<
-  string,
-  Rule
->
+/** The pool has the client as its own; the embedded server has no address. */
+const opensConnections = ['db/database-client.ts', 'db/connect.ts', 'embedded-postgres/postmaster.ts']
+
+const ownConnections: Rule = {
+  // A client of pg knows one server only, and would stay on one that takes no writes.
+  name: 'only the client of the database opens connections',
+  check: (files) =>
+    files.flatMap(({ path, code }) =>
+      !opensConnections.includes(path) && /\bnew pg\.(Client|Pool)\(/.test(code) ? [`${path} opens a connection by itself`] : [],
+    ),
+}
+
+export const databaseRules = {
+  interpolatedSql,
+  databaseAlone,
+  awaitedStatements,
+  ownPreparation,
+  ownConnections,
+  oneInstant,
+} satisfies Record<string, Rule>
 
 export const detourRules = { noDetours } satisfies Record<string, Rule>

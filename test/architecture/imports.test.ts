@@ -86,6 +86,7 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
     ['modules/planted/service.ts', 'const read = async (tx: Tx) => { tx.run(byId, { id }) }'],
     ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.orm.delete(grants).where(eq(grants.id, id)) }'],
   ],
+  ownConnections: [['events/planted.ts', 'const client = new pg.Client({ connectionString: url })']],
   ownPreparation: [['modules/planted/queries.ts', "const find = db.orm.select().from(payments).prepare('payments.all')"]],
   oneInstant: [
     ['modules/planted/service.ts', 'const pay = async (tx: Tx, deps: Deps) => { await tx.query(text, [deps.clock.now()]) }'],

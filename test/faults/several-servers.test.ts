@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
+import { signIn } from '../harness/people.ts'
+import { programs } from '../harness/programs.ts'
+import { type Replicated, startReplicated } from '../harness/replicated.ts'
+import { killAll, spawnServer } from '../start/process.ts'
+
+let servers: Replicated
+let folder: string
+afterEach(async () => {
+  await killAll()
+  await servers.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a service with both servers in DATABASE_URL passes over the standby, migrates, pays, and goes on with the standby that was promoted', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'several-'))
+  servers = await startReplicated({ synchronous: true, prepare: async () => undefined })
+  const shared = { DATABASE_URL: servers.both('standby first'), DATA_DIR: folder, SANDBOX_DELAY_MS: '30' }
+  const command = async (...args: string[]) => {
+    const run = spawnServer(shared, { command: [process.execPath, programs.admin, ...args] })
+    const { code } = await run.ended
+    return { code, said: run.stdout() + run.stderr() }
+  }
+  expect(await command('migrate')).toMatchObject({ code: 0, said: expect.stringContaining('0000_create_schema') })
+  const service = spawnServer({ ...shared, MIGRATE: 'off' })
+  const { url } = await service.ready()
+  const person = await signIn(createClient(url))
+  const topup = await person.api.post('/v1/topups/initiate', { amount_minor: '1000000', phone_number: '254722000001' })
+  const statusOf = async (path: string) => (await person.api.get(path)).body.status
+  await expect.poll(() => statusOf(`/v1/topups/${topup.body.id}`), { timeout: 30_000 }).toBe('succeeded')
+  const beneficiary_id = await newBeneficiary(person.api)
+  const pay = (key: string) => person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1000' }, { key })
+  const before = await pay('before')
+  expect(before.status).toBe(201)
+
+  await servers.failOver()
+  await expect.poll(async () => (await createClient(url).get('/readyz')).status, { timeout: 30_000 }).toBe(200)
+  // Repeated until a connection was opened again: the answers in between are 503.
+  const answers: number[] = []
+  await expect
+    .poll(
+      async () => {
+        answers.push((await pay('after')).status)
+        return answers.at(-1)
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(201)
+  expect(answers.slice(0, -1).every((status) => status === 503)).toBe(true)
+  for (const answer of [before, await pay('after')])
+    await expect.poll(() => statusOf(`/v1/payments/${answer.body.id}`), { timeout: 30_000 }).toBe('succeeded')
+  expect((await command('verify')).code).toBe(0)
+
+  service.kill('SIGTERM')
+  await service.ended
+  // A start with the dead one first.
+  const again = await spawnServer({ ...shared, DATABASE_URL: servers.both('primary first') }).ready()
+  expect((await createClient(again.url).get('/readyz')).status).toBe(200)
+}, 180_000)
