@@ -50,7 +50,7 @@ export type PayeeFacts = {
   reportedName: string | null
   /** Another payee with a name like this one's, which was paid before, while this one never was. */
   similarTo: { beneficiaryId: string; name: string } | null
-  /** The median of the last payments to it; null where there are fewer than three. */
+  /** What it usually gets (`typicalAmount`). */
   typicalAmountMinor: Minor | null
 }
 
@@ -78,6 +78,8 @@ export type PolicyRules = PolicyFields & {
  * moved.
  */
 export type EarlierPayment = { paymentId: string; createdAt: Date; isUnknown: boolean }
+/** What a payee got before. */
+export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
 /** What was paid today to the same payee (at a paybill, to all of its accounts) without anyone's approval, by type, rail and grant. */
 export type Unapproved = { paymentType: string; rail: string; grantLineage: readonly string[]; amountMinor: Minor }
 

@@ -178,10 +178,39 @@ describe('a payment', () => {
       expect(codesOf(await pay(payee.id, amount))).toEqual([])
       await service.settle()
     }
+    // Under another name it is the same payee.
+    const again = await known({ display_name: 'Grace Grocer', destination: '254722155561' })
     expect(codesOf(await pay(payee.id, '55000'))).toEqual([])
-    expect((await pay(payee.id, '55100')).body.decision.warnings).toEqual([
-      { code: 'unusual_amount', typical_amount_minor: '11000' },
-    ])
+    const unusual = { code: 'unusual_amount', typical_amount_minor: '11000' }
+    expect((await pay(payee.id, '55100')).body.decision.warnings).toEqual([unusual])
+    expect((await pay(again.id, '55200')).body.decision.warnings).toContainEqual(unusual)
+    expect(
+      (await person.api.post('/v1/spending-policies/simulate', { beneficiary_id: payee.id, amount_minor: '55300' })).body
+        .warnings,
+    ).toEqual([unusual])
+  })
+
+  test('at a paybill, what is usual is told for each account, and the approver reads the same number', async () => {
+    const power = { payment_rail: 'MPESA_B2B', destination: '888880', display_name: 'Kenya Power' }
+    const any = await known({ ...power, account_reference_required: true })
+    const payBill = async (account_reference: string, amount_minor: string) => {
+      const paid = await person.api.post('/v1/payments', { beneficiary_id: any.id, amount_minor, account_reference })
+      await service.settle()
+      return paid
+    }
+    for (const amount of ['10000', '12000', '11000']) await payBill('SHOP 1', amount)
+    for (const amount of ['900000', '910000', '920000']) await payBill('MILL 2', amount)
+    const unusual = { code: 'unusual_amount', typical_amount_minor: '11000' }
+    expect((await payBill('shop1', '60000')).body.decision.warnings).toEqual([unusual])
+    expect((await payBill('MILL 2', '930000')).body.decision.warnings).toEqual([])
+    expect((await payBill('HOME 3', '930000')).body.decision.warnings).toEqual([])
+    const fixed = await known({ ...power, display_name: 'The shop’s power', account_reference: 'SHOP 1' })
+    await withPolicy({ approval_threshold_minor: '61000' })
+    const held = await pay(fixed.id, '61000')
+    expect(held.body.decision.warnings).toContainEqual({ ...unusual, typical_amount_minor: '11000' })
+    const { context } = (await person.api.get(`/v1/approvals/${held.body.approval_id}`)).body
+    expect(context.payee).toMatchObject({ payments_count: 4, typical_amount_minor: '11000' })
+    expect(context.warnings.filter(({ code }: Json) => code === 'unusual_amount')).toEqual([unusual])
   })
 })
 

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../errors/failures.ts'
+import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
-import { collectionRail, railNames, topupMethods } from '../../lib/rail-names.ts'
+import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { grants } from './grants.ts'
@@ -104,6 +105,10 @@ export const payments = pgTable(
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
+    // The last payments to one account at a paybill.
+    index('payments_paybill_account')
+      .on(t.payeeId, sql.raw(referenceKeySql('account_reference')), t.id)
+      .where(sql`${oneOf(t.rail, railNames.filter(hasAccounts))} and ${t.accountReference} is not null`),
     // Recent payments of the same amount to the same payee: guards against paying twice.
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     // Those whose outcome is unknown, which no agent repeats.

@@ -1,6 +1,8 @@
 import { namesSql } from '../../db/tables/columns.ts'
+import { paidPaymentsSql } from '../../db/transitions.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
+import { mostRemembered } from '../../policy/unusual.ts'
 
 /** Whether behind a destination of this rail there are accounts (`hasAccounts`). */
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
@@ -18,3 +20,32 @@ export const toSamePayee = (earlier: string, payment: string): string =>
   `${earlier}.payee_id = any((select ${samePayeeIds('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
    and (not ${hasAccountsSql(`${payment}.rail`)}
      or ${referenceKeySql(`${earlier}.account_reference`)} is not distinct from ${referenceKeySql(`${payment}.account_reference`)})`
+
+type Paid = {
+  /** A row of `payees`. */
+  payee: string
+  rail: string
+  reference: string
+  /** A payment that is not one of the last. */
+  without?: string
+}
+
+/**
+ * The amounts that last reached a payee, under any name, as an array: what `typicalAmount` tells the usual one from. At a paybill those to
+ * the same account. Each branch reads along an index, newest first: a supplier with ten thousand payments is paid under a lock.
+ */
+export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
+  const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
+  const newest = `order by q.id desc limit ${mostRemembered}`
+  const hasAccount = `(${hasAccountsSql(rail)} and ${reference} is not null)`
+  return `array(select last.amount_minor from (
+     select q.id, q.amount_minor from beneficiaries named cross join lateral (
+       select q.id, q.amount_minor from payments q where q.beneficiary_id = named.id and ${paid} ${newest}) as q
+     where named.payee_id = ${payee}.id and not ${hasAccount} and not (${hasAccountsSql(rail)} and named.account_reference_required)
+     union all
+     select q.id, q.amount_minor from unnest(${samePayeeIds(payee, reference)}) as account(id) cross join lateral (
+       select q.id, q.amount_minor from payments q where q.payee_id = account.id and ${hasAccountsSql('q.rail')} and q.account_reference is not null
+         and ${referenceKeySql('q.account_reference')} = ${referenceKeySql(reference)} and ${paid} ${newest}) as q
+     where ${hasAccount}
+   ) as last order by last.id desc limit ${mostRemembered})`
+}

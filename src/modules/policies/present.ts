@@ -118,7 +118,7 @@ export const withoutTrace = <Of extends { decision: Decision }>(record: Of): Of 
   return { ...record, decision }
 }
 
-const presentWarning = (warning: Warning): Decision['warnings'][number] => {
+export const presentWarning = (warning: Warning): Decision['warnings'][number] => {
   switch (warning.code) {
     case 'possible_duplicate':
       return { code: warning.code, payment_id: formatId('payment', warning.paymentId), created_at: isoTime(warning.createdAt) }

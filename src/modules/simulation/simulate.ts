@@ -12,8 +12,8 @@ import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import { denialOf } from '../payments/create/denial.ts'
 import { loadContext, type PaymentContext } from '../payments/evaluation/context.ts'
-import { findEarlier } from '../payments/evaluation/earlier.ts'
 import { duplicateGuard, evaluationOf } from '../payments/evaluation/evaluation.ts'
+import { readPast } from '../payments/evaluation/past.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
@@ -72,7 +72,7 @@ const decideNow = async (
   // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
-  const [loaded, [similar], balances, repeats] = await Promise.all([
+  const [loaded, [past], balances, repeats] = await Promise.all([
     loadContext(db, {
       workspaceId,
       lineage,
@@ -81,14 +81,14 @@ const decideNow = async (
       periods,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    findEarlier(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
+    readPast(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
     getBalances(db, [principal.workspace.owningAccountId]),
     input.duplicate_of ? findPayment(db, workspaceId, input.duplicate_of) : null,
   ])
   if (!loaded) throw notFound('beneficiary_id')
   const mandate = await reading
   if (repeats === undefined) throw notFound('duplicate_of')
-  const earlier = similar ?? null
+  const { earlier, typicalAmountMinor } = past ?? { earlier: null, typicalAmountMinor: null }
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const request = {
@@ -98,6 +98,7 @@ const decideNow = async (
     amountMinor,
     paymentType,
     at,
+    typicalAmountMinor,
     ...duplicateGuard(input, earlier),
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
     unitMinor: unitOf(deps.rails, context.beneficiary.rail),

@@ -7,6 +7,7 @@ import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
+import { payees } from '../../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { members } from '../../../db/tables/workspaces.ts'
@@ -14,8 +15,8 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { unusualFactor } from '../../../policy/unusual.ts'
-import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { typicalAmount } from '../../../policy/unusual.ts'
+import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
 type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
@@ -26,8 +27,6 @@ type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmo
  */
 export type ApprovalContext = {
   payee: PayeeHistory | null
-  /** More than five times the usual amount, however few payments that is told from. */
-  isUnusual: boolean
   availableAfterMinor: Minor
   eligibleApprovers: Uuid[]
 }
@@ -36,7 +35,7 @@ const earlier = alias(payments, 'earlier')
 
 /**
  * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
- * account. The median, because one unusual payment does not move it.
+ * account.
  */
 const payeeHistories = prepare('approvals.payee_histories', { approvalIds: 'uuid[]' }, (orm, at) =>
   orm
@@ -44,13 +43,16 @@ const payeeHistories = prepare('approvals.payee_histories', { approvalIds: 'uuid
       approvalId: approvals.id,
       paymentsCount: sql<number>`count(*)::int`,
       lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
-      typicalAmountMinor: sql<Minor | null>`percentile_disc(0.5) within group (order by ${earlier.amountMinor})`,
+      lastPaid: sql<
+        Minor[]
+      >`${sql.raw(lastPaidSql({ payee: 'payees', rail: 'payments.rail', reference: 'payments.account_reference', without: 'payments.id' }))}`,
     })
     .from(approvals)
     .innerJoin(payments, eq(payments.id, approvals.paymentId))
+    .innerJoin(payees, eq(payees.id, payments.payeeId))
     .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
     .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
-    .groupBy(approvals.id),
+    .groupBy(approvals.id, payments.id, payees.id),
 )
 
 const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
@@ -85,7 +87,12 @@ export const readContexts = async (
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
   ])
-  const historyOf = new Map(histories.map(({ approvalId, ...history }) => [approvalId, history]))
+  const historyOf = new Map(
+    histories.map(({ approvalId, lastPaid, ...history }) => [
+      approvalId,
+      { ...history, typicalAmountMinor: typicalAmount(lastPaid) },
+    ]),
+  )
   return (record) => {
     const { approval, payment } = record
     // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
@@ -96,10 +103,8 @@ export const readContexts = async (
       ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
     ])
     const payee = approval.batchId === null ? (historyOf.get(approval.id) ?? neverPaid) : null
-    const typical = payee?.typicalAmountMinor ?? null
     return {
       payee,
-      isUnusual: typical !== null && payment.amountMinor > typical * unusualFactor,
       availableAfterMinor: availableMinor,
       eligibleApprovers: mayDecide
         .filter((decider) => approval.approvalProof === 'any' || decider.canSign)

@@ -2,8 +2,9 @@ import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
+import { unusualAmount } from '../../../policy/unusual.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
-import { withoutTrace } from '../../policies/present.ts'
+import { presentWarning, withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { ApprovalContext } from './context.ts'
@@ -86,9 +87,7 @@ const cautionsOf = (
   return [
     ...decided,
     ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
-    ...(context.isUnusual && typical !== null && !isSaid
-      ? [{ code: 'unusual_amount' as const, typical_amount_minor: formatMinor(typical) }]
-      : []),
+    ...(isSaid ? [] : unusualAmount(payment.amountMinor, typical).map(presentWarning)),
   ]
 }
 

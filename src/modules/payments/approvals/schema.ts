@@ -55,10 +55,6 @@ const ApprovalWarning = z.union([
   z.object({
     code: z.literal('first_payment').meta({ description: 'Nothing has been paid to this destination from this workspace yet.' }),
   }),
-  z.object({
-    code: z.literal('unusual_amount').meta({ description: 'More than five times what is usually paid to this destination.' }),
-    typical_amount_minor: MinorOut,
-  }),
 ])
 
 const ApprovalContext = z
@@ -67,7 +63,9 @@ const ApprovalContext = z
       .object({
         payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
         last_paid_at: TimeOut.nullable(),
-        typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
+        typical_amount_minor: MinorOut.nullable().meta({
+          description: 'The median of the last nine of those payments; null where there are fewer than three.',
+        }),
         verification: Verification,
       })
       .nullable()

@@ -6,7 +6,7 @@ import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
+import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import { type Rails, unitOf } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -27,7 +27,7 @@ export type DecisionRequest = {
   principal: Principal
   input: CreatePayment
   mandate: PaymentMandate | null
-  earlier: EarlierPayment | null
+  past: PayeePast
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   /** The trace to which the request belongs. */
   traceparent?: string | null
@@ -137,7 +137,7 @@ export const decidePayment = (
   at: Date,
   settings: DecisionSettings,
 ): Accepted | Denied => {
-  const { principal, input, mandate, earlier } = request
+  const { principal, input, mandate, past } = request
   const { workspace, grant, accountId, capabilities } = principal
   const lineage = grant?.lineage ?? []
   const executeAt = input.execute_at ?? null
@@ -159,7 +159,8 @@ export const decidePayment = (
     context,
     {
       ...paymentTerms,
-      ...duplicateGuard(input, earlier, request.ofBatch?.duplicatesIntended),
+      ...past,
+      ...duplicateGuard(input, past.earlier, request.ofBatch?.duplicatesIntended),
       duplicateWindowSeconds,
       unitMinor: unitOf(settings.rails, context.beneficiary.rail),
     },
@@ -172,7 +173,7 @@ export const decidePayment = (
       kind: 'denied',
       principal,
       decision,
-      refusal: denialOf(decision, { earlier, ofBatch: request.ofBatch !== undefined, currency }),
+      refusal: denialOf(decision, { earlier: past.earlier, ofBatch: request.ofBatch !== undefined, currency }),
     }
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
   if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)

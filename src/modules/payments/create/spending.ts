@@ -8,10 +8,10 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { EarlierPayment, Periods } from '../../../policy/types.ts'
+import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy } from '../evaluation/context.ts'
-import { findEarlier } from '../evaluation/earlier.ts'
+import { readPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import type { PaymentRequest } from '../request.ts'
 import { type Accepted, type DecisionRequest, type Denied, decidePayment, type SpendingState } from './decide.ts'
@@ -75,7 +75,7 @@ const createMemory = (state: LockedState) => {
 /** What payments are decided by: read behind the locks, and changed by each that is accepted. */
 export type Spending = {
   state: SpendingState
-  earlier: readonly (EarlierPayment | null)[]
+  past: readonly PayeePast[]
   mandates: Mandates
   /** The payments that requests name as the ones that they repeat, with their workspaces. */
   repeated: ReadonlySet<string>
@@ -99,10 +99,10 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
     amountMinor: input.amount_minor,
     accountReference: input.account_reference ?? null,
   }))
-  const [first, balances, earlier, mandates, repeated] = await Promise.all([
+  const [first, balances, past, mandates, repeated] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
-    findEarlier(tx, lookalikes, now),
+    readPast(tx, lookalikes, now),
     loadMandates(tx, requests),
     readRepeated(tx, requests),
   ])
@@ -111,7 +111,7 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
   const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
-  return { state, earlier, mandates, repeated, memory: createMemory(state), before }
+  return { state, past, mandates, repeated, memory: createMemory(state), before }
 }
 
 /**
@@ -119,7 +119,7 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
  * spending rule decides is returned as well.
  */
 export const decideNext = (
-  { state, earlier, mandates, repeated, memory }: Spending,
+  { state, past, mandates, repeated, memory }: Spending,
   deps: Pick<BatchDeps, 'config' | 'rails'>,
   { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
@@ -135,11 +135,11 @@ export const decideNext = (
     currency: deps.config.CURRENCY,
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
   }
-  const similar = memory.find(ask) ?? earlier[index] ?? null
+  const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
   try {
     const decided = decidePayment(
       state,
-      { principal, input, mandate, earlier: similar, once, traceparent, ofBatch },
+      { principal, input, mandate, past: { ...before, earlier: memory.find(ask) ?? before.earlier }, once, traceparent, ofBatch },
       at,
       settings,
     )

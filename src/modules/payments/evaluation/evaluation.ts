@@ -1,21 +1,20 @@
 import type { DuplicateAnswer } from '../../../lib/duplicate-answers.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { EarlierPayment, Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
+import type { EarlierPayment, Evaluation, MandateRules, PayeePast, Periods } from '../../../policy/types.ts'
 import type { PaymentContext } from './context.ts'
 
 /** A payment as the policy engine sees it, before it is created. */
-export type RequestedPayment = {
+export type RequestedPayment = PayeePast & {
   workspaceId: Uuid
   initiatorAccountId: Uuid
   lineage: readonly Uuid[]
   amountMinor: Minor
   paymentType: string
   at: Date
-  /** The newest payment that looks the same, and how far back the service looks where no policy says otherwise. */
-  earlier: EarlierPayment | null
   duplicateIsIntended: boolean
   onDuplicate: DuplicateAnswer | null
+  /** How far back the service looks for a payment that looks the same where no policy says otherwise. */
   duplicateWindowSeconds: number
   /** Amounts of the rail are multiples of this. */
   unitMinor: Minor
@@ -35,7 +34,7 @@ export const evaluationOf = (
     beneficiaryId: context.beneficiary.id,
     payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
     paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
-    payee: context.beneficiary.payee,
+    payee: { ...context.beneficiary.payee, typicalAmountMinor: request.typicalAmountMinor },
     payeeIsFixed: !context.beneficiary.takesAnyReference,
     workspaceId: request.workspaceId,
     initiatorAccountId: request.initiatorAccountId,

@@ -1,17 +1,6 @@
-import { instantOf, isTrue, listOf, quoted, quotedOf, type Reader, readInstant, textOf } from '../../../db/records.ts'
+import { instantOf, isTrue, quoted, quotedOf, type Reader, readInstant, textOf } from '../../../db/records.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
-import type { Minor } from '../../../lib/money.ts'
 import type { Maker, PayeeFacts } from '../../../policy/types.ts'
-
-/** The last payments to a payee, of which the usual one is the median: one unusual payment does not move it. */
-const mostRemembered = 9
-const leastRemembered = 3
-
-const typicalOf = (amounts: readonly string[]): Minor | null => {
-  if (amounts.length < leastRemembered) return null
-  const sorted = amounts.map(BigInt).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
-}
 
 /** Who made a beneficiary `b`, and whether a person has confirmed it: a part of the statement `payments.state`. */
 export const makerFields = [
@@ -30,13 +19,12 @@ export const makerFields = [
   `case when b.similar_to_id is not null and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
      (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
       where s.id = b.similar_to_id and exists (select from payments q where q.beneficiary_id = s.id and q.status in ${paidPaymentsSql})) end`,
-  `array(select p.amount_minor from payments p where p.beneficiary_id = b.id and p.status in ${paidPaymentsSql} order by p.id desc limit ${mostRemembered})`,
 ]
 
 const readMaker = (next: Reader): Maker => ({ accountId: next(), grantId: textOf(next()), label: quotedOf(next()) })
 
 /** Reads them, in their order. */
-export const readPayeeFacts = (next: Reader): PayeeFacts => {
+export const readPayeeFacts = (next: Reader): Omit<PayeeFacts, 'typicalAmountMinor'> => {
   const confirmed = isTrue(next())
   const createdBy = readMaker(next)
   const createdAt = readInstant(next)
@@ -50,6 +38,5 @@ export const readPayeeFacts = (next: Reader): PayeeFacts => {
     verification: next() as PayeeFacts['verification'],
     reportedName: quotedOf(next()),
     similarTo: quotedOf(next()),
-    typicalAmountMinor: typicalOf(listOf(next())),
   }
 }

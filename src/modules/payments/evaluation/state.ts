@@ -57,7 +57,7 @@ export type BeneficiaryState = {
   archived: boolean
   frozen: boolean
   /** Who made it, and whether a person has confirmed it. */
-  payee: PayeeFacts
+  payee: Omit<PayeeFacts, 'typicalAmountMinor'>
   /** Every beneficiary with the same payee, this one included. */
   payeeBeneficiaryIds: readonly Uuid[]
   /** Those of the paybill at which the payee is an account. */

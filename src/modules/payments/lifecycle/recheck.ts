@@ -115,7 +115,14 @@ const evaluationAgain = (
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
-  const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
+  const guard = {
+    earlier: null,
+    typicalAmountMinor: null,
+    duplicateIsIntended: true,
+    onDuplicate: null,
+    duplicateWindowSeconds: 0,
+    unitMinor: 1n,
+  }
   return { context, evaluation: evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null) }
 }
 

@@ -100,7 +100,8 @@ export const decideDue = async (
   // What is due together was asked for by one request.
   const principal = await requesterOf(tx, first, authorityOf(first.id))
   for (const payment of payments) asks.push(askOf(payment, principal, standing))
-  const spending: Spending = { ...(await readSpending(tx, deps, asks)), earlier: [], memory: noMemory }
+  const read = await readSpending(tx, deps, asks)
+  const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }
   const due = payments.map((payment, place) => {
     const ask = asks[place]
     if (!ask) throw new Error('a payment has no request')

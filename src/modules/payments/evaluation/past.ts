@@ -4,8 +4,9 @@ import { countedPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKeySql } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { EarlierPayment } from '../../../policy/types.ts'
-import { hasAccountsSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
+import type { EarlierPayment, PayeePast } from '../../../policy/types.ts'
+import { typicalAmount } from '../../../policy/unusual.ts'
+import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 
 /** The longest window that a policy may set, in seconds: no check looks at older payments. */
 const longestWindowSeconds = 604_800
@@ -13,18 +14,20 @@ const longestWindowSeconds = 604_800
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
 
+const reference = 'coalesce(b.account_reference, r.reference)'
 const sameReference = (payment: string): string =>
-  `${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql('coalesce(b.account_reference, r.reference)')}`
+  `${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
 const read = statement(
-  'payments.earlier',
-  `select r.n, p.id, p.created_at, p.is_unknown
+  'payments.past',
+  `select r.n, p.id, p.created_at, p.is_unknown, ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as last_paid
    from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
    join beneficiaries b on b.id = r.beneficiary
-   cross join lateral (
+   join payees own on own.id = b.payee_id
+   left join lateral (
      select p.id, p.created_at, p.is_unknown
      from unnest(case when ${hasAccountsSql('b.payment_rail')}
-       then (select ${samePayeeIds('y', 'r.reference')} from payees y where y.id = b.payee_id) else array[b.payee_id] end) as payee(id)
+       then ${samePayeeIds('own', 'r.reference')} else array[own.id] end) as payee(id)
      cross join lateral (
        (select p.id, p.created_at, false as is_unknown from payments p
         where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4 and ${sameReference('p')}
@@ -34,23 +37,29 @@ const read = statement(
        (select p.id, p.created_at, true from payments p
         where p.payee_id = payee.id and p.status = 'unknown' and p.amount_minor = r.amount and ${sameReference('p')}
         order by p.created_at desc, p.id desc limit 1)) as p
-     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p`,
+     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p on true`,
   'record',
 )
 
+type Row = { n: bigint; id: Uuid | null; created_at: Date; is_unknown: boolean; last_paid: Minor[] }
+
+const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): EarlierPayment | null =>
+  id === null ? null : { paymentId: id, createdAt, isUnknown }
+
 /**
- * For each payment, in the same order: the newest payment that looks the same and counts, or null. One whose outcome is unknown comes first,
- * however old it is: to repeat it could pay twice.
+ * For each payment, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome
+ * is unknown comes first, however old it is: to repeat it could pay twice.
  */
-export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<(EarlierPayment | null)[]> => {
-  const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date; is_unknown: boolean }>(read, [
+export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
+  const rows = await db.query<Row>(read, [
     plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),
     plainList(requests.map(({ amountMinor }) => amountMinor)),
     textList(requests.map(({ accountReference }) => accountReference)),
     new Date(at.getTime() - longestWindowSeconds * 1000),
   ])
-  const byNumber = new Map(
-    rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at, isUnknown: row.is_unknown }]),
-  )
-  return requests.map((_, index) => byNumber.get(index + 1) ?? null)
+  const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
+  return requests.map((_, index) => {
+    const row = byNumber.get(index + 1)
+    return { earlier: row ? earlierOf(row) : null, typicalAmountMinor: row ? typicalAmount(row.last_paid) : null }
+  })
 }
