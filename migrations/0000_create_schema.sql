@@ -1071,7 +1071,7 @@ CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "pay
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
-CREATE INDEX "payments_paybill_account" ON "payments" USING btree ("payee_id",upper(replace(account_reference, ' ', '')),"id") WHERE ("payments"."rail" in ('MPESA_B2B') and "payments"."account_reference" is not null);--> statement-breakpoint
+CREATE INDEX "payments_paybill_account" ON "payments" USING btree ("payee_id",upper(replace(account_reference, ' ', '')),"id") WHERE "payments"."rail" in ('MPESA_B2B') and "payments"."account_reference" is not null;--> statement-breakpoint
 CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
 CREATE INDEX "payments_unknown" ON "payments" USING btree ("payee_id") WHERE "payments"."status" = 'unknown';--> statement-breakpoint
 CREATE INDEX "payments_unapproved" ON "payments" USING btree ("payee_id","counted_day") WHERE "payments"."approval_id" is null and "payments"."mandate_id" is null;--> statement-breakpoint
