@@ -54,9 +54,12 @@ const checkDuplicates = async (at: Console, phone: string): Promise<undefined> =
   if (destination === undefined) throw new UsageError(`"${phone}" is no Kenyan mobile number`)
   const { config, clock, db } = at.deps
   const { payout } = realRails(config, clock)
-  for (const name of railNames) {
+  const repeatable = railNames.filter((name) => payout[name] && payouts[name].repeat !== 'pays_again')
+  if (repeatable.length === 0)
+    throw new UsageError('RAILS names no real rail that knows an order by an id of ours: there is nothing to test')
+  for (const name of repeatable) {
     const rail = payout[name]
-    if (!rail || payouts[name].repeat === 'pays_again') continue
+    if (!rail) continue
     const order = { rail: name, destination, currency: config.CURRENCY, at: clock.now(), operatorUrl: config.operatorUrl }
     const account = rail.account
     if (say(await checkDuplicate(rail, order)))
