@@ -193,6 +193,40 @@ describe('with an API key', () => {
     expect(JSON.parse(run.out()).status).toBe('succeeded')
   })
 
+  test('pay --at takes a day or a time of the workspace, or an instant; simulate --at says what would be decided', async () => {
+    const env = await withKey({ permissions: ['payment.create', 'payment.read'] })
+    const day = new Date(service.clock.now().getTime() + 7 * 86_400_000).toISOString().slice(0, 10)
+    const dayBefore = new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+    const order = ['pay', beneficiary, '34.00', '--again']
+    for (const [at, instant, words] of [
+      [day, `${dayBefore}T21:00:00.000Z`, `${day} 00:00, Africa/Nairobi`],
+      [`${day} 09:30`, `${day}T06:30:00.000Z`, `${day} 09:30, Africa/Nairobi`],
+      [`${day}T09:30:00+01:00`, `${day}T08:30:00.000Z`, `${day}T09:30:00+01:00`],
+    ] as const) {
+      const run = payments([...order, '--at', at], env)
+      expect(await run.ended, run.err()).toBe(0)
+      expect(JSON.parse(run.out())).toMatchObject({ status: 'scheduled', execute_at: instant })
+      expect(run.err()).toContain(`: scheduled for ${words}\n`)
+    }
+    const dry = payments(['simulate', beneficiary, '34.00', '--at', day], await withKey())
+    expect(await dry.ended, dry.err()).toBe(0)
+    expect(JSON.parse(dry.out()).outcome).toBe('allow')
+  })
+
+  test('pay --at refuses what is no time, a time that has passed or is more than 90 days ahead, and --wait, in a sentence', async () => {
+    const env = await withKey()
+    const at = async (time: string, ...more: string[]) => {
+      const run = payments(['pay', beneficiary, '35.00', '--at', time, ...more], env)
+      return [await run.ended, run.err()]
+    }
+    const noTime = expect.stringContaining('is no time: write 2026-12-01, "2026-12-01 09:00"')
+    expect(await at('tomorrow')).toEqual([2, noTime])
+    expect(await at('2027-02-30')).toEqual([2, noTime])
+    expect(await at('2026-01-01')).toEqual([1, expect.stringContaining('must be in the future')])
+    expect(await at('2099-01-01')).toEqual([1, expect.stringContaining('must be at most 90 days from now')])
+    expect(await at('2027-01-01', '--wait')).toEqual([2, expect.stringContaining('--wait is for a payment that is sent at once')])
+  })
+
   test('batch pays a list in CSV, names the rows that are wrong, and with --dry-run creates nothing', async () => {
     const env = await withKey({ permissions: ['payment.create', 'payment.read', 'beneficiary.manage'] })
     const list = join(folder, 'salaries.csv')

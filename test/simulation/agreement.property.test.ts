@@ -33,6 +33,7 @@ const scene = fc.record({
         payment_type: fc.constantFrom('salary', 'MPESA_B2C'),
         account_reference: fc.constantFrom(undefined, undefined, 'INV-1'),
         on_duplicate: fc.constant('confirm'),
+        inHours: fc.constantFrom(undefined, undefined, 2, 26, 700),
       },
       { requiredKeys: ['amount_minor'] },
     ),
@@ -50,6 +51,14 @@ const ordinary: Scene = {
   payee: 'plain',
   payments: [{ amount_minor: '20000' }, { amount_minor: '60000' }, { amount_minor: '500' }],
   stopped: 'nothing',
+}
+
+/** What is too much for today, and for the balance, is not refused for tomorrow. */
+const later: Scene = {
+  ...ordinary,
+  balance: 60_000n,
+  policy: { name: 'Day', daily_limit_minor: '70000', on_duplicate: 'warn' },
+  payments: [{ amount_minor: '20000' }, { amount_minor: '60000', inHours: 26 }, { amount_minor: '60000' }],
 }
 
 const b2b = { payment_rail: 'MPESA_B2B', destination: '400200' }
@@ -79,15 +88,16 @@ test('a simulation and the payment that follows it never disagree, in the outcom
       if (given.policy) expect((await person.api.post('/v1/spending-policies', given.policy)).status).toBe(201)
       if (given.stopped === 'grant') await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
       if (given.stopped === 'workspace') await person.api.post('/v1/workspaces/current/freeze', {})
-      for (const payment of given.payments) {
-        const body = { beneficiary_id, ...payment }
+      for (const { inHours, ...payment } of given.payments) {
+        const at = inHours && new Date(service.clock.now().getTime() + inHours * 3_600_000).toISOString()
+        const body = { beneficiary_id, ...payment, ...(at && { execute_at: at }) }
         const said = (await key.api.post('/v1/spending-policies/simulate', body)).body
         const done = told(await key.api.post('/v1/payments', body))
         outcomes.add(done[0])
         expect([said.outcome, said.explanation, said.trace].slice(0, done.length)).toEqual(done)
       }
     }),
-    { numRuns: 40, seed: 7, examples: [[ordinary]] },
+    { numRuns: 40, seed: 7, examples: [[ordinary], [later]] },
   )
   expect([...outcomes].sort()).toEqual(['allow', 'deny', 'require_approval'])
 })

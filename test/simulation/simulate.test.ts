@@ -47,6 +47,24 @@ test('a proposed policy is decided as if it had existed all day', async () => {
   expect((await person.api.get('/v1/spending-policies')).body.data).toEqual([])
 })
 
+test('a payment for later is decided without what today has used and without the balance, and only for 90 days ahead', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 60_000n)
+  const to = await newBeneficiary(someone.api)
+  await someone.api.post('/v1/spending-policies', { name: 'Day', daily_limit_minor: '70000' })
+  expect((await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: '50000' })).status).toBe(201)
+  const order = { beneficiary_id: to, amount_minor: '65000' }
+  const at = (days: number) => new Date(service.clock.now().getTime() + days * 86_400_000).toISOString()
+  expect((await simulate(order, someone.api)).body.outcome).toBe('deny')
+  expect((await simulate({ ...order, execute_at: at(1) }, someone.api)).body.outcome).toBe('allow')
+  expect((await simulate({ ...order, amount_minor: '70001', execute_at: at(1) }, someone.api)).body.outcome).toBe('deny')
+  const tooFar = await simulate({ ...order, execute_at: at(91) }, someone.api)
+  expect([tooFar.status, tooFar.body.details.fields]).toEqual([
+    400,
+    [{ path: 'execute_at', message: 'must be at most 90 days from now' }],
+  ])
+})
+
 test("a key's simulation applies the key's own controls", async () => {
   const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '20000' } })
   expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '30000' }, key.api)).body).toMatchObject({

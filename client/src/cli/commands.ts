@@ -142,18 +142,19 @@ export const commands: Readonly<Record<string, Command>> = {
   balance: { arguments: '[--json]', summary: 'What can be spent, and what is held.', run: balance },
   payees: { arguments: list, summary: 'Who can be paid: an id, a name and a mask each.', run: payees },
   simulate: {
-    arguments: 'BENEFICIARY AMOUNT [--reference TEXT]',
+    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--at TIME]',
     summary: 'The decision that a payment would get, and why. Moves nothing.',
     run: simulate,
   },
   pay: {
-    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
-    summary: 'Pays. What looks like an earlier payment is paid only if you say so, or with --again.',
+    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
+    summary:
+      'Pays. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead.',
     run: pay,
   },
   batch: {
     arguments: 'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--duplicates-intended] [--key IDEMPOTENCY_KEY] [--wait]',
-    summary: 'Pays a list in CSV with one approval; with --dry-run only says what it would do.',
+    summary: 'Pays a list in CSV with one approval; with --dry-run only says what it would do. --at TIME is as for pay.',
     run: batch,
   },
   payments: { arguments: `[--status STATUS] ${list}`, summary: 'The newest payments.', run: paymentsList },

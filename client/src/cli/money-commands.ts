@@ -4,6 +4,7 @@ import { PaymentsError } from '../errors.ts'
 import { minorOf } from './amount.ts'
 import { clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
+import { whenOf } from './when.ts'
 
 type ItemFault = { index: number; row?: number; param?: string; message: string }
 
@@ -32,13 +33,14 @@ export const batch = async (terminal: Terminal): Promise<void> => {
   })
   const [file, ...more] = positionals
   const csv = read(file, more)
+  const client = await clientOf(terminal, values.url)
+  const when = values.at === undefined ? null : await whenOf(client, values.at)
   const list = {
     ...(values.name !== undefined && { name: values.name }),
-    ...(values.at !== undefined && { execute_at: values.at }),
+    ...(when && { execute_at: when.execute_at }),
     ...(values['duplicates-intended'] && { duplicates_intended: true }),
   }
   const options = { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) }
-  const client = await clientOf(terminal, values.url)
   try {
     if (values['dry-run']) return terminal.out(json(await client.batches.checkCsv(csv, list, options)))
     const created = await client.batches.fromCsv(csv, list, options)

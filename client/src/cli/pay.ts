@@ -5,6 +5,7 @@ import type { Body } from '../route-types.ts'
 import { minorOf, paymentText } from './amount.ts'
 import { clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
+import { whenOf } from './when.ts'
 
 const orderOf = ([beneficiary, amount, ...more]: readonly string[], reference: string | undefined) => {
   if (beneficiary === undefined || amount === undefined || more.length > 0)
@@ -20,11 +21,12 @@ export const simulate = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
     allowPositionals: true,
-    options: { url: text, reference: text },
+    options: { url: text, reference: text, at: text },
   })
   const order = orderOf(positionals, values.reference)
   const client = await clientOf(terminal, values.url)
-  terminal.out(json(await client.payments.simulate(order)))
+  const when = values.at === undefined ? null : await whenOf(client, values.at)
+  terminal.out(json(await client.payments.simulate({ ...order, ...(when && { execute_at: when.execute_at }) })))
 }
 
 const earlierOf = (error: unknown): string | undefined => {
@@ -54,13 +56,17 @@ export const pay = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
     allowPositionals: true,
-    options: { url: text, reference: text, narrative: text, key: text, again: flag, wait: flag },
+    options: { url: text, reference: text, narrative: text, at: text, key: text, again: flag, wait: flag },
   })
   const { narrative, again, key } = values
-  const order = { ...orderOf(positionals, values.reference), ...(narrative !== undefined && { narrative }) }
+  const now = { ...orderOf(positionals, values.reference), ...(narrative !== undefined && { narrative }) }
+  if (values.wait && values.at !== undefined)
+    throw new UsageError('--wait is for a payment that is sent at once: read one with --at later, by payments payments')
   const client = await clientOf(terminal, values.url)
+  const when = values.at === undefined ? null : await whenOf(client, values.at)
+  const order = { ...now, ...(when && { execute_at: when.execute_at }) }
   const payment = await payOnce(terminal, client, order, { again, key })
-  terminal.say(`${paymentText(payment)}: ${payment.status}`)
+  terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.words}` : ''}`)
   if (payment.status === 'pending_approval')
     terminal.say(`A person has to approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
   terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))

@@ -17,6 +17,7 @@ const order = {
   mandate_id: z.string().optional(),
 }
 
+const ExecuteAt = z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.')
 const Narrative = z.string().max(140).optional().describe('What it is for. The person who approves reads it.')
 
 /** The order as the API takes it. */
@@ -39,7 +40,7 @@ const simulate = defineTool({
     'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
-  input: z.strictObject({ ...order, narrative: Narrative }),
+  input: z.strictObject({ ...order, narrative: Narrative, execute_at: ExecuteAt }),
   output: Simulated,
   run: async ({ narrative, ...input }, caller) => simulated(caller, withMinor(input), narrative),
 })
@@ -56,7 +57,7 @@ const create = defineTool({
     ...order,
     narrative: Narrative,
     metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
-    execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
+    execute_at: ExecuteAt,
     duplicate_of: z
       .string()
       .optional()

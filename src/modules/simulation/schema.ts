@@ -13,6 +13,10 @@ export const Simulate = z
     mandate_id: IdIn('mandate').nullish(),
     duplicate_of: CreatePayment.shape.duplicate_of,
     on_duplicate: CreatePayment.shape.on_duplicate,
+    execute_at: CreatePayment.shape.execute_at.meta({
+      description:
+        'Decide as for a payment that is scheduled for this time: its day and month, without what is used of the limits and without the balance, which are looked at then.',
+    }),
     policy: z
       .strictObject({ ...policyInput, name: Name.optional() })
       .optional()

@@ -11,7 +11,8 @@ import { unitOf } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import { denialOf } from '../payments/create/denial.ts'
-import { loadContext, type PaymentContext } from '../payments/evaluation/context.ts'
+import { checkDueTime } from '../payments/create/preconditions.ts'
+import { loadContext, type PaymentContext, withoutUsage } from '../payments/evaluation/context.ts'
 import { duplicateGuard, evaluationOf } from '../payments/evaluation/evaluation.ts'
 import { readPast } from '../payments/evaluation/past.ts'
 import { findPayment } from '../payments/queries.ts'
@@ -89,7 +90,9 @@ const decideNow = async (
   const mandate = await reading
   if (repeats === undefined) throw notFound('duplicate_of')
   const { earlier, typicalAmountMinor } = past ?? { earlier: null, typicalAmountMinor: null }
-  const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
+  const isLater = Boolean(input.execute_at)
+  const known: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
+  const context = isLater ? withoutUsage(known) : known
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const request = {
     workspaceId,
@@ -108,7 +111,7 @@ const decideNow = async (
   const terms = { amountMinor, paymentType, accountReference: named }
   const before = stopsBefore(terms, context, { rails: deps.rails, currency, principal })
   const available = balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
-  const stops = [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
+  const stops = isLater ? before : [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
   const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: false, currency }) : null
   const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
   if (stops.length === 0) return { decision, refusal }
@@ -125,6 +128,14 @@ const required = (input: Simulate): void => {
   if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
 }
 
+/** The day and the month that the payment would count in. */
+const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date) => {
+  checkDueTime(executeAt, at)
+  const dueAt = executeAt ?? at
+  const timeZone = effectiveTimeZone(workspace.zone, dueAt)
+  return { timeZone, periods: periodsAt(dueAt, timeZone) }
+}
+
 /**
  * Decides as a payment would be decided now, by the same engine with the same numbers, and writes nothing. With a policy that does not exist
  * yet, all that it reads is of one transaction; without one a single statement reads the state.
@@ -138,14 +149,13 @@ export const simulate = async (
   const standing = await mandateStanding(deps, principal.workspace.id, input.mandate_id)
   if (!input.policy) {
     const at = deps.clock.now()
-    const periods = periodsAt(at, effectiveTimeZone(principal.workspace.zone, at))
+    const { periods } = dueOf(principal, input, at)
     return { ...(await decideNow(deps.db, deps, principal, { input, proposed: null, standing, periods, at })), replay: null }
   }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
     const { at } = tx
-    const timeZone = effectiveTimeZone(principal.workspace.zone, at)
-    const periods = periodsAt(at, timeZone)
+    const { timeZone, periods } = dueOf(principal, input, at)
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
     const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
