@@ -198,7 +198,7 @@ CREATE TABLE "audit_log" (
 	"ip" text,
 	"user_agent" text,
 	"request_id" text
-);
+) PARTITION BY RANGE ("id");
 --> statement-breakpoint
 CREATE TABLE "audit_seal_nodes" (
 	"level" integer NOT NULL,
@@ -229,7 +229,7 @@ CREATE TABLE "events" (
 	"payment_id" uuid,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "events_data_check" CHECK (num_nonnulls("events"."data", "events"."payment_id") = 1)
-);
+) PARTITION BY RANGE ("id");
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
 	"scope" "bytea" NOT NULL,
@@ -513,19 +513,22 @@ CREATE TABLE "payment_refusals" (
 	CONSTRAINT "payment_refusals_amount_check" CHECK ("payment_refusals"."amount_minor" > 0)
 );
 --> statement-breakpoint
+CREATE TABLE "callback_bodies" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"body_ciphertext" "bytea" NOT NULL,
+	"body_key_id" text NOT NULL
+) PARTITION BY RANGE ("id");
+--> statement-breakpoint
 CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
 	"kind" text NOT NULL,
-	"body_ciphertext" "bytea",
-	"body_key_id" text,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
 	"verdict" text,
 	"failures" integer DEFAULT 0 NOT NULL,
 	"received_at" timestamp (3) with time zone NOT NULL,
-	"processed_at" timestamp (3) with time zone,
-	CONSTRAINT "callback_deliveries_body_check" CHECK (num_nonnulls("callback_deliveries"."body_ciphertext", "callback_deliveries"."body_key_id") = case when "callback_deliveries"."authentic" then 2 else 0 end)
+	"processed_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "payments" (

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrationsFolder } from '../src/db/migrations.ts'
+import { dividedTables } from '../src/db/tables/divided.ts'
 
 // Writes the migration for a change in src/db/tables.
 //
@@ -29,6 +30,14 @@ const journal = (tags: string[]) => ({
   entries: tags.map((tag, idx) => ({ idx, version: '7', when: firstMigration + idx, tag, breakpoints: true })),
 })
 
+/** drizzle has no word for it. The key of a divided table is the id alone, so ids stay unique over all periods. */
+const divide = (schema: string): string =>
+  dividedTables.reduce((text, table) => {
+    const declared = new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`)
+    if (!declared.test(text)) throw new Error(`${table} is not in the schema that drizzle wrote.`)
+    return text.replace(declared, '$1 PARTITION BY RANGE ("id");')
+  }, schema)
+
 const rewriteSchema = () => {
   const later = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql') && name > '0002')
   if (later.length > 0) throw new Error(`${later[0]} follows the schema, so the schema is released: add -- --name verb_noun.`)
@@ -36,6 +45,8 @@ const rewriteSchema = () => {
   rmSync(join(migrationsFolder, `${schemaTag}.sql`), { force: true })
   writeJson(meta('_journal.json'), journal([]))
   drizzleKit('create_schema')
+  const schema = join(migrationsFolder, `${schemaTag}.sql`)
+  writeFileSync(schema, divide(readFileSync(schema, 'utf8')))
 
   const snapshot: object = JSON.parse(readFileSync(meta('0000_snapshot.json'), 'utf8'))
   writeJson(meta('0000_snapshot.json'), { ...snapshot, id: snapshotId, prevId: noSnapshot })

@@ -86,6 +86,14 @@ const environment = z.object({
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),
   TOPUP_TTL_SECONDS: whole(30, 86_400).default(300),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
+  /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
+  DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
+  REQUEST_LOG_RETENTION_DAYS: whole(1, 365).default(7),
+  REFUSAL_RETENTION_DAYS: whole(1, 3650).default(90),
+  /** Counted from a session's end. */
+  SESSION_RETENTION_DAYS: whole(1, 3650).default(30),
+  /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
+  EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_PUBLIC_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_STK_PER_PHONE_MINUTE: whole(1, 1_000_000).optional(),

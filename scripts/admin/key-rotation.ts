@@ -44,7 +44,7 @@ const sealed: readonly SealedColumn[] = [
     context: (row) => depositContext(row.id),
   },
   {
-    table: 'callback_deliveries',
+    table: 'callback_bodies',
     ciphertext: 'body_ciphertext',
     keyId: 'body_key_id',
     workspace: false,

@@ -28,6 +28,9 @@ export const grantServing = async (url: string, role: string): Promise<void> => 
     await client.query(`grant select on drizzle.__drizzle_migrations to ${name}`)
     await client.query(`grant select, insert, update, delete on all tables in schema public to ${name}`)
     await client.query(`grant usage, select on all sequences in schema public to ${name}`)
+    await client.query(
+      `grant execute on function create_periods(text, text, timestamptz, timestamptz), drop_periods(text, timestamptz, boolean) to ${name}`,
+    )
     const { rows } = await client.query<{ table: string; type: number }>(
       `select tgrelid::regclass::text as table, tgtype::int as type from pg_trigger where tgfoid = 'refuse_change'::regproc`,
     )

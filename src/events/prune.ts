@@ -1,13 +1,32 @@
+import type { Logger } from 'pino'
 import { type Db, statement } from '../db/client.ts'
+import { type Divided, dropPeriods } from '../db/periods.ts'
 import { prune } from '../db/prune.ts'
+import { daysAfter } from '../lib/clock.ts'
 
 const removal = statement(
   'events.prune',
   // The oldest events come first in their order, so no index by time is needed.
-  `delete from events where id in (
-     select id from (select id, created_at from events order by events.transaction, events.id limit $2 offset $3) as oldest where created_at < $1)
-   returning 1`,
+  `delete from events_default where id in (
+     select id from (select id, created_at from events_default order by events_default.transaction, events_default.id limit $2 offset $3) as oldest
+     where created_at < $1) returning 1`,
 )
 
-/** A reader whose position is one of these gets `stream.reset`. */
-export const pruneEvents = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
+/** Up to this many days of events are divided into weeks: an event then leaves a week after its retention at the latest. */
+const mostDaysInWeeks = 31
+export const eventPeriod = (retentionDays: number): Divided => ({
+  table: 'events',
+  unit: retentionDays <= mostDaysInWeeks ? 'week' : 'month',
+})
+
+type Pruning = { db: Db; now: Date; retentionDays: number; detach: boolean; logger: Logger }
+
+/**
+ * Events leave by whole periods, without a row being deleted; readers get none that is older than the retention. What lies outside of all periods is
+ * deleted row by row. A reader whose position is among them gets `stream.reset`.
+ */
+export const pruneEvents = async ({ db, now, retentionDays, detach, logger }: Pruning): Promise<void> => {
+  const dropped = await dropPeriods(db, 'events', retentionDays, detach)
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of events were taken out')
+  await prune(db, { removal, before: daysAfter(now, -retentionDays) })
+}

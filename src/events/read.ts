@@ -96,30 +96,33 @@ const ranges = (beyond: string, order: string) => `
 const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'), 'page')
 const earlier = statement(
   'events.earlier',
-  ranges('($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid))', 'desc'),
+  ranges('($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid)) and events.created_at >= $7', 'desc'),
   'page',
 )
+
+type Asked = { from: Position | null; audience: Audience; take: number }
 
 const page = async (
   db: Db,
   query: typeof later,
-  from: Position | null,
-  audience: Audience,
-  take: number,
+  { from, audience: { accountId, workspaceIds, resources }, take }: Asked,
+  more: readonly Date[] = [],
 ): Promise<StoredEvent[]> => {
-  const { accountId, workspaceIds, resources } = audience
-  return (
-    await db.query<Row>(query, [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, resources, take])
-  ).map(toEvent)
+  const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, resources, take, ...more]
+  return (await db.query<Row>(query, values)).map(toEvent)
 }
 
 /** Oldest first. */
 export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
-  page(db, later, after, audience, take)
+  page(db, later, { from: after, audience, take })
 
-/** Newest first; from the newest when there is no position to start from. */
-export const eventsBefore = (db: Db, before: Position | null, audience: Audience, take: number): Promise<StoredEvent[]> =>
-  page(db, earlier, before, audience, take)
+/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there. */
+export const eventsBefore = (
+  db: Db,
+  { before, since }: { before: Position | null; since: Date },
+  audience: Audience,
+  take: number,
+): Promise<StoredEvent[]> => page(db, earlier, { from: before, audience, take }, [since])
 
 const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'

@@ -1,7 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
-import { readNewestSeal, readSealedRows, readSealNodes, type SealPlace } from './seal.ts'
+import { readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace } from './seal.ts'
 import type { SealNode } from './seal-tree.ts'
 
 /** The sealed log at a moment: how many seals, and the root over them. */
@@ -47,7 +47,7 @@ type SealProof = { lines: { id: Uuid; line: string }[]; tree: ReadNode; sealPath
 
 const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number): Promise<SealProof> => {
   const [lines, sealPath] = await Promise.all([
-    readSealedRows(db, after ?? undefined, through),
+    readNearSealedRows(db, after ?? undefined, through),
     overNodes(db, (node) => inclusionPath(seal, size, node)),
   ])
   return { lines, sealPath, tree: treeOf(lines.map(({ line }) => leafHash(line))) }

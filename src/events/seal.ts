@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { daysAfter } from '../lib/clock.ts'
+import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { grow, peaksOf, rootOfPeaks, rowsRoot, type SealNode, sealPurpose } from './seal-tree.ts'
 
 /** Where a seal ends: the position of its last row in the order of commits, as text. */
@@ -25,6 +26,9 @@ const rowsPerSeal = 64
 /** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
+/** Rows are committed within seconds after their ids were made, give or take the clocks of two machines: a seal's rows lie together. */
+const slackDays = 40
+
 /**
  * A row as it is sealed: its columns as a JSON array, all as text. What may be private (what changed, the address, the browser) is in it as a
  * hash, together with the request's random id, so that a proof can show the row without showing that.
@@ -36,13 +40,19 @@ const line = `json_build_array(id, transaction::text, to_char(at at time zone 'U
 const unsealed = statement(
   'audit.unsealed',
   `select id, transaction::text, ${line} from audit_log
-   where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before())
+   where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before()) and id >= least($4, first_id_at(now() - interval '${slackDays} days'))
    order by audit_log.transaction, audit_log.id limit $3`,
 )
-const between = statement(
+const sealed = statement(
   'audit.sealed',
   `select id, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
+   order by audit_log.transaction, audit_log.id`,
+)
+const sealedNear = statement(
+  'audit.sealed_near',
+  `select id, ${line} from audit_log
+   where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid) and id >= $5 and id < $6
    order by audit_log.transaction, audit_log.id`,
 )
 const sealColumns =
@@ -108,11 +118,28 @@ export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undef
 export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>
   (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
 
-/** The rows that a seal covers: those after the seal before it. */
-export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<{ id: Uuid; line: string }[]> => {
+type SealedRow = { id: Uuid; line: string }
+const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
   const from = before ?? beginning
-  return db.query(between, [from.transaction, from.id, seal.transaction, seal.id])
+  return [from.transaction, from.id, seal.transaction, seal.id]
 }
+
+/** The rows that a seal covers: those after the seal before it, in whatever period one may lie. */
+export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<SealedRow[]> =>
+  db.query(sealed, rangeOf(before, seal))
+
+/** The ids that were made near two others, in either order. */
+const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
+  const [first, last] = one < other ? [one, other] : [other, one]
+  return [firstIdAt(daysAfter(timeOfId(first), -slackDays)), firstIdAt(daysAfter(timeOfId(last), slackDays))]
+}
+
+/**
+ * The same rows, from the periods around them alone: what a proof costs does not grow with the log's age. A row elsewhere is none that
+ * this service wrote; it changes no proof, and `verify` finds it.
+ */
+export const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<SealedRow[]> =>
+  db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
 const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
@@ -123,7 +150,12 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
   const from = last ?? beginning
-  const rows = await tx.query<SealPlace & { line: string }>(unsealed, [from.transaction, from.id, batch])
+  const rows = await tx.query<SealPlace & { line: string }>(unsealed, [
+    from.transaction,
+    from.id,
+    batch,
+    firstIdAt(daysAfter(timeOfId(from.id), -slackDays)),
+  ])
   let size = last?.sequence ?? 0
   let peaks = await readSealNodes(tx, peaksOf(size))
   const seals: Seal[] = []

@@ -1,4 +1,7 @@
 import { newUuid, type Uuid } from './uuid.ts'
+
+export { firstIdAt, timeOfId } from './uuid.ts'
+
 import { decodeUuid, encodeUuid } from './uuid-text.ts'
 
 export type { Uuid } from './uuid.ts'

@@ -43,3 +43,14 @@ export const newUuid = (): Uuid => {
   const low = lastMs & 0xffff
   return `${byteHex(high >>> 24)}${byteHex(high >>> 16)}${byteHex(high >>> 8)}${byteHex(high)}-${byteHex(low >>> 8)}${byteHex(low)}-${byteHex(0x70 | (sequence >>> 28))}${byteHex(sequence >>> 20)}-${byteHex(0x80 | ((sequence >>> 14) & 0x3f))}${byteHex(sequence >>> 6)}-${byteHex((sequence << 2) | (randomByte() & 3))}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}`
 }
+
+const latestMs = 2 ** 48 - 1
+
+/** The smallest id of an instant: ids that were made later are greater. */
+export const firstIdAt = (at: Date): Uuid => {
+  const digits = Math.min(latestMs, Math.max(0, at.getTime())).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
+}
+
+/** When an id was made. */
+export const timeOfId = (id: Uuid): Date => new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))

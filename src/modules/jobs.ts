@@ -1,6 +1,8 @@
+import { sqlState } from '../db/errors.ts'
+import { createPeriods, type Divided } from '../db/periods.ts'
 import { warnWithoutStandby } from '../db/replication.ts'
 import type { Feed } from '../events/feed.ts'
-import { pruneEvents } from '../events/prune.ts'
+import { eventPeriod, pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
 import type { Work } from '../jobs/jobs.ts'
 import type { Sweep } from '../jobs/sweeps.ts'
@@ -19,7 +21,7 @@ import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
 import { cancelUnauthorized } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
-import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
+import { pruneBodies, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
 import { createDeliveriesLane } from './payments/lifecycle/attempts/deliveries-lane.ts'
 import { createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
@@ -47,12 +49,11 @@ export type WorkDeps = { feed: Feed } & DelegationDeps & MandatesDeps & OauthDep
 /** What rails are called for. */
 export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
 
-/** How long a session that has ended is still listed. */
-const endedSessionDays = 30
-/** How long a request is listed. */
-const loggedRequestDays = 7
-/** How long a refused payment is listed. */
-const refusedPaymentDays = 90
+const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
+  eventPeriod(config.EVENT_RETENTION_DAYS),
+  { table: 'audit_log', unit: 'month' },
+  { table: 'callback_bodies', unit: 'month' },
+]
 
 /** The sweeps of every feature. A sweep that queries a rail comes before one that gives up. */
 const createSweeps = (deps: WorkDeps): Sweep[] => {
@@ -73,14 +74,27 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
-    { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
+    { name: 'periods.create', everySeconds: 3600, run: () => createPeriods(db, periodsOf(config)) },
+    {
+      name: 'events.prune',
+      everySeconds: 600,
+      run: () =>
+        pruneEvents({
+          db,
+          logger: deps.logger,
+          now: clock.now(),
+          retentionDays: config.EVENT_RETENTION_DAYS,
+          detach: config.EXPIRED_PERIODS === 'detach',
+        }),
+    },
+    { name: 'callback_bodies.prune', everySeconds: 3600, run: () => pruneBodies(deps) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
-    { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(refusedPaymentDays)) },
-    { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(loggedRequestDays)) },
+    { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },
+    { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
-    { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(endedSessionDays)) },
+    { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(config.SESSION_RETENTION_DAYS)) },
     { name: 'sign_in_flows.prune', everySeconds: 600, run: () => pruneFlows(db, clock.now()) },
   ]
 }
@@ -110,6 +124,11 @@ const wakeAfterMs = 100
  * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
+  await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
+    // Another process creates them at the same time, or a dump holds the default part. Rows without a period go there.
+    if (sqlState(error) !== '55P03') throw error
+    deps.logger.warn({}, 'the next periods of divided tables could not be created now: the job tries again within the hour')
+  })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnWithoutStandby(deps.db, deps.logger)
   deps.witness.declareWith(() => declareLoss(deps, subjects))

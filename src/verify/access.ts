@@ -73,7 +73,7 @@ export const accessChecks = [
     `select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($1::text[])
      union all select 'topup ' || id from topups where phone_key_id <> all ($1::text[])
      union all select 'deposit ' || id from deposits where body_key_id <> all ($1::text[])
-     union all select 'delivery ' || id from callback_deliveries where body_key_id <> all ($1::text[])`,
+     union all select 'delivery ' || id from callback_bodies where body_key_id <> all ($1::text[])`,
     ({ encryptionKeyIds }) => [encryptionKeyIds],
   ),
   sqlCheck(

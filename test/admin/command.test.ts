@@ -262,7 +262,7 @@ describe('after the keys were replaced', () => {
       beneficiaries: expect.any(Number),
     })
     const left = await service.deps.db.query(`select from beneficiaries where destination_key_id <> 'second' union all
-      select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_deliveries where body_key_id <> 'second'`)
+      select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_bodies where body_key_id <> 'second'`)
     expect(left).toEqual([])
     // Started with the new keys alone: the payee is still the same one, and can be paid.
     const [encryption = '', secret = ''] = [rings.ENCRYPTION_KEYS.split(',')[0], rings.TOKEN_SECRETS.split(',')[0]]

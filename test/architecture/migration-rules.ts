@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, migrationsFolder, readMigrations } from '../../src/db/migrations.ts'
+import { dividedTables } from '../../src/db/tables/divided.ts'
 
 /** Applied before any version ran: they may do what they like. */
 const firstTags = ['0000_create_schema', '0001_add_guards']
@@ -132,8 +133,14 @@ const checks: readonly Check[] = [
   ),
   onOldTable(
     'builds an index under a lock: CREATE INDEX CONCURRENTLY, in a migration that begins with "-- no transaction"',
-    (statement) => /^create (?:unique )?index (?!concurrently)/.test(statement),
+    (statement) => /^create (?:unique )?index (?!concurrently)(?!.* on only )/.test(statement),
   ),
+  (statement) =>
+    dividedTables.some((table) =>
+      new RegExp(`^create (?:unique )?index concurrently .*\\bon (?:public\\.)?${table}\\b`).test(statement),
+    )
+      ? 'PostgreSQL refuses CONCURRENTLY on a divided table: create the index ON ONLY it, CONCURRENTLY on each period, and attach those'
+      : undefined,
   (statement) =>
     /^(?:drop index|reindex)\b(?!.*\bconcurrently\b)/.test(statement) ? 'locks an index without CONCURRENTLY' : undefined,
   (statement) => (/^(?:lock|truncate|cluster|vacuum full|refresh)\b/.test(statement) ? 'locks a table' : undefined),

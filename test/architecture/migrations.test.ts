@@ -44,6 +44,7 @@ describe('a migration after the first two', () => {
     ['create index payments_new on payments (reference)', 'CONCURRENTLY'],
     ['create unique index if not exists "payments_new" on "payments" using btree ("reference")', 'CONCURRENTLY'],
     ['create index concurrently if not exists payments_new on payments (reference)', '-- no transaction'],
+    [`${concurrently}create index concurrently if not exists events_new on events (type)`, 'on a divided table'],
     ['drop index payments_old', 'without CONCURRENTLY'],
     ['reindex table payments', 'without CONCURRENTLY'],
     ['lock table payments', 'locks a table'],

@@ -190,8 +190,16 @@ describe('a role that serves beside the role that owns', () => {
       await service.settle()
       expect((await person.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
       expect((await person.api.get('/v1/notifications')).body.data.length).toBeGreaterThan(3)
+      // The periods of divided tables it creates and drops by functions of the owner.
+      expect(
+        await rowsOf(served.url, `select create_periods('events', 'week', now() + interval '90 days') > 5 as created`),
+      ).toEqual([{ created: true }])
+      expect(await rowsOf(served.url, `select count(*)::int as dropped from drop_periods('events', now())`)).toEqual([
+        { dropped: 0 },
+      ])
       for (const refused of [
         'alter table payments add column further text',
+        'drop table events_default',
         'alter table ledger_transfers disable trigger all',
         'update ledger_transfers set amount_minor = 1',
         'delete from audit_log',

@@ -398,8 +398,8 @@ test('a delivery that cannot be booked is set aside after several attempts, with
   await deliver(order.resultUrl, b2cResult(order))
   const spoil = (ciphertext: string) =>
     service.deps.db.query<{ before: Buffer }>(
-      `update callback_deliveries d set body_ciphertext = decode($2, 'hex') from callback_deliveries old
-       where old.id = d.id and d.processed_at is null and d.attempt_id in (select id from rail_attempts where subject_id = $1)
+      `update callback_bodies b set body_ciphertext = decode($2, 'hex') from callback_deliveries d join callback_bodies old on old.id = d.id
+       where b.id = d.id and d.processed_at is null and d.attempt_id in (select id from rail_attempts where subject_id = $1)
        returning old.body_ciphertext as before`,
       [parseId('payment', id), ciphertext],
     )

@@ -183,16 +183,13 @@ export const railAttempts = pgTable(
   ],
 )
 
-/** Every request to the callback listener, unchanged. Encrypted: bodies contain phone numbers. */
+/** Every request to the callback listener. What an authentic one said is in `callback_bodies`; of a refused one only its arrival is recorded. */
 export const callbackDeliveries = pgTable(
   'callback_deliveries',
   {
     id: id(),
     attemptId: uuid(),
     kind: text().notNull(),
-    /** Null for a refused request: only its arrival is recorded. */
-    bodyCiphertext: bytes(),
-    bodyKeyId: text(),
     sourceIp: text(),
     authentic: boolean().notNull(),
     /** The result: applied, repeated, mismatch, ignored, forged … */
@@ -207,12 +204,18 @@ export const callbackDeliveries = pgTable(
     index('callback_deliveries_open').on(t.receivedAt).where(sql`${t.processedAt} is null`),
     index('callback_deliveries_refused').on(t.receivedAt).where(sql`not ${t.authentic}`),
     index('callback_deliveries_put_aside').on(t.id).where(sql`${t.verdict} = 'unbookable'`),
-    check(
-      'callback_deliveries_body_check',
-      sql`num_nonnulls(${t.bodyCiphertext}, ${t.bodyKeyId}) = case when ${t.authentic} then 2 else 0 end`,
-    ),
   ],
 )
+
+/**
+ * The body of an authentic delivery, unchanged, under the delivery's id. Encrypted: it contains phone numbers. In a table of its own,
+ * which is divided into months: bodies are most of what a delivery takes, are read once, and leave by whole months.
+ */
+export const callbackBodies = pgTable('callback_bodies', {
+  id: id(),
+  bodyCiphertext: bytes().notNull(),
+  bodyKeyId: text().notNull(),
+})
 
 export const topupStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const
 

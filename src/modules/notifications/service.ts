@@ -91,18 +91,19 @@ type PageQuery = { from: Position | null; oldestFirst: boolean; take: number; fi
 
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   reader: Reader,
   { from, oldestFirst, take, filter }: PageQuery,
 ): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
+  const since = daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS)
   const whole = audienceOf(reader)
   const audience = filter ? { ...whole, resources: whole.resources.filter((name) => filter.resources.has(name)) } : whole
   for (let place = from, more = true; more && collected.length < take; ) {
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, take)
-        : await eventsBefore(deps.db, place, audience, take)
+        : await eventsBefore(deps.db, { before: place, since }, audience, take)
     collected.push(...page.filter((event) => filter?.matches(event.type) !== false && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === take

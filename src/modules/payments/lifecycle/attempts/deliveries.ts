@@ -1,6 +1,7 @@
 import { statement } from '../../../../db/client.ts'
 import { joinTurn } from '../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../db/lists.ts'
+import { dropPeriods } from '../../../../db/periods.ts'
 import { prune } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../lib/clock.ts'
@@ -36,12 +37,17 @@ const keptPerAttempt = 100
 
 const keepDeliveries = statement(
   'callback_deliveries.keep',
-  `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
-   select x.id, x.attempt, x.kind, x.body, x.key, x.source, true, $7
-   from (select *, row_number() over (partition by attempt order by id) as n
-     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[], $6::text[]) as given(id, attempt, kind, body, key, source)) as x
-   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as kept) <= $8
-   returning id, exists (select from rail_attempts a where a.id = attempt_id) as known`,
+  `with kept as (
+     insert into callback_deliveries (id, attempt_id, kind, source_ip, authentic, received_at)
+     select x.id, x.attempt, x.kind, x.source, true, $7
+     from (select *, row_number() over (partition by attempt order by id) as n
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $6::text[]) as given(id, attempt, kind, source)) as x
+     where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as earlier) <= $8
+     returning id, attempt_id),
+   bodies as (
+     insert into callback_bodies (id, body_ciphertext, body_key_id)
+     select x.id, x.body, x.key from unnest($1::uuid[], $4::bytea[], $5::text[]) as x(id, body, key) join kept on kept.id = x.id)
+   select id, exists (select from rail_attempts a where a.id = attempt_id) as known from kept`,
 )
 
 type Authentic = Arrival & { attemptId: Uuid }
@@ -128,6 +134,15 @@ const removal = statement(
      select id from callback_deliveries where not authentic and received_at < $1 order by received_at, id limit $2 offset $3) returning 1`,
 )
 
-/** Authentic deliveries are kept: they are the evidence on which money was moved. */
+/** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
   prune(deps.db, { removal, before: daysAfter(deps.clock.now(), -refusedForDays) })
+
+/** What authentic deliveries said leaves by whole months, where a retention is set. A month with one that is not processed stays. */
+export const pruneBodies = async ({ config, db, logger }: Pick<Deps, 'config' | 'db' | 'logger'>): Promise<void> => {
+  const days = config.DELIVERY_BODY_RETENTION_DAYS
+  if (days === undefined) return
+  const detach = config.EXPIRED_PERIODS === 'detach'
+  const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
+}

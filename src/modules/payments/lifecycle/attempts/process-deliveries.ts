@@ -96,8 +96,9 @@ type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 /** Skips deliveries that another process has already processed. */
 const lockBodies = statement(
   'deliveries.lock',
-  `select id, kind, body_ciphertext as ciphertext, body_key_id as "keyId" from callback_deliveries
-   where id = any($1::uuid[]) and processed_at is null and body_ciphertext is not null order by id for update`,
+  `select d.id, d.kind, b.body_ciphertext as ciphertext, b.body_key_id as "keyId"
+   from callback_deliveries d join callback_bodies b on b.id = d.id
+   where d.id = any($1::uuid[]) and d.processed_at is null order by d.id for update of d`,
 )
 const finish = statement(
   'deliveries.finish',
