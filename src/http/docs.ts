@@ -1,5 +1,9 @@
 import { type FastifyReply, fastify } from 'fastify'
 import type { App } from './app-type.ts'
+import { colours } from './page.ts'
+
+/** The way back from the reference, above it and on its phone layout too. */
+const headerHeight = '3rem'
 
 const page = `<!doctype html>
 <html lang="en">
@@ -7,8 +11,16 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Payments service: API reference</title>
+    <style>
+      :root { color-scheme: light dark; ${colours} --scalar-custom-header-height: ${headerHeight}; }
+      body { margin: 0; background: var(--bg); }
+      .ways { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: ${headerHeight}; display: flex; gap: 1rem; align-items: center; padding: 0 1rem; border-bottom: 1px solid var(--line); background: var(--surface); font: 14px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+      .ways a { color: var(--ink); }
+      .ways a:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+    </style>
   </head>
   <body>
+    <nav class="ways" aria-label="Service"><a href="/">Dashboard</a><a href="/docs/guides">Guides</a><a href="/docs/errors">Error codes</a></nav>
     <div id="app"></div>
     <noscript>This reference needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
     <script src="/docs/js/scalar.js"></script>
@@ -17,9 +29,35 @@ const page = `<!doctype html>
 </html>
 `
 
+/** The dashboard's colours, with enough contrast for small text on every background of the reference. */
+const palette = (theme: 'light' | 'dark'): string => {
+  const [background, second, third, line, ink, quiet, accent] =
+    theme === 'light'
+      ? ['#ffffff', '#f7f7f4', '#ededea', '#e5e5df', '#17181c', '#4b4e57', '#3546c4']
+      : ['#0e0f12', '#16181c', '#1e2127', '#272b32', '#eceef2', '#b0b5c0', '#a3aeff']
+  const [green, red, yellow, blue, orange, purple] =
+    theme === 'light'
+      ? ['#0f6b46', '#ad2018', '#7f4d00', '#1c5a9e', '#8a3f00', '#5d3db5']
+      : ['#66d6a4', '#ff938a', '#f1bf63', '#85bdf7', '#ffb27d', '#c4b0ff']
+  return `.${theme}-mode {
+  --scalar-background-1: ${background}; --scalar-background-2: ${second}; --scalar-background-3: ${third}; --scalar-background-card: ${second};
+  --scalar-border-color: ${line};
+  --scalar-color-1: ${ink}; --scalar-color-2: ${quiet}; --scalar-color-3: ${quiet}; --scalar-color-disabled: ${quiet}; --scalar-color-ghost: ${quiet};
+  --scalar-color-accent: ${accent}; --scalar-link-color: ${accent};
+  --scalar-color-green: ${green}; --scalar-color-red: ${red}; --scalar-color-yellow: ${yellow};
+  --scalar-color-blue: ${blue}; --scalar-color-orange: ${orange}; --scalar-color-purple: ${purple}; --scalar-color-alert: ${yellow}; --scalar-color-danger: ${red};
+  --scalar-sidebar-color-1: ${ink}; --scalar-sidebar-color-2: ${quiet}; --scalar-sidebar-search-color: ${quiet};
+}`
+}
+
+const referenceStyle = `${palette('light')}
+${palette('dark')}`
+
 /** Nothing is loaded from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
 const start = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
+  theme: 'none',
+  customCss: ${JSON.stringify(referenceStyle)},
   telemetry: false,
   withDefaultFonts: false,
   hideClientButton: true,
@@ -27,6 +65,27 @@ const start = `Scalar.createApiReference('#app', {
   agent: { disabled: true },
   mcp: { disabled: true },
 })
+// What the reference leaves out or sets wrongly for people who use it by ear.
+const repairs = [
+  ['button[class*="copy-button"]:not([aria-label])', (button) => button.setAttribute('aria-label', 'Copy')],
+  ['button[role]:is([role="none"], [role="alert"])', (button) => button.removeAttribute('role')],
+  ['[role="combobox"]:not([aria-expanded])', (field) => field.setAttribute('aria-expanded', 'false')],
+]
+const repair = () => {
+  for (const [selector, mend] of repairs) document.querySelectorAll(selector).forEach(mend)
+}
+// At most once for each frame: the page changes thousands of times while it is built.
+let asked = false
+const later = () => {
+  if (asked) return
+  asked = true
+  requestAnimationFrame(() => {
+    asked = false
+    repair()
+  })
+}
+new MutationObserver(later).observe(document.body, { childList: true, subtree: true })
+repair()
 `
 
 /** The reference writes its own style sheets into the page; scripts are limited to our own files, as everywhere. */

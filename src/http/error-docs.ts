@@ -24,6 +24,7 @@ const asPage = ({ code, status, paragraphs }: Topic): string =>
     links: [
       { href: '/docs/errors', text: 'All error codes' },
       { href: '/docs', text: 'API reference' },
+      { href: '/', text: 'Dashboard' },
     ],
   })
 
@@ -41,7 +42,11 @@ export const registerErrorDocs = (app: App, foreign: readonly ForeignCode[]): vo
   const index = renderPage({
     title: 'Error codes',
     paragraphs: ['Every refusal has the shape {error, message, details}. The code in error is what a program decides by.'],
-    links: all.map(({ code, status }) => ({ href: errorPagePath(code), text: `${status} ${code}` })),
+    links: [
+      { href: '/', text: 'Dashboard', primary: true },
+      { href: '/docs', text: 'API reference' },
+      ...all.map(({ code, status }) => ({ href: errorPagePath(code), text: `${status} ${code}` })),
+    ],
   })
   app.get('/docs/errors', async (request, reply) => send(request, reply, index, all.map(asText).join('\n')))
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {

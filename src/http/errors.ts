@@ -5,6 +5,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
+import { opensPage, sendRefusalPage } from './page.ts'
 import { metadataPath } from './protected-resource.ts'
 import { createPathJudge } from './wrong-path.ts'
 
@@ -82,11 +83,16 @@ const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
     request.log.error({ operation, code: refusal.code }, undeclaredRefusal)
 }
 
+const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
+
+const pageTitle = ({ status }: Refusal): string => (status === 404 ? 'There is no such page' : 'This page can’t be shown')
+
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {
   checkDeclared(refusal, request)
   request.refusal = refusal
   const authenticate = challenge(refusal, request, options)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
+  if (opensPage(request)) return sendRefusalPage(reply.headers(retryHeader(refusal)), refusal, pageTitle(refusal))
   return reply
     .headers({ ...retryHeader(refusal), ...refusal.headers })
     .code(refusal.status)
@@ -105,5 +111,8 @@ export const registerErrors = (app: App, options: ErrorOptions): void => {
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply, options)
   })
-  app.setNotFoundHandler((request, reply) => sendRefusal(judge(request), request, reply, options))
+  app.setNotFoundHandler((request, reply) => {
+    const refusal = opensPage(request) ? new Refusal('not_found', { message: unknownAddress }) : judge(request)
+    return sendRefusal(refusal, request, reply, options)
+  })
 }

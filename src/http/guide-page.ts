@@ -6,12 +6,21 @@ export type GuideLink = { href: string; title: string; summary: string }
 
 const style = `
 :root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; ${colours} }
-body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 2.5rem; background: var(--bg); color: var(--ink); }
-@media (min-width: 60rem) { body { grid-template-columns: 13rem minmax(0, 46rem); } nav { position: sticky; top: 1.5rem; align-self: start; } }
-nav ul { list-style: none; margin: 0; padding: 0; }
-nav a { display: block; padding: .2rem 0; color: var(--ink-2); text-decoration: none; }
-nav a:hover, nav a[aria-current] { color: var(--ink); text-decoration: underline; }
-nav a[aria-current] { font-weight: 600; }
+body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; background: var(--bg); color: var(--ink); }
+header { display: flex; gap: 1.25rem; }
+@media (min-width: 60rem) {
+  body { grid-template-columns: 13rem minmax(0, 46rem); column-gap: 2.5rem; }
+  header { grid-column: 1 / -1; }
+  .to-list { display: none; }
+  main, .guides { grid-row: 2; }
+  main { grid-column: 2; }
+  .guides { grid-column: 1; position: sticky; top: 1.5rem; align-self: start; }
+}
+ul.plain { list-style: none; margin: 0; padding: 0; }
+.guides a { display: block; padding: .2rem 0; color: var(--ink-2); text-decoration: none; }
+.guides a:hover, .guides a[aria-current] { color: var(--ink); text-decoration: underline; }
+.guides a[aria-current] { font-weight: 600; }
+header a { color: var(--ink); }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.35rem; margin: 2.5rem 0 .75rem; }
 h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
@@ -76,12 +85,13 @@ export const sendGuidePage = (
 <style>${style}</style>
 </head>
 <body>
-<nav aria-label="Guides"><ul>
-${links.map((link) => item(link, current)).join('\n')}
-<li><a href="/docs">API reference</a></li>
-</ul></nav>
+<header><a href="/">Dashboard</a><a href="/docs">API reference</a><a class="to-list" href="#guides">All guides</a></header>
 <main>
 ${html}</main>
+<nav class="guides" id="guides" aria-label="Guides"><ul class="plain">
+${links.map((link) => item(link, current)).join('\n')}
+<li><a href="/docs/errors">Error codes</a></li>
+</ul></nav>
 </body>
 </html>
 `)

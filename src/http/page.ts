@@ -72,12 +72,29 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
 /** Whether a person reads the answer, and not a program. */
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
+/** What programs call answers in JSON to everyone, also to a browser. */
+const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i
+
+/** Whether a person has opened an address that is a page, or that could be one. */
+export const opensPage = (request: FastifyRequest): boolean =>
+  /^(GET|HEAD)$/.test(request.method) &&
+  request.headers.authorization === undefined &&
+  wantsPage(request) &&
+  !forPrograms.test(request.url)
+
+/** From a page that does not lead on. */
+const waysOut: readonly PageLink[] = [
+  { href: '/', text: 'Go to the overview', primary: true },
+  { href: '/docs/guides', text: 'Guides' },
+  { href: '/docs', text: 'API reference' },
+]
+
 /** A refusal as a page for a person. It shows the code and the request's id for questions to the support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,
   title: string,
-  links: readonly PageLink[] = [],
+  links: readonly PageLink[] = waysOut,
 ): FastifyReply =>
   sendHtml(
     reply.headers(refusal.headers ?? {}),

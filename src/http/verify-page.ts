@@ -14,7 +14,10 @@ const page = renderPage(
   {
     title: 'Check a receipt',
     paragraphs: ['The check runs in this browser. The receipt is sent nowhere; only the public keys of this service are read.'],
-    links: [{ href: '/docs/guides/receipts', text: 'What a receipt proves' }],
+    links: [
+      { href: '/docs/guides/receipts', text: 'What a receipt proves' },
+      { href: '/', text: 'Dashboard' },
+    ],
   },
   form,
 )

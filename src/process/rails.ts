@@ -44,6 +44,7 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
     logger: logger.child({ part: 'sandbox' }),
     folder,
     moveTime: time,
+    home: config.publicUrl,
   })
   const url = await sandbox.listen(config.SANDBOX_PORT)
   await mkdir(folder, { recursive: true })

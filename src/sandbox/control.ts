@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { providers } from '../lib/rail-names.ts'
 import { workingBalance } from './account-endpoints.ts'
 import type { Movement, Order } from './book.ts'
-import { controlPage } from './control-page.ts'
+import { controlPage, controlPolicy } from './control-page.ts'
 import { depositsOf, PayIn, payIn } from './deposits.ts'
 import { statementCsv } from './emulated.ts'
 import { maskedParty } from './journal.ts'
@@ -13,6 +13,9 @@ import { NewRule } from './rules.ts'
 
 /** Moves the provider's time; returns how far it is ahead of the system's. */
 export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
+
+/** `home`: the address of the service that the emulator stands beside, where its page leads back to. */
+export type ControlOptions = { moveTime?: MoveTime; home?: string }
 
 const Advance = z.strictObject({
   advance_seconds: z
@@ -46,7 +49,7 @@ const invalid = (reply: FastifyReply, error: z.ZodError) =>
  * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
  * and no page of another site: bodies must be JSON and the Host must be ours.
  */
-export const registerControl = (app: FastifyInstance, provider: Provider, moveTime?: MoveTime): void => {
+export const registerControl = (app: FastifyInstance, provider: Provider, { moveTime, home }: ControlOptions = {}): void => {
   const { book, rules, journal, credentials } = provider
   app.register(async (control) => {
     control.addHook('onRequest', async (request, reply) => {
@@ -56,7 +59,12 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
         return reply.code(403).send({ error: 'forbidden' })
       return undefined
     })
-    control.get('/control', (_request, reply) => reply.type('text/html').send(controlPage))
+    control.get('/control', (_request, reply) =>
+      reply
+        .headers({ 'content-security-policy': controlPolicy, 'cache-control': 'no-store' })
+        .type('text/html; charset=utf-8')
+        .send(controlPage(home)),
+    )
     control.get('/control/rules', async () => ({ data: rules.list() }))
     control.post('/control/rules', (request, reply) => {
       const parsed = NewRule.safeParse(request.body)

@@ -4,7 +4,7 @@ import { type Provider as ProviderName, providers } from '../lib/rail-names.ts'
 import { createAddresses } from './addresses.ts'
 import { type Fault, gatewayError } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
-import { type MoveTime, registerControl } from './control.ts'
+import { type ControlOptions, registerControl } from './control.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
 import { createDeliver, type SandboxLogger } from './deliver.ts'
 import { depositForms, emulated, renderings } from './emulated.ts'
@@ -25,8 +25,7 @@ export type RailSandboxDeps = {
   logger?: SandboxLogger
   /** The folder for money, receipts and credentials. Without one they end with the process. */
   folder?: string
-  moveTime?: MoveTime
-}
+} & ControlOptions
 
 type SandboxOptions = { [P in ProviderName]: Credentials['options'][P] & { baseUrl: string } }
 
@@ -86,7 +85,7 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     }
   })
   for (const name of providers) emulated[name].register(app, provider, faults.respond)
-  registerControl(app, provider, deps.moveTime)
+  registerControl(app, provider, deps)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500

@@ -17,6 +17,7 @@ import { policyFlows } from './flows/policies.ts'
 import { providerFlows } from './flows/providers.ts'
 import { receiptFlows } from './flows/receipts.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
+import { servicePages } from './flows/service-pages.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
 import { topUpFlows } from './flows/top-up.ts'
@@ -50,5 +51,6 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('everywhere', () => everywhere(world))
   describe('details', () => smallThings(world))
   describe('every view', () => everyView(world))
+  describe("the service's own pages", () => servicePages(world))
   describe('a long list', () => longListFlows(world))
 })

@@ -66,9 +66,9 @@ export const freePort = async (): Promise<number> => {
   return port
 }
 
-const startProvider = async (clock: TestClock) => {
+const startProvider = async (clock: TestClock, home: string) => {
   const scheduler: ManualScheduler = createManualScheduler()
-  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0 })
+  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0, home })
   return { scheduler, sandbox, sandboxUrl: await sandbox.listen() }
 }
 
@@ -87,9 +87,9 @@ const withTimeout = (sandbox: RailSandbox, ms: string | undefined): SandboxOptio
 export const startService = async (options: TestOptions = {}): Promise<TestService> => {
   const database = options.database ?? (await createTestDatabase())
   const clock = options.clock ?? createTestClock()
-  const provider = options.provider ?? (await startProvider(clock))
-  const { scheduler, sandbox, sandboxUrl } = provider
   const port = await freePort()
+  const provider = options.provider ?? (await startProvider(clock, `http://localhost:${port}`))
+  const { scheduler, sandbox, sandboxUrl } = provider
   const operatorPort = await freePort()
   const config = loadConfig({
     NODE_ENV: 'test',

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { fund } from '../../harness/money.ts'
+import { signIn } from '../../harness/people.ts'
+import { createInspector } from '../axe.ts'
+import { takeScreenshots } from '../screenshots.ts'
+import { desk, phone, visit } from '../visit.ts'
+import type { World } from '../world.ts'
+
+const isWide = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+/** Pages that are not the dashboard's: each is accessible in both themes, fits a phone, and leads back. */
+export const servicePages = (world: World): void => {
+  const inspector = createInspector()
+
+  /** The findings that shut people out, and what is too wide for a phone. */
+  const problemsOf = async (page: Page, name: string): Promise<string[]> => {
+    const severe = await inspector.severeInBothThemes(page)
+    await page.setViewportSize(phone)
+    const wide = await isWide(page)
+    await page.setViewportSize(desk)
+    await takeScreenshots(page, name)
+    return [...severe, ...(wide ? ['is wider than a phone'] : [])].map((finding) => `${name}: ${finding}`)
+  }
+
+  test('an address where nothing is, an unknown code and an unknown guide answer a browser with 404, a page and a way back, and a program with JSON', async () => {
+    const { page, close } = await visit(world)
+    for (const path of ['/nowhere/at/all', '/docs/errors/nonsense', '/docs/guides/nonsense', '/sandbox']) {
+      const answer = await page.goto(path)
+      expect([path, answer?.status()]).toEqual([path, 404])
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      expect(await problemsOf(page, 'nowhere')).toEqual([])
+      const json = await world.service.api.get(path)
+      expect([json.status, json.body.error]).toEqual([404, 'not_found'])
+    }
+    for (const path of ['/v1/nowhere', '/mcp/nowhere', '/.well-known/nowhere', '/nowhere.json']) {
+      const json = await world.service.api.get(path, { headers: { accept: 'text/html' } })
+      expect([path, json.status, json.headers.get('content-type')]).toEqual([path, 404, 'application/json; charset=utf-8'])
+    }
+    await page.getByRole('link', { name: 'Go to the overview' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await close()
+  })
+
+  test('guides and the pages of codes lead back to the dashboard', async () => {
+    const { page, complaints, close } = await visit(world)
+    for (const path of ['/docs/guides', '/docs/guides/agents', '/docs/errors', '/docs/errors/policy_denied', '/verify']) {
+      await page.goto(path)
+      expect(await problemsOf(page, path.slice(1).replaceAll('/', '-'))).toEqual([])
+      expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
+    }
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('the reference of the API shuts nobody out in either theme, where a request is tried as well, and leads back', async () => {
+    const { page, complaints, close } = await visit(world)
+    // One operation: the browser takes a minute to lay out and check the whole document.
+    const { paths, ...rest } = (await world.service.api.get('/openapi.json')).body
+    const post = paths['/v1/payments'].post
+    await page.route('**/openapi.json', (route) => route.fulfill({ json: { ...rest, paths: { '/v1/payments': { post } } } }))
+    await page.goto('/docs#tag/payments/POST/v1/payments')
+    const tryIt = page.getByRole('button', { name: /Test Request/ }).first()
+    // The script of the reference has 4 MB.
+    await tryIt.waitFor({ timeout: 45_000 })
+    expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
+    expect(await problemsOf(page, 'docs')).toEqual([])
+    await page.evaluate("document.body.classList.replace('light-mode', 'dark-mode')")
+    expect(await problemsOf(page, 'docs-dark')).toEqual([])
+    await tryIt.click()
+    await page.getByRole('dialog').first().waitFor()
+    expect(await problemsOf(page, 'docs-try')).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('the page of the provider sandbox shows what happened and its rules, shuts nobody out, and leads back to this service', async () => {
+    const { page, close } = await visit(world)
+    await fund(world.service, await signIn(world.service.api), 100_000n)
+    await page.goto(`${world.service.sandboxUrl}/control`)
+    await page
+      .getByRole('cell', { name: /stkpush/ })
+      .first()
+      .waitFor()
+    await page.getByLabel('What happens').selectOption('delay')
+    await page.getByRole('button', { name: 'Add rule' }).click()
+    await page.getByRole('button', { name: 'Remove the rule delay' }).waitFor()
+    expect(await problemsOf(page, 'sandbox')).toEqual([])
+    await page.getByRole('button', { name: 'Remove the rule delay' }).click()
+    await page.getByText('No rules: the providers behave.').waitFor()
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(new URL(page.url()).origin).toBe(world.service.api.url)
+    await close()
+  })
+}
