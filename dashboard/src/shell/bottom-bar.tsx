@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { allNav, isCurrent, mainNav, type NavItem } from './nav-items.ts'
+import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
 
 const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }
@@ -70,6 +71,9 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
                 </Link>
               </li>
             ))}
+            <li>
+              <SecondWay onFollow={() => setOpen(false)} />
+            </li>
           </ul>
         </Dialog>
       )}

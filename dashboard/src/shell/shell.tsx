@@ -12,6 +12,7 @@ import { ConnectionBar } from './connection-bar.tsx'
 import { FrozenBanner } from './frozen-banner.tsx'
 import { allNav, isCurrent, mainNav, type NavItem, ruleNav, setupNav } from './nav-items.ts'
 import { SandboxBadge } from './sandbox-badge.tsx'
+import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { WorkspaceMenu } from './workspace-menu.tsx'
@@ -106,6 +107,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
           <NavLinks items={setupNav} waiting={waiting} />
         </nav>
         <div className="sidebar-foot">
+          <SecondWay />
           <p className="sidebar-badge">
             <SandboxBadge />
           </p>

@@ -8,7 +8,7 @@ export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
 /** The limits a form starts with: small, so that a mistake costs little. */
 const cautious: Controls = { per_payment_limit_minor: '100000', daily_limit_minor: '500000' }
 
-const hasAmount = (controls: Controls): boolean =>
+export const hasAmount = (controls: Controls): boolean =>
   [controls.per_payment_limit_minor, controls.daily_limit_minor, controls.monthly_limit_minor].some(
     (limit) => limit !== undefined,
   )

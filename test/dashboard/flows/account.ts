@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { newWallet, signIn } from '../../harness/people.ts'
+import { createMandate } from '../../harness/mandates.ts'
+import { newBeneficiary } from '../../harness/money.ts'
+import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { createInspector } from '../axe.ts'
+import { createTeam } from '../team.ts'
 import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -12,6 +15,8 @@ export const accountFlows = (world: World): void => {
     const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
     expect(await unlink.getAttribute('aria-disabled')).toBe('true')
     await page.getByText('This is your only sign-in method').waitFor()
+    // Every page says it, until there is one.
+    await page.getByRole('link', { name: 'Add a second way in' }).waitFor()
     await unlink.click({ force: true })
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
@@ -23,6 +28,7 @@ export const accountFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
     await page.getByText('Wallet linked').waitFor()
+    await page.getByRole('link', { name: 'Add a second way in' }).waitFor({ state: 'detached' })
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
     // Not the wallet that started this session, because unlinking it would end the session.
@@ -31,6 +37,40 @@ export const accountFlows = (world: World): void => {
     await page.getByText('Wallet unlinked').waitFor()
     await page.getByText('This is your only sign-in method').waitFor()
     expect(complaints).toEqual([])
+  })
+
+  test('before a wallet is unlinked, the mandates and approvals that end with it are counted, in every workspace', async () => {
+    const team = await createTeam(world.service)
+    const { owner } = team
+    const [member] = [await team.join('member', 'Amina Otieno'), await team.join('approver', 'Njeri Mwangi')]
+    const rules = { name: 'Two people', approval_threshold_minor: '100000', required_approval_count: 2 }
+    await team.within(owner).post('/v1/spending-policies', rules)
+    const payee = await newBeneficiary(team.within(member), { display_name: 'Mill' })
+    const asked = await team.within(member).post('/v1/payments', { beneficiary_id: payee, amount_minor: '450000' })
+    const second = newWallet()
+    const linked = await walletMessage(world.service.api, second)
+    const proof = { provider: 'wallet', message: linked, signature: await second.signMessage({ message: linked }) }
+    await owner.api.post('/v1/accounts/me/identities', proof)
+    await createMandate(world.service, second, { description: 'Catering', max_total_minor: '2000000' })
+    const { message } = (await world.service.api.get(`/v1/approvals/${asked.body.approval_id}/message?decision=approve`)).body
+    const signed = { decision: 'approve', signature: await second.signMessage({ message }) }
+    await world.service.api.post(`/v1/approvals/${asked.body.approval_id}/decide-by-signature`, signed)
+    const { page, close } = await visitAs(world, owner)
+    await page.goto('/account')
+    // The newest is the last: the first one holds neither.
+    await page.getByRole('button', { name: 'Unlink Wallet' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Reading what it signed…').waitFor({ state: 'detached' })
+    expect(await dialog.getByText(/mandate|approval of a payment/).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Unlink Wallet' }).last().click()
+    await dialog.getByText('1 mandate in force was signed with it and will be revoked.').waitFor()
+    await dialog.getByText('1 approval of a payment not sent yet will be void: it needs another one.').waitFor()
+    await dialog.getByRole('button', { name: 'Unlink' }).click()
+    await page.getByText('Wallet unlinked').waitFor()
+    const approval = (await team.within(owner).get(`/v1/approvals/${asked.body.approval_id}`)).body
+    expect([approval.approvals_given, approval.decisions[0].voided_at === null]).toEqual([0, false])
+    await close()
   })
 
   test("another person's wallet is not linked; another address of the same wallet can be chosen", async () => {

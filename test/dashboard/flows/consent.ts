@@ -28,7 +28,13 @@ export const consentFlows = (world: World): void => {
     await page.getByText('127.0.0.1:9876').waitFor()
     await page.getByText('The app runs on this computer').waitFor()
     await page.getByText('Unverified app').waitFor()
+    const terms = page.locator('.facts')
+    await terms.getByText('Make payments within its limits; see the account, its balance and history; see payments').waitFor()
+    await terms.getByText('Add beneficiaries, approve payments, raise its limits, change policies or sign-in methods').waitFor()
+    await terms.getByText(/^KES.1,000\.00 per payment, KES.3,000\.00 a day$/).waitFor()
+    await terms.getByText(/, or when you revoke it$/).waitFor()
     await page.getByLabel(/See payments/).uncheck()
+    await terms.getByText('Make payments within its limits; see the account, its balance and history', { exact: true }).waitFor()
     expect(await page.getByLabel('Daily limit').inputValue()).toBe('3000')
     await page.getByLabel('Daily limit').fill('1,500')
     await page.getByRole('button', { name: 'Allow Shopping agent' }).click()
@@ -97,7 +103,9 @@ export const consentFlows = (world: World): void => {
     const ask = async () => {
       const pkce = newPkce()
       await page.goto(authorizePath(client, pkce, { scope: 'payment.create' }))
-      await page.getByRole('heading', { name: /Buyer wants to pay/ }).waitFor()
+      // What this page suggests is never shown as what the app asked for.
+      await page.getByRole('heading', { name: 'Buyer wants to pay from Personal', exact: true }).waitFor()
+      await page.getByText('suggested by this page: the app asked for none').waitFor()
       return pkce
     }
     const agree = async (pkce: ReturnType<typeof newPkce>) => {
@@ -116,6 +124,27 @@ export const consentFlows = (world: World): void => {
     expect(Object.keys(unlimited.spending_controls).filter((name) => name.includes('limit'))).toEqual([])
     const days = (Date.parse(unlimited.expires_at) - Date.now()) / 86_400_000
     expect(Math.round(days)).toBe(7)
+    await close()
+  })
+
+  test('on a phone the answer is in view at once, and what moves money or changes rules is never folded away', async () => {
+    const { api } = world.service
+    const client = await registerClient(api, { client_name: 'Bookkeeper' })
+    const { page, close } = await visitAs(world, await signIn(api), { width: 360, height: 640 })
+    const scope =
+      'account.read payment.read payment.create beneficiary.read beneficiary.manage policy.read policy.create approval.read mandate.read topup.read'
+    await page.goto(authorizePath(client, newPkce(), { scope }))
+    await page.getByRole('heading', { name: 'Bookkeeper wants to pay from Personal' }).waitFor()
+    for (const name of ['Allow Bookkeeper', 'Deny']) {
+      const box = await page.getByRole('button', { name }).boundingBox()
+      expect(box && box.y >= 0 && box.y + box.height <= 640, name).toBe(true)
+    }
+    const shown = async (label: RegExp) => page.getByLabel(label).isVisible()
+    expect([await shown(/^Make payments/), await shown(/^Add, change and archive beneficiaries/)]).toEqual([true, true])
+    expect(await shown(/^See mandates/)).toBe(false)
+    await page.getByText('The first payment to each beneficiary that it adds waits for you.').waitFor()
+    await page.getByLabel('New beneficiaries').selectOption({ index: 1 })
+    await page.getByText('It pays beneficiaries that it adds itself without asking you.').waitFor()
     await close()
   })
 }

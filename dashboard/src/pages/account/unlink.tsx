@@ -1,41 +1,89 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
-import { mandatesQuery } from '../../api/queries.ts'
+import { inWorkspace } from '../../api/in-workspace.ts'
+import { workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { useSession } from '../../shell/session.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { providerNames } from '../../ui/provider-mark.tsx'
 import { identityName } from './identity-name.ts'
 
-/** Mandates in force that this wallet signed, among the newest ones. */
-const useSignedMandates = ({ provider, subject }: Schemas['Identity']): number => {
-  const { can } = useSession()
-  const { data } = useInfiniteQuery({ ...mandatesQuery, enabled: provider === 'wallet' && can('mandate.read') })
-  const mandates = data?.pages.flatMap((page) => page.data) ?? []
-  return mandates.filter(({ status, signer }) => status === 'active' && signer.toLowerCase() === subject.toLowerCase()).length
+type Relying = { mandates: number; decisions: number; isPending: boolean }
+
+/**
+ * What ends with a wallet, in every workspace: mandates in force that it signed, and approvals that it gave to payments that are not sent
+ * yet, among the newest of each.
+ */
+const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
+  const isWallet = provider === 'wallet'
+  const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
+  const isSigner = (signer: string | null) => signer?.toLowerCase() === subject.toLowerCase()
+  const read = workspaces?.data.map(({ workspace }) => workspace.id) ?? []
+  return useQueries({
+    queries: isWallet ? read.map((id) => signedInQuery(id)) : [],
+    combine: (results) => {
+      const all = results.flatMap(({ data }) => (data ? [data] : []))
+      return {
+        mandates: all.flatMap(({ mandates }) => mandates).filter(({ status, signer }) => status === 'active' && isSigner(signer))
+          .length,
+        decisions: all
+          .flatMap(({ approvals }) => approvals)
+          .flatMap(({ decisions }) => decisions)
+          .filter(({ decision, signer, voided_at: voided }) => decision === 'approve' && voided === null && isSigner(signer))
+          .length,
+        isPending: isWallet && (!workspaces || results.some(({ isPending }) => isPending)),
+      }
+    },
+  })
 }
 
+const notSent = ({ payment, batch }: Schemas['Approval']): boolean =>
+  ['pending_approval', 'scheduled'].includes((payment ?? batch)?.status ?? '')
+
+/** What was signed in a workspace: its mandates, and the approvals of what is not sent yet. */
+const signedInQuery = (workspaceId: string) => ({
+  queryKey: ['signed', workspaceId],
+  queryFn: async () => {
+    const read = (status: 'pending' | 'approved') =>
+      call(api.GET('/v1/approvals', { params: { query: { status, limit: 100 } }, ...inWorkspace(workspaceId) }))
+    const [mandates, pending, approved] = await Promise.all([
+      call(api.GET('/v1/intent-mandates', { params: { query: { limit: 100 } }, ...inWorkspace(workspaceId) })),
+      read('pending'),
+      read('approved'),
+    ])
+    return { mandates: mandates.data, approvals: [...pending.data, ...approved.data].filter(notSent) }
+  },
+  // What was signed a moment ago counts too.
+  staleTime: 0,
+})
+
 export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; onClose: () => void }) => {
-  const mandates = useSignedMandates(identity)
+  const { mandates, decisions, isPending } = useRelying(identity)
   return (
     <Confirm
       title={`Unlink ${identityName(identity)}?`}
       action="Unlink"
       change={() => call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id } } }))}
       announcement={() => `${providerNames[identity.provider]} unlinked`}
-      outdates={['account']}
+      outdates={['account', 'mandates', 'approvals', 'inbox']}
       onClose={onClose}
     >
       <p>
         It will no longer sign you in{identity.provider === 'wallet' && ', and its signature can no longer decide approvals'}.
         Browsers signed in with it are signed out. Your other sign-in methods stay.
       </p>
+      {isPending && <p>Reading what it signed…</p>}
       {mandates > 0 && (
         <p>
-          {countWords(mandates, 'mandate in force was', 'mandates in force were')} signed with it in this workspace, and will be
-          revoked. <Link href="/mandates">See mandates</Link>
+          {countWords(mandates, 'mandate in force was', 'mandates in force were')} signed with it and will be revoked.{' '}
+          <Link href="/mandates">See mandates</Link>
+        </p>
+      )}
+      {decisions > 0 && (
+        <p>
+          {countWords(decisions, 'approval of a payment', 'approvals of payments')} not sent yet will be void:{' '}
+          {decisions === 1 ? 'it needs' : 'they need'} another one. <Link href="/approvals">See approvals</Link>
         </p>
       )}
     </Confirm>

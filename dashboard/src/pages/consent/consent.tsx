@@ -5,6 +5,7 @@ import { api, call } from '../../api/client.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { now } from '../../lib/clock.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { isPowerful } from '../../lib/permission-words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { useSignOut } from '../../shell/sign-out.ts'
@@ -12,8 +13,9 @@ import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { controlsOf, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
+import { controlsOf, hasAmount, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
+import { ConsentTerms } from './consent-terms.tsx'
 import { RequestSummary } from './request-summary.tsx'
 
 type Authorization = Schemas['OAuthAuthorization']
@@ -70,20 +72,41 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
               permissions: chosen,
               spending_controls: controls ?? {},
               workspace_id: place,
-              ...(days && { expires_at: new Date(openedAt + Number(days) * dayMs).toISOString() }),
+              ...(endsAt && { expires_at: endsAt }),
             },
       ),
     onSuccess: ({ redirect_to: to }) => location.assign(to),
   })
   const from = places.find(({ id }) => id === place)?.name ?? workspace.name
+  // What the app asked for itself: what this page suggests or the person changes stands in the lines below.
+  const amounts = hasAmount(authorization.spending_controls)
   const sentence = pays
-    ? `${authorization.client.name} wants to pay ${controls ? spendingWords(controls, currency) : 'from your balance'}${controls ? ` from ${from}` : ''}`
+    ? `${authorization.client.name} wants to pay ${amounts ? `${spendingWords(authorization.spending_controls, currency)} ` : ''}from ${from}`
     : `${authorization.client.name} wants access to ${from}`
+  const endsAt = days ? new Date(openedAt + Number(days) * dayMs).toISOString() : null
+  const offered = authorization.scopes.filter((scope) => held.includes(scope))
+  const [sensitive, further] = [offered.filter(isPowerful), offered.filter((permission) => !isPowerful(permission))]
   const busy = answer.isPending || answer.isSuccess
   const ready = chosen.length > 0 && controls !== null
   return (
     <Form className="stack" ready={ready} busy={busy} onSubmit={() => answer.mutate('approve')}>
       <RequestSummary authorization={authorization} sentence={sentence} />
+      <ConsentTerms chosen={chosen} controls={controls} requested={amounts} currency={currency} endsAt={endsAt} />
+      {sensitive.length > 0 && (
+        <fieldset className="stack-s">
+          <legend className="strong">Sensitive permissions</legend>
+          <PermissionChecks offered={sensitive} chosen={chosen} onChange={setPermissions} />
+        </fieldset>
+      )}
+      {pays && (
+        <SpendChoice
+          value={spending}
+          onChange={setSpending}
+          currency={currency}
+          error={answer.error}
+          {...(authorization.spending_controls && { requested: authorization.spending_controls })}
+        />
+      )}
       <div className="columns">
         <SelectField
           label="Workspace"
@@ -99,33 +122,33 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
           error={fieldError(answer.error, 'expires_at')}
         />
       </div>
-      {pays && (
-        <SpendChoice
-          value={spending}
-          onChange={setSpending}
-          currency={currency}
-          error={answer.error}
-          {...(authorization.spending_controls && { requested: authorization.spending_controls })}
-        />
+      {further.length > 0 && (
+        <details open={further.length <= 4}>
+          <summary className="strong">
+            {countWords(further.length, sensitive.length > 0 ? 'other permission' : 'permission')}
+          </summary>
+          <PermissionChecks offered={further} chosen={chosen} onChange={setPermissions} />
+        </details>
       )}
-      <details open={chosen.length <= 4}>
-        <summary className="strong">{countWords(chosen.length, 'permission')}</summary>
-        <PermissionChecks
-          offered={authorization.scopes.filter((scope) => held.includes(scope))}
-          chosen={chosen}
-          onChange={setPermissions}
-        />
-      </details>
-      <Failure error={answer.error} />
-      <div className="stack-s">
-        <Button type="submit" variant="primary" size="large" wide busy={busy && answer.variables === 'approve'} disabled={!ready}>
-          Allow {authorization.client.name}
-        </Button>
-        <Button size="large" wide busy={busy && answer.variables === 'deny'} onClick={() => answer.mutate('deny')}>
-          Deny
-        </Button>
-      </div>
       <SignedInAs />
+      <div className="consent-bar">
+        <Failure error={answer.error} />
+        <div className="consent-answers">
+          <Button size="large" wide busy={busy && answer.variables === 'deny'} onClick={() => answer.mutate('deny')}>
+            Deny
+          </Button>
+          <Button
+            type="submit"
+            variant="primary"
+            size="large"
+            wide
+            busy={busy && answer.variables === 'approve'}
+            disabled={!ready}
+          >
+            Allow {authorization.client.name}
+          </Button>
+        </div>
+      </div>
     </Form>
   )
 }
@@ -140,7 +163,7 @@ const SignedInAs = () => {
       <button type="button" className="link-button" onClick={() => signOut.mutate()}>
         Not you?
       </button>{' '}
-      You can revoke access at any time under Developers, Agents.
+      You can revoke access at any time under Agents.
     </p>
   )
 }

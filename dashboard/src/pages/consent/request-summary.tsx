@@ -19,14 +19,17 @@ export const RequestSummary = ({ authorization, sentence }: Props) => {
         {verified ? <Badge tone="good">{`Verified: ${client.verified_host}`}</Badge> : <Badge tone="warn">Unverified app</Badge>}
       </div>
       <h1 className="consent-sentence">{sentence}</h1>
-      {!verified && (
-        <Notice tone="warn" title="This app’s name is not verified">
-          <p className="quiet">Any program can use this name. Continue only if you started this yourself, just now.</p>
+      {local && (
+        <Notice
+          tone="warn"
+          title={verified ? 'The app runs on this computer' : 'The app runs on this computer, and its name is not verified'}
+        >
+          <p className="quiet">Any program here could pretend to be it. Continue only if you just started it.</p>
         </Notice>
       )}
-      {local && (
-        <Notice tone="warn" title="The app runs on this computer">
-          <p className="quiet">Any program here could pretend to be it. Continue only if you just started it.</p>
+      {!verified && !local && (
+        <Notice tone="warn" title="This app’s name is not verified">
+          <p className="quiet">Any program can use this name. Continue only if you started this yourself, just now.</p>
         </Notice>
       )}
       {host && (
