@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -50,6 +50,11 @@ const build = async (sourcesHash: string): Promise<void> => {
   const outDir = `${built}.${process.pid}`
   await bundle(outDir)
   await compress(join(outDir, 'assets'))
+  // The face's licence travels with it.
+  await copyFile(
+    join(root, 'node_modules', '@fontsource-variable', 'geist', 'LICENSE'),
+    join(outDir, 'assets', 'geist-license.txt'),
+  )
   await writeFile(join(outDir, 'sources.sha256'), sourcesHash)
   // Moved to its place when it is complete: another process may be serving the build before it.
   await rm(built, { recursive: true, force: true })

@@ -1,8 +1,6 @@
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { AccountPage } from './pages/account/account-page.tsx'
-import { AgentPage } from './pages/agents/agent-page.tsx'
-import { AgentsPage } from './pages/agents/agents-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
@@ -12,7 +10,6 @@ import { NewBeneficiaryPage } from './pages/beneficiaries/new-beneficiary-page.t
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { DevicePage } from './pages/consent/device-page.tsx'
 import { KeysPage } from './pages/developers/keys-page.tsx'
-import { NewKeyPage } from './pages/developers/new-key-page.tsx'
 import { HistoryPage } from './pages/history/history-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
@@ -22,7 +19,6 @@ import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
-import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -35,6 +31,10 @@ const ReconciliationPage = later(async () => (await import('./pages/reconciliati
 const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
 const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
 const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
+const AgentPage = later(async () => (await import('./pages/agents/agent-page.tsx')).AgentPage)
+const AgentsPage = later(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
+const NewKeyPage = later(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
+const ActivityPage = later(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)
 const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
 const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
 const NotificationsPage = later(async () => (await import('./pages/account/notifications-page.tsx')).NotificationsPage)

@@ -31,7 +31,7 @@ const pages = [
 ]
 
 const yearSeconds = 31_536_000
-const hasHash = /-[\w-]{8}\.(js|css)(\.\w+)?$/
+const hasHash = /-[\w-]{8}\.(js|css|woff2)(\.\w+)?$/
 
 /** A program that forgot /v1 must get an error, not a page. */
 const isProgram = (request: FastifyRequest): boolean => {

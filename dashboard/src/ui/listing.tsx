@@ -1,5 +1,5 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { SkeletonRows } from './layout.tsx'
@@ -14,6 +14,13 @@ type ListingProps<Item> = {
   /** Show the first page only, without a button for more. */
   whole?: boolean
   children: (items: Item[]) => ReactNode
+}
+
+/** Rows that are there from the first do not move: only those that arrive, and badges that change, while the list is looked at. */
+export const LiveRows = ({ children }: { children: ReactNode }) => {
+  const [live, setLive] = useState(false)
+  useEffect(() => setLive(true), [])
+  return <div className={live ? 'live-rows' : undefined}>{children}</div>
 }
 
 /** A paged list in each of its states: loading, failed, empty, with more pages. */
@@ -35,7 +42,7 @@ export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children
   return (
     <>
       {failure}
-      {children(items)}
+      <LiveRows>{children(items)}</LiveRows>
       {query.hasNextPage && !whole && (
         <div className="card-footer">
           <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

@@ -1,14 +1,10 @@
-import { encode } from 'uqr'
+import { lazy, Suspense } from 'react'
 
-const border = 2
+// Few visits need one, so what draws it comes when one does.
+const QrImage = lazy(async () => ({ default: (await import('./qr-image.tsx')).QrImage }))
 
-/** Dark on white in either theme: cameras expect it so. */
-export const QrCode = ({ text, label }: { text: string; label: string }) => {
-  const { data, size } = encode(text, { ecc: 'M', border })
-  const dark = data.flatMap((row, y) => row.flatMap((on, x) => (on ? [`M${x} ${y}h1v1h-1z`] : [])))
-  return (
-    <svg className="qr-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shapeRendering="crispEdges">
-      <path d={dark.join('')} />
-    </svg>
-  )
-}
+export const QrCode = (props: { text: string; label: string }) => (
+  <Suspense fallback={<span className="qr-code" aria-hidden="true" />}>
+    <QrImage {...props} />
+  </Suspense>
+)

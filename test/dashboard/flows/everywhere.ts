@@ -26,6 +26,23 @@ export const everywhere = (world: World): void => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  test('text is set in the service’s own face, in figures of one width', async () => {
+    const { page } = await shared.at('/account')
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    const widths = await page.evaluate<
+      number[]
+    >(`document.fonts.ready.then(() => ['1111111111', '0000000000', '8888888888'].map((text) => {
+      const element = document.querySelector('main').appendChild(document.createElement('span'))
+      element.textContent = text
+      const { width } = element.getBoundingClientRect()
+      element.remove()
+      return width
+    }))`)
+    expect(new Set(widths).size).toBe(1)
+    expect(await page.evaluate(`document.fonts.check('14px "Geist Variable"')`)).toBe(true)
+    expect(await page.evaluate('[...document.fonts].map(({ status }) => status)')).toEqual(['loaded'])
+  })
+
   test('a broken connection is shown above the page, and what was missed appears when it is back', async () => {
     const { page, context, person } = await shared.at('/account')
     await page.getByRole('heading', { name: 'Account' }).waitFor()
@@ -37,22 +54,27 @@ export const everywhere = (world: World): void => {
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
   })
 
-  test('the compressed script that every page begins with has at most 150 KB, what one page alone needs 40 KB, and none of it is inline', async () => {
+  test('the compressed script and style that every page begins with have at most 160 KB, what single pages need 65 KB, the face 40 KB, and none of it is inline', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
     // Only a development build of React contains this.
     for (const name of scripts) expect(readFileSync(`${assets}/${name}`, 'utf8')).not.toContain('jsxDEV')
     const page = await world.service.api.get('/')
     const sizeOf = (names: string[]) => names.reduce((sum, name) => sum + readFileSync(`${assets}/${name}.br`).length, 0)
-    const first = scripts.filter((name) => page.text.includes(name))
-    expect(sizeOf(first)).toBeLessThanOrEqual(150 * 1024)
-    expect(sizeOf(scripts.filter((name) => !first.includes(name)))).toBeLessThanOrEqual(40 * 1024)
+    const first = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name) && page.text.includes(name))
+    expect(first.length).toBeGreaterThanOrEqual(2)
+    expect(sizeOf(first)).toBeLessThanOrEqual(160 * 1024)
+    expect(sizeOf(scripts.filter((name) => !first.includes(name)))).toBeLessThanOrEqual(65 * 1024)
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/i)
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
     const [, asset = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page.text) ?? []
     const served = await world.service.api.get(asset, { headers: { 'accept-encoding': 'br' } })
     expect(served.headers.get('cache-control')).toContain('immutable')
     expect(served.headers.get('content-encoding')).toBe('br')
+    const [, face = ''] = /href="(\/assets\/[^"]+\.woff2)"/.exec(page.text) ?? []
+    const font = await world.service.api.get(face)
+    expect(font.headers.get('cache-control')).toContain('immutable')
+    expect(Number(font.headers.get('content-length'))).toBeLessThanOrEqual(40 * 1024)
     expect((await world.service.api.get('/assets/none.js')).status).toBe(404)
     expect((await world.service.api.get('/v1/none')).body.error).toBe('not_found')
   })

@@ -84,7 +84,7 @@ export const AgentsPage = () => {
         <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} refusedToday={refusedToday} />
       )}
       {others.length > 0 && <Cards title="Of other members" agents={others} refusedToday={refusedToday} />}
-      <ConnectAgent />
+      {!isPending && <ConnectAgent />}
       {stopping && <StopAll agents={stoppable} manages={manages} onClose={() => setStopping(false)} />}
     </div>
   )

@@ -13,7 +13,7 @@ import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, LiveRows } from '../../ui/listing.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import { subjectWords } from './decided-words.ts'
 import { InboxRow } from './inbox-row.tsx'
@@ -62,18 +62,20 @@ const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
       )}
       {items.length > 1 && <SelectionBar review={review} items={items} />}
       {items.length > 0 && (
-        <ul className="rows">
-          {items.map((item) => (
-            <li key={item.approval.id}>
-              <InboxRow
-                item={item}
-                people={people}
-                named={several}
-                check={items.length > 1 && <Tick item={item} review={review} />}
-              />
-            </li>
-          ))}
-        </ul>
+        <LiveRows>
+          <ul className="rows">
+            {items.map((item) => (
+              <li key={item.approval.id}>
+                <InboxRow
+                  item={item}
+                  people={people}
+                  named={several}
+                  check={items.length > 1 && <Tick item={item} review={review} />}
+                />
+              </li>
+            ))}
+          </ul>
+        </LiveRows>
       )}
       {review.deciding && (
         <DecideDialog
