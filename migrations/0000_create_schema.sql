@@ -1005,6 +1005,7 @@ CREATE INDEX "beneficiaries_made_by" ON "beneficiaries" USING btree ("created_by
 CREATE INDEX "beneficiaries_changed_by" ON "beneficiaries" USING btree ("changed_by_grant_id","id") WHERE "beneficiaries"."changed_by_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "beneficiaries_proposed" ON "beneficiaries" USING btree ("workspace_id","id") WHERE "beneficiaries"."confirmed_at" is null;--> statement-breakpoint
 CREATE INDEX "beneficiaries_name_checks" ON "beneficiaries" USING btree ("name_check_due_at") WHERE "beneficiaries"."name_check_due_at" is not null;--> statement-breakpoint
+CREATE INDEX "beneficiaries_other_name" ON "beneficiaries" USING btree ("workspace_id","id") WHERE "beneficiaries"."verification" = 'no_match' and "beneficiaries"."archived_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_account_key" ON "payees" USING btree ("paybill_id","reference_key") WHERE "payees"."paybill_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "deposits_receipt_key" ON "deposits" USING btree ("provider","receipt");--> statement-breakpoint

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recordSuspense } from '../../src/modules/suspense/service.ts'
+import { startAdministered } from '../admin/administrators.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
 
 let service: TestService
+let admin: Person
 beforeAll(async () => {
-  service = await startService()
+  ;({ service, admin } = await startAdministered())
 })
 afterAll(() => service.close())
 
@@ -61,4 +64,52 @@ test('what needs a person is read at once: unknown, repeated and refused payment
   expect((await service.api.get('/v1/payments/attention')).status).toBe(401)
   service.clock.advance(25 * 60 * minute)
   expect((await attention()).needs.map(({ kind }: { kind: string }) => kind)).not.toContain('repeated_payments')
+})
+
+test('a payee whose number is registered under another name needs a person until it is renamed or archived', async () => {
+  const person = await signIn(service.api)
+  const needs = async (api = person.api) => (await api.get('/v1/payments/attention')).body.needs
+  const known = async (display_name: string) => {
+    const id = await newBeneficiary(person.api, { destination: '254722100001', display_name })
+    await service.settle()
+    return id
+  }
+  await known('Wanjiru Kamau')
+  expect(await needs()).toEqual([])
+  const landlord = await known('Landlord')
+  const plumber = await known('Plumber')
+  expect(await needs()).toEqual([
+    {
+      kind: 'names_differ',
+      count: 2,
+      beneficiary: { id: plumber, display_name: 'Plumber' },
+      reported_name: 'WANJIRU N**** K****',
+    },
+  ])
+  const named = await person.api.get('/v1/beneficiaries?verification=no_match')
+  expect(named.body.data.map(({ id }: { id: string }) => id)).toEqual([plumber, landlord])
+  expect((await person.api.get('/v1/beneficiaries?verification=other')).status).toBe(400)
+  // A key that reads payments but not payees learns no payee's name by this.
+  const reader = await createKey(person, { name: 'Reader', permissions: ['payment.read'] })
+  expect(await needs(reader.api)).toEqual([])
+  await person.api.delete(`/v1/beneficiaries/${plumber}`)
+  expect(await needs()).toMatchObject([{ count: 1, beneficiary: { id: landlord } }])
+  await person.api.patch(`/v1/beneficiaries/${landlord}`, { legal_name: 'Wanjiru Kamau' })
+  await service.settle()
+  expect(await needs()).toEqual([])
+})
+
+test('money in suspense needs a signed-in administrator of the service, and no one else', async () => {
+  const needs = async (api: Person['api']) => (await api.get('/v1/payments/attention')).body.needs
+  expect(await needs(admin.api)).toEqual([])
+  const at = await service.deps.db.transaction(async (tx) => {
+    const finding = { rail: 'MPESA', direction: 'in', reason: 'not_in_our_books', amountMinor: 500n } as const
+    for (const receipt of ['FIRST', 'SECOND'])
+      await recordSuspense(tx, service.deps, { ...finding, receipt, book: true, alerted: true, at: tx.at })
+    return tx.at.toISOString()
+  })
+  expect(await needs(admin.api)).toEqual([{ kind: 'deposits_in_suspense', count: 2, amount_minor: '1000', oldest_at: at }])
+  const key = await createKey(admin, { name: 'Reader' })
+  expect(await needs(key.api)).toEqual([])
+  expect(await needs((await signIn(service.api)).api)).toEqual([])
 })

@@ -272,6 +272,9 @@ describe('the audit log of a workspace', () => {
     expect(actionsOf(await log(key, `?created_after=${began}&action=workspace.update`))).toEqual(['workspace.update'])
     const first = await log(team.owner, '?limit=1')
     expect(actionsOf(await log(team.owner, `?limit=1&cursor=${first.body.next_cursor}`))).toEqual(['api_key.create'])
+    const ofKey = await log(team.owner, `?subject_id=${key.grantId}`)
+    expect(actionsOf(ofKey)).toEqual(['grant.create'])
+    expect((await log(team.owner, '?subject_id=x')).status).toBe(400)
     expect((await log(team.owner, '?actr=x')).status).toBe(400)
   })
 

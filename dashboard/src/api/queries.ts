@@ -168,24 +168,23 @@ export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject')
     queryFn: () => call(api.GET('/v1/approvals/{id}/message', { params: { path: { id }, query: { decision } } })),
   })
 
-export const beneficiariesQuery = infiniteQueryOptions({
-  queryKey: ['beneficiaries'],
-  queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/beneficiaries', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
-  ...pages,
-})
-/** What one key or agent created or renamed. */
-export const madeByQuery = (grantId: string) =>
+export type BeneficiaryFilters = {
+  q?: string | undefined
+  confirmation?: 'proposed' | undefined
+  verification?: 'no_match' | undefined
+  made_by_grant_id?: string | undefined
+}
+/** The service searches: a workspace may have thousands. */
+export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
   infiniteQueryOptions({
-    queryKey: ['beneficiaries', 'made-by', grantId],
+    queryKey: ['beneficiaries', 'list', filters, limit],
     queryFn: ({ pageParam }) =>
-      call(
-        api.GET('/v1/beneficiaries', {
-          params: { query: parametersOf({ limit: 100, cursor: pageParam, made_by_grant_id: grantId }) },
-        }),
-      ),
+      call(api.GET('/v1/beneficiaries', { params: { query: parametersOf({ ...filters, limit, cursor: pageParam }) } })),
+    placeholderData: keepPreviousData,
     ...pages,
   })
+/** What one key or agent created or renamed. */
+export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId }, 100)
 const readBeneficiaries = (query: Query<'/v1/beneficiaries', 'get'>) => call(api.GET('/v1/beneficiaries', { params: { query } }))
 export const newestBeneficiariesQuery = queryOptions({
   queryKey: ['beneficiaries', 'newest'],
@@ -211,6 +210,18 @@ export const policiesQuery = (status: 'active' | 'all') =>
     queryKey: ['policies', status],
     queryFn: ({ pageParam }) =>
       call(api.GET('/v1/spending-policies', { params: { query: parametersOf({ status, limit: 100, cursor: pageParam }) } })),
+    ...pages,
+  })
+/** The policies that one key or agent created or changed. A workspace has at most a hundred that are active. */
+export const policiesMadeByQuery = (grantId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['policies', 'made-by', grantId],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.GET('/v1/spending-policies', {
+          params: { query: parametersOf({ made_by_grant_id: grantId, status: 'all' as const, limit: 100, cursor: pageParam }) },
+        }),
+      ),
     ...pages,
   })
 export const policyQuery = (id: string) =>
@@ -250,6 +261,17 @@ export const grantQuery = (id: string) =>
     queryKey: ['grant', id],
     queryFn: () => call(api.GET('/v1/accounts/me/grants/{id}', { params: { path: { id } } })),
   })
+/** What changed about one's own keys and agents. */
+export const grantEventsQuery = infiniteQueryOptions({
+  queryKey: ['grants', 'events'],
+  queryFn: ({ pageParam }) =>
+    call(
+      api.GET('/v1/notifications', {
+        params: { query: parametersOf({ type: one('grant.*' as const), limit: 100, cursor: pageParam }) },
+      }),
+    ),
+  ...pages,
+})
 export const eventsQuery = infiniteQueryOptions({
   queryKey: ['events'],
   queryFn: ({ pageParam }) =>
@@ -283,6 +305,7 @@ export const invitationsQuery = infiniteQueryOptions({
 export type AuditFilters = {
   action?: string | undefined
   actor?: string | undefined
+  subject_id?: string | undefined
   created_after?: string | undefined
   created_before?: string | undefined
 }

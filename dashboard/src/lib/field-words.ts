@@ -1,5 +1,6 @@
 import type { PolicyWireField } from '../../../src/policy/fields.ts'
 import { railFacts, rails } from './rails.ts'
+import { fullTime } from './time.ts'
 
 const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   per_payment_limit_minor: 'the per-payment limit',
@@ -39,9 +40,9 @@ const names: readonly (readonly [field: string, words: string])[] = [
   ['valid_from', 'the start date'],
 ]
 
-/** A message of the service with labels in place of field names. */
+/** A message of the service with labels in place of field names, and times in the workspace's zone. */
 export const plainWords = (message: string): string =>
   [...Object.entries(ofPolicy), ...names, ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(
     (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
-    message,
+    message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, fullTime),
   )

@@ -12,13 +12,17 @@ export const useFilters = (apart: readonly string[] = []) => {
       },
       { replace: true },
     )
+  const put = (next: URLSearchParams, name: string, value: string) => {
+    if (value === '') next.delete(name)
+    else next.set(name, value)
+  }
   const names = [...params.keys()].filter((name) => !apart.includes(name))
   return {
     get: (name: string) => params.get(name),
-    set: (name: string, value: string) =>
+    set: (name: string, value: string) => change((next) => put(next, name, value)),
+    setAll: (values: Readonly<Record<string, string>>) =>
       change((next) => {
-        if (value === '') next.delete(name)
-        else next.set(name, value)
+        for (const [name, value] of Object.entries(values)) put(next, name, value)
       }),
     any: names.length > 0,
     count: names.length,

@@ -28,7 +28,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   beneficiary: ['beneficiaries', 'beneficiary'],
   policy: ['policies', 'policy'],
   api_key: ['api-keys', 'api-key', 'grants', 'grant'],
-  grant: ['grants', 'grant', 'api-keys', 'api-key'],
+  grant: ['grants', 'grant', 'api-keys', 'api-key', 'audit'],
   identity: ['account'],
   passkey: ['passkeys'],
   session: ['sessions'],

@@ -92,6 +92,9 @@ export const beneficiaries = pgTable(
     index('beneficiaries_changed_by').on(t.changedByGrantId, t.id).where(sql`${t.changedByGrantId} is not null`),
     index('beneficiaries_proposed').on(t.workspaceId, t.id).where(sql`${t.confirmedAt} is null`),
     index('beneficiaries_name_checks').on(t.nameCheckDueAt).where(sql`${t.nameCheckDueAt} is not null`),
+    index('beneficiaries_other_name')
+      .on(t.workspaceId, t.id)
+      .where(sql`${t.verification} = 'no_match' and ${t.archivedAt} is null`),
     check('beneficiaries_verification_check', oneOf(t.verification, verificationStatuses)),
     check('beneficiaries_rail_check', oneOf(t.paymentRail, railNames)),
     check(

@@ -53,6 +53,7 @@ const ofWorkspace = prepare(
   {
     workspaceId: 'uuid',
     accountId: 'uuid?',
+    subjectId: 'uuid?',
     action: 'text?',
     beginning: 'text?',
     createdAfter: 'timestamptz?',
@@ -70,6 +71,7 @@ const ofWorkspace = prepare(
           eq(auditLog.workspaceId, at.workspaceId),
           notOfAccounts,
           at.accountId && eq(auditLog.accountId, at.accountId),
+          at.subjectId && eq(auditLog.subjectId, at.subjectId),
           at.action && eq(auditLog.action, at.action),
           at.beginning && like(auditLog.action, at.beginning),
           at.createdAfter && gt(auditLog.at, at.createdAfter),
@@ -85,12 +87,13 @@ const ofWorkspace = prepare(
 export const listWorkspaceAudit = (
   db: Db,
   workspaceId: Uuid,
-  { action, actor, created_after, created_before }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  { action, actor, subject_id, created_after, created_before }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
   page: PageRequest,
 ): Promise<AuditRecord[]> =>
   db.run(ofWorkspace, {
     workspaceId,
     accountId: actor,
+    subjectId: subject_id,
     ...(action?.endsWith('.') ? { beginning: beginningWith(action) } : { action }),
     createdAfter: created_after,
     createdBefore: created_before,

@@ -40,6 +40,9 @@ export const FindWorkspaceAudit = PageQuery.extend({
     .optional()
     .meta({ description: 'One action, or with a final `.` all that begin with it: `payment.`' }),
   actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
+  subject_id: AnyId.optional().meta({
+    description: 'What was done to this: the id of a key’s or an agent’s grant, a policy, a payee.',
+  }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

@@ -39,6 +39,7 @@ export type BeneficiaryFilter = {
   includeArchived: boolean
   rail: BeneficiaryRecord['paymentRail'] | undefined
   confirmation: (typeof confirmations)[number] | undefined
+  verification: BeneficiaryRecord['verification'] | undefined
   /** The grant that created or renamed them. */
   madeBy: Uuid | undefined
   /** Part of a name. */
@@ -54,6 +55,7 @@ const list = prepare(
     active: 'flag?',
     confirmed: 'flag?',
     proposed: 'flag?',
+    verification: 'text?',
     madeBy: 'uuid?',
     rail: 'text?',
     pattern: 'text?',
@@ -75,6 +77,7 @@ const list = prepare(
           at.active && isNull(beneficiaries.archivedAt),
           at.confirmed && isNotNull(beneficiaries.confirmedAt),
           at.proposed && isNull(beneficiaries.confirmedAt),
+          at.verification && eq(beneficiaries.verification, at.verification),
           at.madeBy && or(eq(beneficiaries.createdByGrantId, at.madeBy), eq(beneficiaries.changedByGrantId, at.madeBy)),
           at.rail && eq(beneficiaries.paymentRail, at.rail),
           at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
@@ -91,13 +94,14 @@ export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  { includeArchived, rail, confirmation, madeBy, text, ids, metadata }: BeneficiaryFilter,
+  { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }: BeneficiaryFilter,
 ): Promise<BeneficiaryRecord[]> =>
   db.run(list, {
     workspaceId,
     active: !includeArchived,
     confirmed: confirmation === 'confirmed',
     proposed: confirmation === 'proposed',
+    verification,
     madeBy,
     rail,
     pattern: text && containing(text),

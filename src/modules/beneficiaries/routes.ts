@@ -5,6 +5,7 @@ import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId, IdIn, Metadata } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
+import { verificationStatuses } from '../../lib/verification.ts'
 import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary } from './present.ts'
@@ -23,6 +24,9 @@ const Ids = z.preprocess(
 const ListQuery = PageQuery.extend({
   payment_rail: Beneficiary.shape.payment_rail.optional(),
   confirmation: z.enum(confirmations).optional(),
+  verification: z.enum(verificationStatuses).optional().meta({
+    description: 'What comparing the name with the one that the rail reports says: `no_match` lists those of another name.',
+  }),
   made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
   q: z.string().trim().min(1).max(100).optional().meta({ description: 'Part of the display name or of the legal name.' }),
   metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
@@ -70,8 +74,9 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const { status, payment_rail: rail, confirmation, made_by_grant_id: madeBy, q: text, id: ids, metadata } = request.query
-      const filter = { includeArchived: status === 'all', rail, confirmation, madeBy, text, ids, metadata }
+      const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = request.query
+      const { confirmation, verification, metadata } = others
+      const filter = { includeArchived: status === 'all', rail, confirmation, verification, madeBy, text, ids, metadata }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,

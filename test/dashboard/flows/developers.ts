@@ -3,6 +3,7 @@ import type { Json } from '../../harness/client.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
+import { createTeam } from '../team.ts'
 import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -126,6 +127,66 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
+  test('an agent’s page tells in plain words what it did, was refused and made, and what was changed about it and by whom', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const amina = await team.join('member', 'Amina Otieno')
+    const within = team.within(amina)
+    const bot = await createKey({ api: within }, { name: 'Invoice bot', spending_controls: { per_payment_limit_minor: '50000' } })
+    const made = await newBeneficiary(bot.api, { display_name: 'Kilimo Supplies' })
+    await team.within(team.owner).post(`/v1/beneficiaries/${made}/confirm`, {})
+    const second = await newBeneficiary(bot.api, { display_name: 'Mpya Traders' })
+    for (const amount_minor of ['30000', '31000', '32000'])
+      await bot.api.post('/v1/payments', { beneficiary_id: made, amount_minor })
+    await world.service.settle()
+    expect((await bot.api.post('/v1/payments', { beneficiary_id: made, amount_minor: '70000' })).status).toBe(403)
+    await within.patch(`/v1/accounts/me/grants/${bot.grantId}`, { spending_controls: { per_payment_limit_minor: '60000' } })
+    await team.owner.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    await amina.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+
+    // Its owner raises what was refused; what else changed is said as what happened.
+    const own = await visitAs(world, amina)
+    await own.page.goto(`/agents/${bot.grantId}`)
+    const mine = own.page.getByRole('list', { name: 'What it did' })
+    await mine.getByText(/Per-payment limit raised from KES\s500.00 to KES\s600.00$/).waitFor()
+    await mine.getByText(/Was refused KES\s700.00 to Kilimo Supplies/).waitFor()
+    await mine.getByRole('link', { name: /Raise limit to KES\s700/ }).waitFor()
+    expect(own.complaints).toEqual([])
+    await own.close()
+
+    // An owner of the workspace sees the same with who changed it, and settles what it made together.
+    const { page, complaints, close } = await visitAs(world, team.owner)
+    await page.goto(`/agents/${bot.grantId}`)
+    const list = page.getByRole('list', { name: 'What it did' })
+    await list.getByText(/Per-payment limit raised from KES\s500.00 to KES\s600.00 by Amina Otieno/).waitFor()
+    await list.getByText(/Paid 3 times, KES\s930.00 together/).waitFor()
+    await list.getByText('Added the beneficiary Mpya Traders').waitFor()
+    expect(await list.getByRole('link', { name: /Raise/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Confirm 1 beneficiary' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm all' }).click()
+    await page.getByText('1 beneficiary confirmed').waitFor()
+    expect((await team.within(team.owner).get(`/v1/beneficiaries/${second}`)).body.confirmation).toBe('confirmed')
+    await page.getByRole('button', { name: 'Archive 2 beneficiaries' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
+    await page.getByText('2 beneficiaries archived').waitFor()
+    await page.getByLabel('Beneficiaries that it made').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Freeze' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
+    await list.getByText('Frozen by you').waitFor()
+    expect((await bot.api.post('/v1/payments', { beneficiary_id: made, amount_minor: '100' })).body.error).toBe('grant_frozen')
+
+    const ruler = await createKey({ api: team.within(team.owner) }, { name: 'Rules bot' })
+    await ruler.api.post('/v1/spending-policies', { name: 'Bot rules', daily_limit_minor: '900000' })
+    await follow(page, `/agents/${ruler.grantId}`)
+    await list.getByText('Created the policy Bot rules').waitFor()
+    await page.getByRole('button', { name: 'Archive 1 policy' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
+    await page.getByText('1 policy archived').waitFor()
+    await page.getByLabel('Policies that it made').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('events appear in the log as they happen', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
@@ -146,7 +207,7 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'Procurement agent' }).waitFor()
     expect(new URL(page.url()).pathname).toBe(`/agents/${home.agent.grantId}`)
     await page.getByText('2 payments').waitFor()
-    await page.getByText('Airtime').waitFor()
+    await page.getByText('Airtime').last().waitFor()
     expect(await page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
@@ -154,14 +215,12 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('link', { name: 'View all' }).last().click()
     const totals = page.getByLabel('Totals')
     await totals.getByText('2 payments').waitFor()
-    await page
-      .getByLabel('Agent or key')
-      .locator('option:checked', { hasText: /^Procurement agent$/ })
-      .waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'By: Procurement agent' }).click()
     await page.getByLabel('Agent or key').selectOption('Any')
     await totals.getByText('4 payments').waitFor()
     await page.getByLabel('Requested by').selectOption('Wanjiku Kamau')
     await totals.getByText('4 payments').waitFor()
+    await page.getByRole('button', { name: 'Days' }).click()
     await page.getByLabel('From', { exact: true }).fill('2099-01-01')
     await page.getByText('No payments match').waitFor()
     expect(complaints).toEqual([])

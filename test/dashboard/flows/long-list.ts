@@ -81,6 +81,13 @@ export const longListFlows = (world: World): void => {
     await follow(page, '/payments/new')
     await page.getByLabel('Beneficiary').fill('Savannah')
     await page.locator('datalist option[value="Savannah Supplies Ltd"]').first().waitFor({ state: 'attached' })
+    await follow(page, '/beneficiaries')
+    const people = page.getByLabel('Beneficiaries', { exact: true })
+    await people.getByText('Brian Otieno').first().waitFor()
+    expect(await people.getByText('Savannah Supplies Ltd').count()).toBe(0)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('savannah')
+    await people.getByText('Savannah Supplies Ltd').waitFor()
+    expect(await people.getByText('Brian Otieno').count()).toBe(0)
     await close()
   })
 }

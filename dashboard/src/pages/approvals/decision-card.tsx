@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/types.ts'
 import { readBatchMessage } from '../../lib/approval-message.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
+import { decisionReason } from '../../lib/decision-words.ts'
 import { capitalized, countWords } from '../../lib/list-words.ts'
 import { compareMinor, moneyText, multipleOf, shortMoney } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
@@ -143,7 +144,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         <span className="quiet">Why you are asked: </span>
         {subject.reason}
         {pending && payment && approval.decision_now?.outcome === 'deny' && (
-          <span className="block bad-text">Right now it would be refused: {approval.decision_now.explanation}</span>
+          <span className="block bad-text">Right now it would be refused: {decisionReason(approval.decision_now)}</span>
         )}
         {pending && approval.context && payment && (
           <span className="block quiet small">

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link } from 'wouter'
-import { beneficiariesQuery, madeByQuery } from '../../api/queries.ts'
+import { type BeneficiaryFilters, beneficiariesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
@@ -39,15 +39,29 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
   </Link>
 )
 
-const matches = (beneficiary: Beneficiary, text: string): boolean =>
-  [beneficiary.display_name, beneficiary.legal_name ?? '', beneficiary.type].some((part) =>
-    part.toLowerCase().includes(text.toLowerCase()),
-  )
+/** The filters of the address, and the API's parameters for them. */
+const useBeneficiaryFilters = () => {
+  const filters = useFilters()
+  const { get } = filters
+  const parameters: BeneficiaryFilters = {
+    q: get('q')?.trim() || undefined,
+    confirmation: get('confirmation') === 'proposed' ? 'proposed' : undefined,
+    verification: get('names') === 'other' ? 'no_match' : undefined,
+    made_by_grant_id: get('made_by') ?? undefined,
+  }
+  return { ...filters, parameters: useDebounced(parameters, 200) }
+}
+
+const chips = [
+  { name: 'confirmation', value: 'proposed', label: 'Not confirmed' },
+  { name: 'names', value: 'other', label: 'Another name' },
+] as const
 
 export const BeneficiariesPage = () => {
   const { can } = useSession()
-  const [search, setSearch] = useState('')
-  const madeBy = useFilters().get('made_by')
+  const filters = useBeneficiaryFilters()
+  const { get, set, parameters } = filters
+  const madeBy = get('made_by')
   const create = can('beneficiary.manage') && (
     <LinkButton href="/beneficiaries/new" variant="primary" icon="plus">
       Add beneficiary
@@ -62,30 +76,53 @@ export const BeneficiariesPage = () => {
       />
       {madeBy !== null && <MadeByGrant grantId={madeBy} />}
       <search className="filters">
-        <TextField label="Search" type="search" value={search} onChange={setSearch} placeholder="Name or category" />
+        <div className="filter-search">
+          <TextField
+            label="Search"
+            type="search"
+            value={get('q') ?? ''}
+            onChange={(value) => set('q', value)}
+            placeholder="Part of a name"
+          />
+        </div>
+        {chips.map(({ name, value, label }) => (
+          <button
+            key={name}
+            type="button"
+            className="chip chip-button"
+            aria-pressed={get(name) === value}
+            onClick={() => set(name, get(name) === value ? '' : value)}
+          >
+            {label}
+          </button>
+        ))}
       </search>
       <section className="card" aria-label="Beneficiaries">
         <Listing
-          query={useInfiniteQuery(madeBy === null ? beneficiariesQuery : madeByQuery(madeBy))}
+          query={useInfiniteQuery(beneficiariesQuery(parameters))}
           empty={
-            <Empty icon="people" title="No beneficiaries yet" actions={create}>
-              Add a phone, a business or a bank account once, then pay it by name.
-            </Empty>
+            filters.any ? (
+              <Empty
+                icon="search"
+                title="No beneficiaries match"
+                actions={<Button onClick={filters.clear}>Clear filters</Button>}
+              />
+            ) : (
+              <Empty icon="people" title="No beneficiaries yet" actions={create}>
+                Add a phone, a business or a bank account once, then pay it by name.
+              </Empty>
+            )
           }
         >
-          {(all) => {
-            const matching = all.filter((beneficiary) => matches(beneficiary, search.trim()))
-            if (matching.length === 0) return <Empty icon="search" title="No beneficiaries match" />
-            return (
-              <ul className="rows">
-                {matching.map((beneficiary) => (
-                  <li key={beneficiary.id}>
-                    <Row beneficiary={beneficiary} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }}
+          {(beneficiaries) => (
+            <ul className="rows">
+              {beneficiaries.map((beneficiary) => (
+                <li key={beneficiary.id}>
+                  <Row beneficiary={beneficiary} />
+                </li>
+              ))}
+            </ul>
+          )}
         </Listing>
       </section>
     </div>

@@ -8,7 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { AgentRefusals } from '../agents/agent-refusals.tsx'
+import { AgentTimeline } from '../agents/agent-timeline.tsx'
+import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
 import { ThawAgent } from '../agents/thaw-agent.tsx'
 import { EditLimits } from './edit-limits.tsx'
@@ -97,7 +98,8 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
               )
             }
           />
-          <AgentRefusals grantId={grant.id} />
+          <AgentTimeline grant={grant} />
+          <MadeByAgent grantId={grant.id} label={grant.label} />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside

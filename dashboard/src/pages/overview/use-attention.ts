@@ -8,7 +8,7 @@ import { plainWords } from '../../lib/field-words.ts'
 import { ofGrant } from '../../lib/limits.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText, share, shortMoney, sumMinor } from '../../lib/money.ts'
-import { localDate, timeOfDay } from '../../lib/time.ts'
+import { fullTime, localDate, timeOfDay } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
@@ -86,11 +86,47 @@ const ofLimit = (need: Extract<ApiNeed, { kind: 'limit_nearly_used' }>, currency
   action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
 })
 
+const ofOtherNames = ({ count, beneficiary, reported_name: name }: Extract<ApiNeed, { kind: 'names_differ' }>): Need => ({
+  key: 'names',
+  tone: 'warn',
+  icon: 'people',
+  title:
+    count === 1
+      ? `The number of ${beneficiary.display_name} belongs to another name`
+      : `The numbers of ${count} beneficiaries belong to other names`,
+  note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
+  action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
+})
+
+const ofSuspense = (need: Extract<ApiNeed, { kind: 'deposits_in_suspense' }>, currency: string): Need => ({
+  key: 'suspense',
+  tone: 'info',
+  icon: 'topup',
+  title: `${countWords(need.count, 'deposit')} of ${moneyText(need.amount_minor, currency)} could not be booked`,
+  note: `The oldest arrived on ${fullTime(need.oldest_at)}. The money waits in suspense.`,
+  action: { label: 'Assign', href: '/reconciliation' },
+})
+
+/** An exhaustive list: a kind that the service adds does not compile until it has its words. */
 const apiNeed = (need: ApiNeed, currency: string, own: string): Need => {
-  if (need.kind === 'unknown_payments') return ofUnknown(need, currency)
-  if (need.kind === 'repeated_payments') return ofRepeated(need, currency, own)
-  return need.kind === 'refused_payments' ? ofRefused(need, currency) : ofLimit(need, currency)
+  switch (need.kind) {
+    case 'unknown_payments':
+      return ofUnknown(need, currency)
+    case 'repeated_payments':
+      return ofRepeated(need, currency, own)
+    case 'refused_payments':
+      return ofRefused(need, currency)
+    case 'names_differ':
+      return ofOtherNames(need)
+    case 'limit_nearly_used':
+      return ofLimit(need, currency)
+    case 'deposits_in_suspense':
+      return ofSuspense(need, currency)
+  }
 }
+
+/** Approvals come after what may lose money and before these. */
+const lessUrgent: readonly ApiNeed['kind'][] = ['names_differ', 'limit_nearly_used', 'deposits_in_suspense']
 
 /** What needs this person, the most urgent first: what may lose money, then decisions, then limits. */
 export const useNeeds = (): Need[] => {
@@ -99,7 +135,7 @@ export const useNeeds = (): Need[] => {
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
   const needs = (data?.needs ?? []).map((need) => ({
-    limit: need.kind === 'limit_nearly_used',
+    less: lessUrgent.includes(need.kind),
     need: apiNeed(need, currency, account.id),
   }))
   const [next] = forMe
@@ -132,9 +168,9 @@ export const useNeeds = (): Need[] => {
       }),
     )
   return [
-    ...needs.filter(({ limit }) => !limit).map(({ need }) => need),
+    ...needs.filter(({ less }) => !less).map(({ need }) => need),
     ...approvals,
-    ...needs.filter(({ limit }) => limit).map(({ need }) => need),
+    ...needs.filter(({ less }) => less).map(({ need }) => need),
     ...ofAgents,
   ]
 }

@@ -1,97 +1,176 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { grantsQuery, membersQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaries, useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
+import { now } from '../../lib/clock.ts'
 import { shortAddress } from '../../lib/mask.ts'
+import { parseMajor, shortMoney } from '../../lib/money.ts'
 import { paymentStatuses, statusText } from '../../lib/status-words.ts'
+import { dayLabel, localDate } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
-import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { MoneyField, SelectField } from '../../ui/field.tsx'
 import { ClearFilters, DayFilters } from '../../ui/filter-bar.tsx'
+import { FilterChip } from '../../ui/filter-chip.tsx'
 import type { usePaymentFilters } from './payment-filters.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
-/** The most used filters are always shown; the others unfold, and start unfolded while one of them is set. */
-export const Filters = ({ filters }: Props) => {
-  const { get, set } = filters
-  const beneficiaries = useBeneficiaries([get('beneficiary') ?? ''])
-  const further = ['agent', 'person', 'min', 'max', 'from', 'to'].some((name) => get(name) !== null)
-  const [unfolded, setUnfolded] = useState(further)
+/** One line: the search, and a chip for each filter that says what it is set to. */
+export const Filters = ({ filters }: Props) => (
+  <search className="filter-line">
+    <input
+      className="input"
+      type="search"
+      aria-label="Search"
+      autoComplete="off"
+      value={filters.get('q') ?? ''}
+      onChange={(event) => filters.set('q', event.target.value)}
+      placeholder="Name, purpose or reference"
+    />
+    <div className="filter-chips">
+      <Status filters={filters} />
+      <Payee filters={filters} />
+      <By filters={filters} />
+      <AmountRange filters={filters} />
+      <Days filters={filters} />
+      <ClearFilters filters={filters} />
+    </div>
+  </search>
+)
+
+const Status = ({ filters: { get, set } }: Props) => {
+  const status = get('status') ?? ''
+  const several = status.includes(',')
+  const options = [
+    { value: '', label: 'All statuses' },
+    ...(several ? [{ value: status, label: 'Several' }] : []),
+    ...paymentStatuses.map((value) => ({ value, label: statusText(value) })),
+  ]
+  const chosen = options.find(({ value }) => value === status && value !== '')
   return (
-    <search className="stack-s">
-      <div className="filters">
-        <div className="filter-search">
-          <TextField
-            label="Search"
-            type="search"
-            value={get('q') ?? ''}
-            onChange={(value) => set('q', value)}
-            placeholder="Name, purpose or reference"
-          />
-        </div>
-        <SelectField
-          label="Status"
-          value={get('status') ?? ''}
-          onChange={(value) => set('status', value)}
-          options={[
-            { value: '', label: 'All statuses' },
-            ...(get('status')?.includes(',') ? [{ value: get('status') ?? '', label: 'Several' }] : []),
-            ...paymentStatuses.map((status) => ({ value: status, label: statusText(status) })),
-          ]}
-        />
-        <BeneficiaryField
-          beneficiaries={beneficiaries}
-          none="All beneficiaries"
-          value={get('beneficiary') ?? ''}
-          onChange={(value) => set('beneficiary', value)}
-        />
-        <Button variant="quiet" onClick={() => setUnfolded(!unfolded)} expanded={unfolded}>
-          {unfolded ? 'Fewer filters' : 'More filters'}
-        </Button>
-        <ClearFilters filters={filters} />
-      </div>
-      {unfolded && <Further filters={filters} />}
-    </search>
+    <FilterChip label="Status" value={chosen?.label ?? null}>
+      <SelectField label="Status" value={status} onChange={(value) => set('status', value)} options={options} />
+    </FilterChip>
   )
 }
 
-const Further = ({ filters: { get, set } }: Props) => {
-  const { currency, workspace } = useSession()
-  const grants = useInfiniteQuery(grantsQuery)
-  const members = useInfiniteQuery(membersQuery)
-  const agents = grants.data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
-  const people = members.data?.pages.flatMap((page) => page.data) ?? []
-  const agent = get('agent')
-  const notListed = grants.isPending ? 'Loading…' : 'Another member’s agent'
+const Payee = ({ filters }: Props) => {
+  const id = filters.get('beneficiary') ?? ''
+  const nameOf = useBeneficiaryNames(id === '' ? [] : [id])
   return (
-    <div className="filters">
-      <SelectField
-        label="Agent or key"
-        value={agent ?? ''}
-        onChange={(value) => set('agent', value)}
-        options={[
-          { value: '', label: 'Any' },
-          ...agents.map(({ id, label }) => ({ value: id, label })),
-          ...(agent && !agents.some(({ id }) => id === agent) ? [{ value: agent, label: notListed }] : []),
-        ]}
-      />
-      <SelectField
-        label="Requested by"
-        value={get('person') ?? ''}
-        onChange={(value) => set('person', value)}
-        options={[
-          { value: '', label: 'Anyone' },
-          ...people.map((member) => ({
-            value: member.account_id,
-            label: member.display_name ?? member.email ?? shortAddress(member.wallet_address ?? 'Member'),
-          })),
-        ]}
-      />
+    <FilterChip label="Payee" value={id === '' ? null : nameOf(id)}>
+      <PayeeField filters={filters} />
+    </FilterChip>
+  )
+}
+
+const PayeeField = ({ filters: { get, set } }: Props) => {
+  const id = get('beneficiary') ?? ''
+  const beneficiaries = useBeneficiaries([id])
+  return (
+    <BeneficiaryField
+      beneficiaries={beneficiaries}
+      none="All beneficiaries"
+      value={id}
+      onChange={(value) => set('beneficiary', value)}
+    />
+  )
+}
+
+type Option = { value: string; label: string }
+
+/** The reader's agents of this workspace. */
+const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
+  const { workspace } = useSession()
+  const { data, isPending } = useInfiniteQuery({ ...grantsQuery, enabled })
+  const own = data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
+  const missing = chosen !== '' && !own.some(({ id }) => id === chosen)
+  return [
+    ...own.map(({ id, label }) => ({ value: id, label })),
+    ...(missing ? [{ value: chosen, label: isPending ? 'Loading…' : 'Another member’s agent' }] : []),
+  ]
+}
+
+const usePersonOptions = (enabled: boolean): Option[] => {
+  const { data } = useInfiniteQuery({ ...membersQuery, enabled })
+  return (data?.pages.flatMap((page) => page.data) ?? []).map((member) => ({
+    value: member.account_id,
+    label: member.display_name ?? member.email ?? shortAddress(member.wallet_address ?? 'Member'),
+  }))
+}
+
+/** Nothing is read for it until it is set or unfolded. */
+const By = ({ filters }: Props) => {
+  const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
+  const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person !== '')]
+  const chosen = [agent, person].filter((value) => value !== '')
+  const words = chosen.map((value) => options.find((option) => option.value === value)?.label ?? 'Loading…')
+  return (
+    <FilterChip label="By" value={words.length > 0 ? words.join(', ') : null}>
+      <ByFields filters={filters} />
+    </FilterChip>
+  )
+}
+
+const ByFields = ({ filters: { get, set } }: Props) => {
+  const [agent, person] = [get('agent') ?? '', get('person') ?? '']
+  const agents = [{ value: '', label: 'Any' }, ...useAgentOptions(agent, true)]
+  const people = [{ value: '', label: 'Anyone' }, ...usePersonOptions(true)]
+  return (
+    <>
+      <SelectField label="Agent or key" value={agent} onChange={(value) => set('agent', value)} options={agents} />
+      <SelectField label="Requested by" value={person} onChange={(value) => set('person', value)} options={people} />
+    </>
+  )
+}
+
+const rangeWords = (from: string | null, to: string | null): string | null => {
+  if (from !== null && to !== null) return from === to ? from : `${from} to ${to}`
+  if (from !== null) return `from ${from}`
+  return to === null ? null : `up to ${to}`
+}
+
+const AmountRange = ({ filters: { get, set } }: Props) => {
+  const { currency } = useSession()
+  const words = (name: string): string | null => {
+    const minor = parseMajor(get(name) ?? '')
+    return minor === null ? null : shortMoney(minor, currency)
+  }
+  return (
+    <FilterChip label="Amount" value={rangeWords(words('min'), words('max'))}>
       <MoneyField label="From amount" value={get('min') ?? ''} onChange={(value) => set('min', value)} currency={currency} />
       <MoneyField label="To amount" value={get('max') ?? ''} onChange={(value) => set('max', value)} currency={currency} />
-      <DayFilters filters={{ get, set }} />
-    </div>
+    </FilterChip>
+  )
+}
+
+/** The first and the last day of this month and of the last one, in the workspace's zone. */
+const months = () => {
+  const today = localDate(now())
+  const first = `${today.slice(0, 7)}-01`
+  const before = new Date(Date.parse(`${first}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10)
+  return [
+    { label: 'Today', from: today, to: today },
+    { label: 'This month', from: first, to: today },
+    { label: 'Last month', from: `${before.slice(0, 7)}-01`, to: before },
+  ]
+}
+
+const dayWords = (day: string | null): string | null => (day === null || day === '' ? null : dayLabel(day))
+
+const Days = ({ filters }: Props) => {
+  const { get, setAll } = filters
+  return (
+    <FilterChip label="Days" value={rangeWords(dayWords(get('from')), dayWords(get('to')))}>
+      <div className="row row-tight">
+        {months().map(({ label, from, to }) => (
+          <Button key={label} size="small" onClick={() => setAll({ from, to })}>
+            {label}
+          </Button>
+        ))}
+      </div>
+      <DayFilters filters={filters} />
+    </FilterChip>
   )
 }

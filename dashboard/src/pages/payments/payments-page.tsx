@@ -70,6 +70,7 @@ export const PaymentsPage = () => {
                 payments={payments}
                 onOpen={panel.open}
                 openId={panel.id}
+                {...(panel.id && { without: 'all but payee' })}
                 spentOn={new Map(summary.data?.by_day.map((day) => [day.date, day.amount_minor]))}
               />
             )}

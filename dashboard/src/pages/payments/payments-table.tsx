@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
@@ -6,10 +6,14 @@ import { majorText, moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
+import { IconButton } from '../../ui/button.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
+import { StopAgent } from '../agents/stop-agent.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']
+/** An agent with the way to stop it. */
+type Stoppable = { id: string; label: string; own: boolean }
 type Day = { date: string; payments: Payment[] }
 
 const byDay = (payments: readonly Payment[]): Day[] => {
@@ -31,21 +35,28 @@ type Props = {
   openId?: string | null
   /** What was spent on each day, over everything that the list's filters match. */
   spentOn?: ReadonlyMap<string, string>
-  /** On a page of one payee or one agent it would repeat the page's title. */
-  without?: 'payee' | 'requester'
+  /** On a page of one payee or one agent it would repeat the page's title; beside an open payment there is room for the payee alone. */
+  without?: 'payee' | 'requester' | 'all but payee'
 }
 
 /** Payments under the days on which they were asked for. The status is shown only where there is more to say than that it went well. */
 export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Props) => {
-  const { currency } = useSession()
+  const { currency, account, can } = useSession()
+  const narrow = without === 'all but payee'
+  const [stopping, setStopping] = useState<Stoppable | null>(null)
+  /** Its agent, where this person may stop it. */
+  const stoppable = ({ initiated_by: { grant_id: id, label, account_id: owner } }: Payment): Stoppable | null => {
+    const own = owner === account.id
+    return id !== null && (own || can('workspace.manage')) ? { id, label: label ?? 'This agent', own } : null
+  }
   return (
     <div className="table-scroll">
       <table className="table pay-table">
         <thead>
           <tr>
             <th scope="col">{without === 'payee' ? 'For' : 'Payee'}</th>
-            {without !== 'payee' && <th scope="col">For</th>}
-            {without !== 'requester' && <th scope="col">By</th>}
+            {without !== 'payee' && !narrow && <th scope="col">For</th>}
+            {without !== 'requester' && !narrow && <th scope="col">By</th>}
             <th scope="col" className="figure">
               Amount, {currency}
             </th>
@@ -59,7 +70,7 @@ export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Pr
           return (
             <tbody key={date}>
               <tr className="pay-day">
-                <th scope="rowgroup" colSpan={without ? 2 : 3}>
+                <th scope="rowgroup" colSpan={narrow ? 1 : without ? 2 : 3}>
                   {dayHeading(date)}
                 </th>
                 <td className="figure">{spent !== undefined && spent !== '0' && <>{moneyText(spent, currency)} spent</>}</td>
@@ -71,6 +82,8 @@ export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Pr
                   payment={payment}
                   current={payment.id === openId}
                   without={without}
+                  agent={stoppable(payment)}
+                  onStop={setStopping}
                   {...(onOpen && { onOpen })}
                 />
               ))}
@@ -78,13 +91,20 @@ export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Pr
           )
         })}
       </table>
+      {stopping && <StopAgent {...stopping} onClose={() => setStopping(null)} />}
     </div>
   )
 }
 
-type RowProps = { payment: Payment; current: boolean; without: Props['without'] } & Pick<Props, 'onOpen'>
+type RowProps = {
+  payment: Payment
+  current: boolean
+  without: Props['without']
+  agent: Stoppable | null
+  onStop: (agent: Stoppable) => void
+} & Pick<Props, 'onOpen'>
 
-const Row = ({ payment, current, without, onOpen }: RowProps) => {
+const Row = ({ payment, current, without, agent, onStop, onOpen }: RowProps) => {
   const { id, status, narrative, account_reference: reference, beneficiary } = payment
   const purpose = narrative ?? reference ?? typeLabel(payment.payment_type)
   const link = (children: ReactNode) => (
@@ -108,10 +128,13 @@ const Row = ({ payment, current, without, onOpen }: RowProps) => {
         </time>
         {link(without === 'payee' ? purpose : beneficiary.display_name)}
       </td>
-      {without !== 'payee' && <td className="pay-purpose">{purpose}</td>}
-      {without !== 'requester' && (
+      {without !== 'payee' && without !== 'all but payee' && <td className="pay-purpose">{purpose}</td>}
+      {without !== 'requester' && without !== 'all but payee' && (
         <td className="pay-by">
-          <RequesterMark by={payment.initiated_by} />
+          <span className="pay-chip">
+            <RequesterMark by={payment.initiated_by} />
+            {agent && <IconButton icon="freeze" label={`Freeze ${agent.label}`} onClick={() => onStop(agent)} />}
+          </span>
         </td>
       )}
       <td className={cx('figure pay-amount', status !== 'succeeded' && status !== 'processing' && 'pay-unspent')}>

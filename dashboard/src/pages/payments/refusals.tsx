@@ -15,7 +15,10 @@ type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes']
 type Raised = { href: string; label: string }
 
 /** The limits that would have to be raised, all of one policy or of one agent, with the amounts filled in. Null where that is not possible. */
-const raisedBy = (changes: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
+const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
+  // Below the other limits a threshold refuses nothing: it asks a person.
+  const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
+  const changes = limiting.length > 0 ? limiting : all
   const [first] = changes
   if (!first || changes.some(({ source }) => source.id !== first.source.id)) return null
   const { kind, id } = first.source
@@ -29,7 +32,7 @@ const raisedBy = (changes: readonly Change[], mayEdit: (kind: string) => boolean
   }
 }
 
-const Raise = ({ refusal }: { refusal: Refusal }) => {
+export const Raise = ({ refusal }: { refusal: Refusal }) => {
   const { can, account, currency } = useSession()
   const own = refusal.initiated_by.account_id === account.id
   const mayEdit = (kind: string) => (kind === 'policy' ? can('policy.manage') : kind === 'grant' && own)

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { makerText } from '../../lib/maker.ts'
@@ -8,21 +7,9 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Card } from '../../ui/layout.tsx'
+import { archivePolicies } from '../agents/made-acts.ts'
 
 type Policy = Schemas['SpendingPolicy']
-
-/** A workspace has at most a hundred active policies: one page. */
-const activeBy = async (grantId: string): Promise<Policy[]> => {
-  const query = { made_by_grant_id: grantId, status: 'active', limit: 100 } as const
-  const { data } = await call(api.GET('/v1/spending-policies', { params: { query } }))
-  return data.filter(({ created_by }) => created_by.grant_id === grantId)
-}
-
-const archiveAll = async (grantId: string): Promise<number> => {
-  const policies = await activeBy(grantId)
-  for (const { id } of policies) await call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id } } }))
-  return policies.length
-}
 
 /** For a policy that a key or an agent created: who that was, and the way to archive everything that it created. */
 export const MadeBy = ({ policy }: { policy: Policy }) => {
@@ -51,7 +38,7 @@ export const MadeBy = ({ policy }: { policy: Policy }) => {
         <Confirm
           title="Archive all policies that it created?"
           action="Archive all"
-          change={() => archiveAll(grantId)}
+          change={() => archivePolicies(grantId)}
           announcement={(count) => `${countWords(count, 'policy', 'policies')} archived`}
           outdates={['policies', 'policy']}
           onChanged={() => navigate('/policies')}

@@ -7,7 +7,8 @@ import { capitalized } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { AgentRefusals } from '../agents/agent-refusals.tsx'
+import { AgentTimeline } from '../agents/agent-timeline.tsx'
+import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
 import { ThawAgent } from '../agents/thaw-agent.tsx'
 import { GrantAside } from '../developers/grant-aside.tsx'
@@ -69,7 +70,8 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       <div className="split">
         <div className="stack">
           <GrantLimits grant={grant} />
-          <AgentRefusals grantId={grant.id} />
+          <AgentTimeline grant={grant} />
+          <MadeByAgent grantId={grant.id} label={grant.label} />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside grant={grant} facts={[['Member', capitalized(people(grant.account_id))]]} />

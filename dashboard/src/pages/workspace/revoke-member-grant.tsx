@@ -8,7 +8,7 @@ export const RevokeMemberGrant = ({ grant, onClose }: { grant: Schemas['Workspac
     action="Revoke"
     change={() => call(api.DELETE('/v1/workspaces/current/grants/{id}', { params: { path: { id: grant.id } } }))}
     announcement={() => `${grant.label} revoked`}
-    outdates={['grants', 'api-keys']}
+    outdates={['grants', 'api-keys', 'audit']}
     onClose={onClose}
   >
     <p>It stops working right away, and so does everything that was created with it. This can’t be undone.</p>

@@ -8,7 +8,19 @@ import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
 import { totalsByDay } from '../queries.ts'
-import { type NearLimit, type Refused, type Repeated, readNearLimits, readRefused, readRepeated, readUnknown } from './queries.ts'
+import {
+  type NearLimit,
+  type OtherNames,
+  type Refused,
+  type Repeated,
+  readNearLimits,
+  readOtherNames,
+  readRefused,
+  readRepeated,
+  readSuspended,
+  readUnknown,
+  type Suspended,
+} from './queries.ts'
 import type { Attention } from './schema.ts'
 
 type Need = Attention['needs'][number]
@@ -45,6 +57,20 @@ const ofRefused = (row: Refused): Need => ({
   },
 })
 
+const ofOtherNames = ({ count, payee, reportedName }: OtherNames): Need => ({
+  kind: 'names_differ',
+  count,
+  beneficiary: payeeOf(payee),
+  reported_name: reportedName,
+})
+
+const ofSuspended = ({ count, amountMinor, oldestAt }: Suspended): Need => ({
+  kind: 'deposits_in_suspense',
+  count,
+  amount_minor: formatMinor(amountMinor),
+  oldest_at: isoTime(oldestAt),
+})
+
 const ofLimit = ({ id, name, period, usedMinor, limitMinor }: NearLimit): Need => ({
   kind: 'limit_nearly_used',
   policy_id: formatId('policy', id),
@@ -57,7 +83,7 @@ const ofLimit = ({ id, name, period, usedMinor, limitMinor }: NearLimit): Need =
 /** What happened in the last days, and what of it a person should look at: money that may be lost first, limits that only slow down last. */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
-  { workspace, grant, permissions }: Pick<Principal, 'workspace' | 'grant' | 'permissions'>,
+  { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,
 ): Promise<Attention> => {
   const { db } = deps
   const at = deps.clock.now()
@@ -66,12 +92,14 @@ export const readAttention = async (
   const dates = lastDays(periods.day, days)
   const yesterday = daysAfter(at, -1)
   await deps.refusals.settled()
-  const [byDay, unknown, repeated, refused, limits] = await Promise.all([
+  const [byDay, unknown, repeated, refused, names, limits, suspense] = await Promise.all([
     db.run(totalsByDay, { workspaceId: workspace.id, zone, since: dates[0] ?? '' }),
     readUnknown(db, workspace.id),
     readRepeated(db, workspace.id, yesterday),
     readRefused(db, workspace.id, yesterday, grant?.id ?? null),
+    permissions.has('beneficiary.read') ? readOtherNames(db, workspace.id) : null,
     permissions.has('policy.read') ? readNearLimits(db, workspace.id, periods) : [],
+    isAdmin && !grant ? readSuspended(db) : null,
   ])
   return {
     currency: deps.config.CURRENCY,
@@ -92,7 +120,9 @@ export const readAttention = async (
           ]),
       ...repeated.map(ofRepeated),
       ...refused.map(ofRefused),
+      ...(names ? [ofOtherNames(names)] : []),
       ...limits.map(ofLimit),
+      ...(suspense ? [ofSuspended(suspense)] : []),
     ],
   }
 }

@@ -16,6 +16,8 @@ export type Refused = Asked & {
   message: string
   at: Date
 }
+export type OtherNames = { count: number; payee: Named; reportedName: string | null }
+export type Suspended = { count: number; amountMinor: Minor; oldestAt: Date }
 export type NearLimit = { id: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
 
 // SQL text: windows over bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
@@ -88,6 +90,30 @@ export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within
     ...row,
     payee: payeeId !== null && payeeName !== null ? { id: payeeId, name: payeeName } : null,
   }))
+}
+
+const otherNames = statement(
+  'attention.other_names',
+  `select count(*) over ()::int as count, b.id, b.display_name as name, b.reported_name as "reportedName"
+   from beneficiaries b where b.workspace_id = $1 and b.verification = 'no_match' and b.archived_at is null
+   order by b.id desc limit 1`,
+)
+
+export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNames | null> => {
+  const [row] = await db.query<Named & Omit<OtherNames, 'payee'>>(otherNames, [workspaceId])
+  return row ? { count: row.count, payee: { id: row.id, name: row.name }, reportedName: row.reportedName } : null
+}
+
+const suspended = statement(
+  'attention.suspended',
+  `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor", min(created_at) as "oldestAt"
+   from suspense_items where resolved_at is null and direction = 'in' having count(*) > 0`,
+)
+
+/** Of the whole service: money in suspense belongs to no workspace yet. */
+export const readSuspended = async (db: Db): Promise<Suspended | null> => {
+  const [row] = await db.query<Suspended>(suspended, [])
+  return row ?? null
 }
 
 const nearLimits = statement(

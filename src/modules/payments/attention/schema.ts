@@ -54,6 +54,14 @@ const Need = z.discriminatedUnion('kind', [
     .meta({ description: 'What one key, agent or person was refused in the last 24 hours.' }),
   z
     .object({
+      kind: z.literal('names_differ').meta({ description: 'The rail reports another name for a payee’s number.' }),
+      count: z.number().int().meta({ description: 'How many payees it is about.' }),
+      beneficiary: Payee.meta({ description: 'The newest of them.' }),
+      reported_name: z.string().nullable().meta({ description: 'The name that the rail reports for it.' }),
+    })
+    .meta({ description: 'Payees whose number is registered under another name. Ends when they are renamed or archived.' }),
+  z
+    .object({
       kind: z.literal('limit_nearly_used').meta({ description: 'At least 80 % of a limit of a policy is used.' }),
       policy_id: IdOut('policy').meta({ description: 'The policy.' }),
       name: z.string().meta({ description: 'What the policy is called.' }),
@@ -62,6 +70,14 @@ const Need = z.discriminatedUnion('kind', [
       limit_minor: MinorOut.meta({ description: 'The limit.' }),
     })
     .meta({ description: 'A limit that is nearly used up.' }),
+  z
+    .object({
+      kind: z.literal('deposits_in_suspense').meta({ description: 'Money arrived that could not be booked to an account.' }),
+      count: z.number().int().meta({ description: 'How many deposits and top-ups.' }),
+      amount_minor: MinorOut.meta({ description: 'What they amount to, as far as it is known.' }),
+      oldest_at: TimeOut.meta({ description: 'When the oldest of them was recorded.' }),
+    })
+    .meta({ description: 'Money in suspense in the whole service: only for a signed-in administrator of the service.' }),
 ])
 
 export const Attention = z
