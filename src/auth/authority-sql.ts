@@ -17,6 +17,9 @@ export const canSign = (account: string): string =>
 /** A decision `d` that its giver signed: with a passkey, a wallet, or in advance with a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
+/** A decision `d` whose wallet is a contract: its owners may change, so only its chain can say whether it stands behind what it signed. */
+export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
+
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
   `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
      where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`

@@ -33,7 +33,7 @@ export const createContractWallets = (
   onFailure: (failure: { chainId: number; error: string }) => void,
 ): ContractWallets => {
   const slots = createSlots(slotOptions)
-  const query = async (signed: SignedByContract): Promise<ChainAnswer> => {
+  const ask = async (signed: SignedByContract): Promise<ChainAnswer> => {
     const { chainId } = signed
     const url = rpcUrls.get(chainId)
     if (url === undefined) return 'unanswered'
@@ -45,6 +45,14 @@ export const createContractWallets = (
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
       return 'unanswered'
     }
+  }
+  // The items of a batch rest on the same approvals and are sent at the same time: they share one answer.
+  const underWay = new Map<string, Promise<ChainAnswer>>()
+  const query = (signed: SignedByContract): Promise<ChainAnswer> => {
+    const key = JSON.stringify([signed.chainId, signed.address, signed.message, signed.signature])
+    const answer = underWay.get(key) ?? ask(signed).finally(() => underWay.delete(key))
+    underWay.set(key, answer)
+    return answer
   }
   return { chainIds: [...rpcUrls.keys()], query, isValidSignature: async (signed) => (await query(signed)) === 'valid' }
 }

@@ -224,8 +224,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a lost order is sent again although it may not be paid any more',
     file: 'src/modules/payments/lifecycle/subject.ts',
-    find: 'if (!beneficiary || failure) return undefined',
-    replace: 'if (!beneficiary || (failure && false)) return undefined',
+    find: 'if (!beneficiary || obstacle) return undefined',
+    replace: 'if (!beneficiary || (obstacle && false)) return undefined',
     suite: 'test/rails-flows/repeats.test.ts',
   },
   {
@@ -353,5 +353,26 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!isClosed(ours)) return []',
     replace: '',
     suite: 'test/reconciliation/reconcile.test.ts',
+  },
+  {
+    bug: 'an approval that a chain does not confirm sends money',
+    file: 'src/modules/payments/lifecycle/recheck.ts',
+    find: 'const confirmed = answers === null ? authority : confirmedBy(authority, answers)',
+    replace: 'const confirmed = authority',
+    suite: 'test/payments/contract-wallet-approvals.test.ts',
+  },
+  {
+    bug: 'an approval that a chain refuses counts for the quorum',
+    file: 'src/modules/payments/approvals/decide.ts',
+    find: "if (record.approval.status !== 'pending' || !(await voidRefusedDecisions(tx, deps, answers))) return record",
+    replace: "if (record.approval.status !== '') return record",
+    suite: 'test/payments/contract-wallet-approvals.test.ts',
+  },
+  {
+    bug: 'an outcome waits for a second administrator after its payment ended',
+    file: 'src/modules/payments/lifecycle/write-change.ts',
+    find: 'isDecided(payment, after) ? [{ paymentId: payment.id, actor }] : [],',
+    replace: '[] as { paymentId: typeof payment.id; actor: typeof actor }[],',
+    suite: 'test/admin/payments.test.ts',
   },
 ]

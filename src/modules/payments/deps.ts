@@ -4,7 +4,7 @@ import type { OrderNames } from '../../auth/order-names.ts'
 import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import type { Database } from '../../db/client.ts'
+import type { Database, Tx } from '../../db/client.ts'
 import type { Reads } from '../../db/standby.ts'
 import type { Witness } from '../../db/witness.ts'
 import type { AppendEvents } from '../../events/append.ts'
@@ -14,6 +14,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
+import type { ChainAnswers } from './evaluation/contract-wallets.ts'
 import type { Refusals, SubmitBatch, SubmitPayment } from './request.ts'
 
 /** What payments need: `app.ts` builds each part once. */
@@ -38,4 +39,6 @@ export type Deps = {
   submitPayment: SubmitPayment
   submitBatch: SubmitBatch
   refusals: Refusals
+  /** Called in the transaction that sends: approvals refused by the chains of their contract wallets count no more. */
+  onApprovalsRefused: (tx: Tx, answers: ChainAnswers) => Promise<unknown>
 }

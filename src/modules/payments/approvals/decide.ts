@@ -15,6 +15,7 @@ import { moveBatch } from '../batch/change.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
 import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
+import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
@@ -22,6 +23,7 @@ import { endApproval, endWhole, refreshed } from './end.ts'
 import { type ApprovalRecord, counts, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { type ProvenSigner, proofColumns } from './signer.ts'
+import { voidRefusedDecisions } from './void.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
@@ -204,10 +206,18 @@ const sharesOrigin = async (
   return row?.shares ?? true
 }
 
-/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. */
+/** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. */
+const lockHeld = async (tx: Tx, deps: DecideDeps, unlocked: ApprovalRecord, answers: ChainAnswers): Promise<LockedApproval> => {
+  const record = await lockWhole(tx, unlocked)
+  if (record.approval.status !== 'pending' || !(await voidRefusedDecisions(tx, deps, answers))) return record
+  return lockWhole(tx, unlocked)
+}
+
+/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. `answers`: of the chains about earlier decisions. */
 export type CredentialDecision = {
   input: Pick<Decide, 'decision' | 'reason'>
   proof: PasskeySignature | { problem: string } | null
+  answers: ChainAnswers
 }
 
 export const decideByCredential = async (
@@ -215,11 +225,11 @@ export const decideByCredential = async (
   deps: DecideDeps,
   principal: Principal,
   id: Uuid,
-  { input, proof }: CredentialDecision,
+  { input, proof, answers }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
   const unlocked = found(await findApprovalIn(tx, principal.workspace.id, id))
   const [record, behind] = await Promise.all([
-    lockWhole(tx, unlocked),
+    lockHeld(tx, deps, unlocked, answers),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -252,18 +262,23 @@ const signingOf = async (tx: Tx, record: ApprovalRecord, { signer, accountId }: 
   (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
 /** `proven`: the wallet whose signature was verified, if there is one. */
-export type SignedDecision = { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined }
+export type SignedDecision = {
+  origin: RequestOrigin
+  input: DecideBySignature
+  proven: ProvenSigner | undefined
+  answers: ChainAnswers
+}
 
 /** Decides by the signature alone. A signature of a wallet that may not decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
   deps: DecideDeps,
   unlocked: ApprovalRecord,
-  { origin, input, proven }: SignedDecision,
+  { origin, input, proven, answers }: SignedDecision,
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockWhole(tx, unlocked)
+  const record = await lockHeld(tx, deps, unlocked, answers)
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')

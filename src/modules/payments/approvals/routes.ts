@@ -7,6 +7,7 @@ import { byId, isoTime } from '../../../http/wire.ts'
 import { found, notFound } from '../../../lib/errors.ts'
 import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
+import { askChains, type ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { decideAt } from '../lifecycle/recheck.ts'
 import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
@@ -114,9 +115,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { id } = request.params
       const { passkey: _, ...input } = request.body
-      const proof = await proveCaller(deps, request.principal, id, request.body)
+      const { principal } = request
+      const [proof, answers] = await Promise.all([
+        proveCaller(deps, principal, id, request.body),
+        askChains(deps, id, principal.workspace.id),
+      ])
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideByCredential(tx, deps, request.principal, id, { input, proof })),
+        answer(await decideByCredential(tx, deps, principal, id, { input, proof, answers })),
       )
     },
   )
@@ -158,9 +163,11 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
       const unlocked = found(await findApproval(deps.db, request.params.id))
-      const proven = await proveSigner(deps, unlocked, request.body)
+      const { body: input } = request
+      const proven = await proveSigner(deps, unlocked, input)
+      const answers: ChainAnswers = proven ? await askChains(deps, unlocked.approval.id) : new Map()
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, deps, unlocked, { origin: originOf(request), input: request.body, proven })),
+        answer(await decideBySignature(tx, deps, unlocked, { origin: originOf(request), input, proven, answers })),
       )
     },
   )

@@ -1,10 +1,12 @@
 import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../../../auth/authority-sql.ts'
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
+import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
 
@@ -24,16 +26,32 @@ const readOwners = statement(
 const readLost = statement(
   'approvals.lost',
   `select lost.* from (
-     select given.id as "decisionId", a.id as "approvalId", p.account_id as owner, ${lostBy('given', 'p')} as reason ${open}
+     select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostBy('given', 'p')} as reason ${open}
        and given.id in (select id from ${currentDecisionsSql('a.id')} as d)) as lost
    where lost.reason is not null order by lost."decisionId"`,
 )
 
-type Lost = { decisionId: Uuid; approvalId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
+type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
 
 /** The accounts whose money waits for an approval by this account, or may be asked for by its grants. */
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
+
+const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Actor, lost: readonly Lost[]): Promise<void> => {
+  if (lost.length === 0) return
+  const { at } = tx
+  await tx.orm.insert(approvalVoids).values(lost.map(({ decisionId, reason }) => ({ decisionId, reason, voidedAt: at })))
+  for (const { approvalId, accountId, reason } of lost) {
+    const record = await findApproval(tx, approvalId)
+    if (!record) throw new Error('a decision is about an approval that is not there')
+    const { accountId: owner, workspaceId } = record.payment
+    const data = presentApproval(record)
+    await deps.appendEvents(tx, at, [{ type: 'approval.decision_voided', accountId: owner, workspaceId, data }])
+    const subject = { type: 'approval', id: approvalId }
+    const after = { account: formatId('account', accountId), reason }
+    await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
+  }
+}
 
 /**
  * Voids the approvals of an account that no longer hold, after the transaction has changed what they rested on. An approval that has one
@@ -45,21 +63,30 @@ export const voidLostDecisions = async (
   actor: Actor,
   accountId: Uuid,
 ): Promise<void> => {
-  const { at } = tx
   const seen = await tx.query<Lost>(readLost, [accountId])
   if (seen.length === 0) return
   await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
   const lost = await tx.query<Lost>(readLost, [accountId])
-  if (lost.length === 0) return
-  await tx.orm.insert(approvalVoids).values(lost.map(({ decisionId, reason }) => ({ decisionId, reason, voidedAt: at })))
-  for (const { approvalId, reason } of lost) {
-    const record = await findApproval(tx, approvalId)
-    if (!record) throw new Error('a decision is about an approval that is not there')
-    const { accountId: owner, workspaceId } = record.payment
-    const data = presentApproval(record)
-    await deps.appendEvents(tx, at, [{ type: 'approval.decision_voided', accountId: owner, workspaceId, data }])
-    const subject = { type: 'approval', id: approvalId }
-    const after = { account: formatId('account', accountId), reason }
-    await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
-  }
+  await voidDecisions(tx, deps, actor, lost)
+}
+
+const readRefused = statement(
+  'approvals.refused_by_chain',
+  `select d.id as "decisionId", a.id as "approvalId", d.account_id as "accountId", p.account_id as owner, 'wallet' as reason
+   from approval_decisions given join approvals a on a.id = given.approval_id join payments p on p.id = a.payment_id
+     cross join lateral ${currentDecisionsSql('a.id')} as d
+   where given.id = any($1::uuid[]) and d.id = given.id and d.decision = 'approve' order by d.id`,
+)
+const chain: Actor = { accountId: null, origin: null, way: 'chain' }
+
+/**
+ * Voids the approvals that a contract wallet signed and that its chain refuses now: its owners have changed. Whether there was one. The caller
+ * has locked the owning accounts.
+ */
+export const voidRefusedDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, answers: ChainAnswers): Promise<boolean> => {
+  const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
+  if (refused.length === 0) return false
+  const lost = await tx.query<Lost>(readRefused, [plainList(refused)])
+  await voidDecisions(tx, deps, chain, lost)
+  return lost.length > 0
 }

@@ -1,4 +1,4 @@
-import { currentDecisions, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
+import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -19,6 +19,9 @@ export type Authority = {
   signers: Uuid[]
   /** Only signed approvals were asked for. */
   signed: boolean
+  /** The decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
+  contractDecisions: Uuid[]
+  contractSigners: Uuid[]
 }
 
 /** Whether as many approvals hold as were asked for, whatever is asked for now: one that was taken away is missed. */
@@ -34,11 +37,14 @@ const read = statement(
        when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
      end as stop,
      coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as signed,
-     coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers
+     coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers,
+     coalesce(given.contract_decisions, '{}') as "contractDecisions", coalesce(given.contract_signers, '{}') as "contractSigners"
    from payments p cross join lateral (select * from accounts r where r.id = p.initiator_account_id) as r
      left join grants g on g.id = p.grant_id left join approvals a on a.id = p.approval_id
      cross join lateral (
-       select array_agg(d.account_id) as approvers, array_agg(d.account_id) filter (where ${isSigned('d')}) as signers
+       select array_agg(d.account_id) as approvers, array_agg(d.account_id) filter (where ${isSigned('d')}) as signers,
+         array_agg(d.id) filter (where ${isContractSigned('d')}) as contract_decisions,
+         array_agg(d.account_id) filter (where ${isContractSigned('d')}) as contract_signers
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`,
 )

@@ -6,10 +6,8 @@ import { railsDown } from '../../../rails/gate.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentWithAccount } from '../queries.ts'
+import { longestWaitSeconds } from './attempts/schedule.ts'
 import { releasePayment } from './end.ts'
-
-/** How long a payment waits for a rail that takes nothing: its money is held during this time. */
-const longestWaitSeconds = 45 * 60
 
 const waiting = statement(
   'payments.waiting_for_rail',

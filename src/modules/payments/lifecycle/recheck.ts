@@ -14,6 +14,7 @@ import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
+import { type ChainAnswers, confirmedBy } from '../evaluation/contract-wallets.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
 import { type LockedState, readState, usageKey } from '../evaluation/state.ts'
@@ -23,11 +24,11 @@ const changed = (message: string): Failure => failure('policy_changed', null, me
 
 /**
  * Why a payment may not be sent now. `stopped`: something that can be lifted again stops it. `unapproved`: approvals that it needs are missing.
- * `changed`: for good.
+ * `unconfirmed`: the chain of a contract wallet that approved it does not answer. `changed`: for good.
  */
 export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
-  | { kind: 'unapproved'; failure: Failure }
+  | { kind: 'unapproved' | 'unconfirmed'; failure: Failure }
   | { kind: 'changed'; failure: Failure }
 
 const hasChanged = (message: string): Obstacle => ({ kind: 'changed', failure: changed(message) })
@@ -126,15 +127,26 @@ const evaluationAgain = (
   return { context, evaluation: evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null) }
 }
 
+const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>
+  stillCovered(decision, {
+    approverAccountIds: approvers,
+    signedAccountIds: signers,
+    initiatorAccountId: payment.initiatorAccountId,
+  })
+
+const unconfirmed: Obstacle = {
+  kind: 'unconfirmed',
+  failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
+}
+
 const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   again: Again,
   state: LockedState,
-  authority: Authority,
+  { authority, answers }: { authority: Authority; answers: ChainAnswers | null },
 ): Promise<Obstacle | undefined> => {
   const { payment, day } = again
-  const { approvers, signers } = authority
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
   if (!holdsApprovals(authority))
     return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
@@ -144,12 +156,12 @@ const decideOne = async (
   const stop = stopped(context, authority)
   if (stop) return stop
   const decision = evaluate(evaluation)
-  const given = { approverAccountIds: approvers, signedAccountIds: signers, initiatorAccountId: payment.initiatorAccountId }
-  if (stillCovered(decision, given)) {
-    if (payment.countedDay !== day) use(state, payment, evaluation)
-    return undefined
-  }
-  return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
+  if (!covers(decision, payment, authority))
+    return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
+  const confirmed = answers === null ? authority : confirmedBy(authority, answers)
+  if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
+  if (payment.countedDay !== day) use(state, payment, evaluation)
+  return undefined
 }
 
 /** What decisions about these payments depend on now. */
@@ -167,9 +179,14 @@ const stateOf = (db: Db, again: readonly Again[], authorityOf: (paymentId: Uuid)
 /**
  * The one function that says whether what payments rest on still holds: who asked for them and by which grant, the approvals with their
  * accounts and wallets, the mandate, the payee, capabilities, freezes, policies. It decides them again, without their own charges. Results are
- * in the same order; undefined: it holds.
+ * in the same order; undefined: it holds. `answers`: of the chains, asked before the transaction; null where they need not confirm anything yet.
  */
-const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Obstacle | undefined)[]> => {
+const decideAgain = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  again: readonly Again[],
+  answers: ChainAnswers | null,
+): Promise<(Obstacle | undefined)[]> => {
   const payments = again.map(({ payment }) => payment)
   const authorityOf = await readAuthority(
     tx,
@@ -177,7 +194,8 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
   )
   const state = await stateOf(tx, again, authorityOf)
   const obstacles: (Obstacle | undefined)[] = []
-  for (const each of again) obstacles.push(await decideOne(tx, deps, each, state, authorityOf(each.payment.id)))
+  for (const each of again)
+    obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
   return obstacles
 }
 
@@ -196,19 +214,19 @@ export const recheckPayments = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
-): Promise<(Failure | undefined)[]> => {
-  const obstacles = await decideAgain(
+  answers: ChainAnswers,
+): Promise<(Obstacle | undefined)[]> =>
+  decideAgain(
     tx,
     deps,
     payments.map((payment) => ({ payment, day: payment.countedDay })),
+    answers,
   )
-  return obstacles.map((obstacle) => obstacle?.failure)
-}
 
 /**
  * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
  * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
- * account and the payments, which are all of one workspace.
+ * account and the payments, which are all of one workspace. A chain that does not answer now is asked again before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -222,6 +240,7 @@ export const countOnApproval = async (
     tx,
     deps,
     payments.map((payment) => ({ payment, day })),
+    null,
   )
   const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
   await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))

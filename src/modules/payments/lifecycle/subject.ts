@@ -2,16 +2,18 @@ import { and, eq, sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/for-rail.ts'
 import { earlierSql } from './attempts/queries.ts'
+import { longestWaitSeconds, secondsToNextChainQuery } from './attempts/schedule.ts'
 import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
 import { releasePayment } from './end.ts'
 import { settlePayments } from './outcome.ts'
-import { recheckPayments } from './recheck.ts'
+import { type Obstacle, recheckPayments } from './recheck.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
 
@@ -78,6 +80,10 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, b
   }
 }
 
+/** It rests on an approval that a chain could not confirm: it is looked at again while it may wait, and fails after that. */
+const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
+  kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestWaitSeconds)
+
 /**
  * How payments are sent. Everything that allowed a payment is checked once more; when something no longer holds, the payment fails and
  * nothing was sent.
@@ -101,9 +107,9 @@ export const paymentSubject: AttemptSubject = {
       },
     }
   },
-  prepare: async (tx, deps, ids) => {
+  prepare: async (tx, deps, ids, answers) => {
     const { at } = tx
-    const [due] = await Promise.all([lockDue(tx, ids, at), tx.query(leaveQueue, [ids, at])])
+    const [due] = await Promise.all([lockDue(tx, ids, at), tx.query(leaveQueue, [ids, at]), deps.onApprovalsRefused(tx, answers)])
     const checked =
       due.length === 0
         ? []
@@ -111,12 +117,17 @@ export const paymentSubject: AttemptSubject = {
             tx,
             deps,
             due.map(({ payment }) => payment),
+            answers,
           )
     const outgoing: Outgoing[] = []
     for (const [index, each] of due.entries()) {
       const { payment } = each
-      const failure = checked[index]
-      if (failure) {
+      const obstacle = checked[index]
+      if (obstacle && waitsForChain(obstacle, payment, at)) {
+        await tx.query(setDue, [payment.id, secondsAfter(at, secondsToNextChainQuery)])
+        deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
+      } else if (obstacle) {
+        const { failure } = obstacle
         const left = { ...payment, dispatchDueAt: null }
         const actor = { accountId: null, origin: null, way: 'dispatch' }
         await releasePayment(tx, deps, left, { to: 'failed', actor, failure })
@@ -124,12 +135,12 @@ export const paymentSubject: AttemptSubject = {
     }
     return outgoing
   },
-  again: async (tx, deps, id) => {
+  again: async (tx, deps, id, answers) => {
     const payment = await lockPaymentWithAccount(tx, id)
     if (payment.status !== 'unknown') return undefined
     const [beneficiary] = await tx.orm.select().from(beneficiaries).where(eq(beneficiaries.id, payment.beneficiaryId))
-    const [failure] = await recheckPayments(tx, deps, [payment])
-    if (!beneficiary || failure) return undefined
+    const [obstacle] = await recheckPayments(tx, deps, [payment], answers)
+    if (!beneficiary || obstacle) return undefined
     // It is sent under the names that its attempt has.
     return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
   },

@@ -3,25 +3,27 @@ import { inTx, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { contended, type Outcome } from '../../../../queue/account-queue.ts'
 import type { Deps } from '../../deps.ts'
+import type { ChainAnswers } from '../../evaluation/contract-wallets.ts'
 import type { AttemptRecord } from './queries.ts'
 import { type Recorded, recordAttempts } from './record.ts'
 import type { AttemptSubject } from './subject.ts'
 
-type ClaimDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'>
+type ClaimDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'onApprovalsRefused' | 'orderNames' | 'rails' | 'vault'>
 
-/** A payment or a top-up that is due, and the account that owns it. */
-export type Due = { id: Uuid; tenant: Uuid }
+/** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
+export type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
 export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
 const recordAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'orderNames' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'orderNames' | 'rails' | 'vault'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {
   const ids = [...new Set(due.map(({ id }) => id))]
-  const outgoing = await subject.prepare(tx, deps, ids)
+  const answers = new Map(due.flatMap((each) => [...each.answers]))
+  const outgoing = await subject.prepare(tx, deps, ids, answers)
   return recordAttempts(tx, deps, { kind: subject.kind, rail }, outgoing)
 }
 

@@ -1,9 +1,11 @@
+import { isContractSigned } from '../../../../auth/authority-sql.ts'
 import { type Statement, statement } from '../../../../db/client.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
 import { createAccountQueue } from '../../../../queue/account-queue.ts'
 import type { Deps } from '../../deps.ts'
+import { askChains } from '../../evaluation/contract-wallets.ts'
 import { claimDue, type Due, type SendLane } from './claim.ts'
 import { pickFairly } from './fair.ts'
 import { gatedLane } from './gated-lane.ts'
@@ -15,7 +17,7 @@ import type { Subjects } from './subject.ts'
  * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
  * one tenant nor a large number of tenants makes this slow.
  */
-const dueByTenant = (name: string, table: string, rail: string) =>
+const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(
     name,
     `with recursive tenants as (
@@ -24,25 +26,31 @@ const dueByTenant = (name: string, table: string, rail: string) =>
        select (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > tenants.account_id and account_id <> all($6::uuid[]) order by account_id limit 1)
        from tenants where tenants.account_id is not null
      )
-     select due.id, tenant.account_id as tenant from (select account_id from tenants where account_id is not null limit $4) as tenant
+     select due.id, tenant.account_id as tenant, ${chainApproval} as "chainApprovalId" from (select account_id from tenants where account_id is not null limit $4) as tenant
      cross join lateral (
-       select id, dispatch_due_at from ${table}
+       select * from ${table}
        where dispatch_due_at <= $1 ${rail} and account_id = tenant.account_id and id <> all($3::uuid[])
        order by dispatch_due_at, id limit $5) as due
      order by due.dispatch_due_at, due.id`,
   )
-const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7')
-const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '')
+/** The approval of payment `due`, if a contract wallet signed one of its decisions. */
+const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
+
+const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7', chainApproval)
+const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
+/** `chainApprovalId`: an approval that must be confirmed by a chain before the money leaves. */
+type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
+
 /** `passedOver`: tenants whose work cannot be taken now. */
-type ReadDue = (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<Due[]>
+type ReadDue = (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>
 
 /** Continues after the last tenant that was served, so that every tenant gets its turn. */
 const createFairReader = (read: ReadDue) => {
   let last: Uuid = noTenant
-  return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: Due[]; more: boolean }> => {
+  return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
     const behind = await read(last, room, passedOver)
     const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, passedOver))] : behind
     const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
@@ -58,7 +66,19 @@ type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; 
 
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
 const sendingLane = (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'>,
+  deps: Pick<
+    Deps,
+    | 'appendEvents'
+    | 'config'
+    | 'contractWallets'
+    | 'db'
+    | 'logger'
+    | 'onApprovalsRefused'
+    | 'orderNames'
+    | 'rails'
+    | 'vault'
+    | 'witness'
+  >,
   { name, lane, limit, send, read }: SendingLane,
 ): Lane => {
   const readFairly = createFairReader(read)
@@ -69,11 +89,12 @@ const sendingLane = (
     mostShared: 1,
     mostWaiting: 3,
   })
-  const taskOf = (due: Due): Task => ({
-    key: due.id,
-    tenant: due.tenant,
+  const taskOf = ({ id, tenant, chainApprovalId }: DueRow): Task => ({
+    key: id,
+    tenant,
     run: async () => {
-      const recorded = await queue.submit(due.tenant, due)
+      const answers: Due['answers'] = chainApprovalId === null ? new Map() : await askChains(deps, chainApprovalId)
+      const recorded = await queue.submit(tenant, { id, tenant, answers })
       if (recorded) await send(lane, recorded)
     },
   })
@@ -97,7 +118,19 @@ export type SendingLanes = { payments: Lane[]; topups: Lane[] }
 export const createSendingLanes = (
   deps: Pick<
     Deps,
-    'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'sends' | 'vault' | 'witness'
+    | 'alerts'
+    | 'appendEvents'
+    | 'clock'
+    | 'config'
+    | 'contractWallets'
+    | 'db'
+    | 'logger'
+    | 'onApprovalsRefused'
+    | 'orderNames'
+    | 'rails'
+    | 'sends'
+    | 'vault'
+    | 'witness'
   >,
   subjects: Subjects,
 ): SendingLanes => {
@@ -105,7 +138,7 @@ export const createSendingLanes = (
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
     (after, { except, free }, passedOver) =>
-      deps.db.query<Due>(source, [deps.clock.now(), after, except, free, free, passedOver, ...rest])
+      deps.db.query<DueRow>(source, [deps.clock.now(), after, except, free, free, passedOver, ...rest])
   const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
     gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {

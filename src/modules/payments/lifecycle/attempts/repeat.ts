@@ -1,9 +1,11 @@
 import { inTx, statement } from '../../../../db/client.ts'
 import { serverSql } from '../../../../db/witness.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
 import { collectionRail } from '../../../../lib/rail-names.ts'
 import type { Repeats, SendPermission, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
+import { askChains, type ChainAnswers } from '../../evaluation/contract-wallets.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { callbackUrls } from './for-rail.ts'
 import { type AttemptRecord, adoptProviders, moveAttempt } from './queries.ts'
@@ -12,7 +14,18 @@ import type { AttemptSubject } from './subject.ts'
 
 type RepeatDeps = Pick<
   Deps,
-  'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
+  | 'alerts'
+  | 'appendEvents'
+  | 'clock'
+  | 'config'
+  | 'contractWallets'
+  | 'db'
+  | 'logger'
+  | 'onApprovalsRefused'
+  | 'orderNames'
+  | 'rails'
+  | 'vault'
+  | 'witness'
 >
 
 const permit = statement(
@@ -69,6 +82,8 @@ const recordRepeat = async (
   })
 }
 
+const readApproval = statement('payments.approval_of', 'select approval_id as "approvalId" from payments where id = $1')
+
 /** Once more the order of an attempt whose answer was lost, which was queried before without an answer. */
 export const repeatLost = async (deps: RepeatDeps, kind: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
   const { again } = kind
@@ -76,7 +91,9 @@ export const repeatLost = async (deps: RepeatDeps, kind: AttemptSubject, attempt
   const repeats = deps.rails.payout[attempt.rail]?.repeats
   const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
   if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
-  const outgoing = await inTx(deps.db, (tx) => again(tx, deps, attempt.subjectId))
+  const [payment] = await deps.db.query<{ approvalId: Uuid | null }>(readApproval, [attempt.subjectId])
+  const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
+  const outgoing = await inTx(deps.db, (tx) => again(tx, deps, attempt.subjectId, answers))
   if (!outgoing) return
   const submission = await outgoing.send({
     attemptId: attempt.id,

@@ -33,3 +33,9 @@ export const silenceSeconds = 900
 
 /** After a day a customer no longer pays on a prompt: a delivery would still count, but the rail is no longer queried. */
 export const queryTopupsForSeconds = 86_400
+
+/** How long a payment waits for a rail that takes nothing, or for the chain of a wallet that approved it: its money is held during this time. */
+export const longestWaitSeconds = 45 * 60
+
+/** Until the chain of a wallet that approved a payment is asked again. */
+export const secondsToNextChainQuery = 30

@@ -4,6 +4,7 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import type { Minor } from '../../../../lib/money.ts'
 import type { CallbackUrls, Evidence, SendPermission, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
+import type { ChainAnswers } from '../../evaluation/contract-wallets.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */
@@ -65,7 +66,7 @@ export type OpenSubjects = {
 /** What is needed to settle a payment or a top-up. */
 export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 /** What is needed to check a due subject once more, and to send it. */
-export type PrepareDeps = Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'rails' | 'vault'>
+export type PrepareDeps = Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
 
 /** What a rail is called for: a payment or a top-up. */
 export type AttemptSubject = {
@@ -74,14 +75,14 @@ export type AttemptSubject = {
   open: (tx: Tx, deps: SettleDeps, ids: readonly Uuid[]) => Promise<OpenSubjects>
   /**
    * Under the locks of their owning ledger accounts: checks everything again and takes these out of the queue. A subject that may no longer
-   * be sent is ended here and is not among the results.
+   * be sent is ended here and is not among the results. `answers`: of the chains of contract wallets, asked before the transaction.
    */
-  prepare: (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]) => Promise<Outgoing[]>
+  prepare: (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[], answers: ChainAnswers) => Promise<Outgoing[]>
   /**
    * The same order once more, after its answer was lost. Takes the same locks, and checks everything again: undefined when the subject may not
    * be sent. Null where the provider would take it for another order.
    */
-  again: ((tx: Tx, deps: PrepareDeps, id: Uuid) => Promise<Outgoing | undefined>) | null
+  again: ((tx: Tx, deps: PrepareDeps, id: Uuid, answers: ChainAnswers) => Promise<Outgoing | undefined>) | null
 }
 
 export type Subjects = Readonly<Record<AttemptRecord['kind'], AttemptSubject>>
