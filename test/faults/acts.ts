@@ -208,6 +208,55 @@ const batches: readonly Act[] = [
     },
   },
   {
+    name: 'approving a batch while another process cancels it',
+    prepare: async (stage) => {
+      const { api } = stage.cast.person
+      const id = await newBatch(stage, stage.strict)
+      const approval = (await api.get(`${batchPath}/${id}`)).body.approval_id
+      await stage.heir.pause()
+      const ended = batchHasEnded(stage, () => id, ['completed', 'cancelled'])
+      let problem: string | undefined
+      return {
+        act: async (victim) => {
+          const approving = createClient(victim.url, api.credentials)
+            .post(`/v1/approvals/${approval}/decide`, { decision: 'approve' })
+            .catch(() => undefined)
+          const [approved, cancelled] = await Promise.all([approving, api.post(`${batchPath}/${id}/cancel`)])
+          // One of the two at most has an effect; an answer that was lost may be either's.
+          if (approved?.status === 200 && cancelled.status === 200) problem = 'it was approved and cancelled'
+          if (![200, 409].includes(cancelled.status)) problem = `cancelling: ${cancelled.text}`
+        },
+        ended: () => (problem === undefined ? ended() : Promise.reject(new Error(problem))),
+      }
+    },
+  },
+  {
+    name: `POST ${batchPath} with one key at two processes at once`,
+    prepare: async (stage) => {
+      const { api } = stage.cast.person
+      const [body, key] = [batchOf(stage, await failingPayee(stage)), newKey()]
+      await stage.heir.pause()
+      const at = (url: string) => createClient(url, api.credentials).post(batchPath, body, { key })
+      let answered = { id: '' }
+      let twins: string | undefined
+      return {
+        act: async (victim) => {
+          // The survivor's waits for the victim's, or for its end.
+          const [first, twin] = await Promise.all([at(victim.url).catch(() => undefined), at(stage.survivor.url)])
+          twins = twin.text
+          return first
+        },
+        again: async () => {
+          const answer = await at(stage.survivor.url)
+          answered = answer.body
+          if (twins !== answer.text) throw new Error(`at once: ${twins}, later: ${answer.text}`)
+          return answer
+        },
+        ended: () => batchHasEnded(stage, () => answered.id)(),
+      }
+    },
+  },
+  {
     name: 'sending the items of a batch, of which a third fails',
     prepare: async (stage) => {
       await stage.heir.pause()

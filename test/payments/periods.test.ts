@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import { localDateTime } from '../../src/policy/local-time.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -67,6 +69,33 @@ describe('a payment counts in one day', () => {
     const answers = await Promise.all(both)
     await other.close()
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403])
+  })
+
+  test('a batch that waits for the lock over midnight counts whole in the new day: no item is counted yesterday, and one more shilling is refused', async () => {
+    advanceTo(20, 59, 59)
+    const someone = await payer()
+    await someone.api.post('/v1/spending-policies', { name: 'A day', daily_limit_minor: '30000' })
+    const item = (n: number) => ({ beneficiary_id: someone.beneficiary, amount_minor: '10000', account_reference: `S-${n}` })
+    const submit = (count: number) =>
+      someone.api.post('/v1/payment-batches', { items: Array.from({ length: count }, (_, n) => item(n)) })
+    expect((await pay(someone, '30000')).status).toBe(201)
+    const hold = await holdAccount(service, someone.accountId)
+    const waits = submit(3)
+    await hold.waiting(1)
+    service.clock.advance(2)
+    await hold.release()
+    const batch = await waits
+    expect([batch.status, batch.body.total_minor]).toEqual([201, '30000'])
+    expect((await pay(someone, '1000')).body.error).toBe('policy_denied')
+    // The sums of its items stand in one day of the workspace, the one that has begun.
+    const days = await service.deps.db.query<{ day: string; count: number }>(
+      `select counted_day::text as day, count(*)::int as count from payments where batch_id = $1 group by counted_day`,
+      [parseId('payment_batch', batch.body.id)],
+    )
+    expect(days).toEqual([{ day: localDateTime(service.clock.now(), 'Africa/Nairobi').slice(0, 10), count: 3 }])
+    service.clock.advance(86_400)
+    expect((await submit(3)).status).toBe(201)
+    expect(await wrongCounters()).toEqual([])
   })
 
   test('a payment that is approved on a later day is decided again for that day, and counts there', async () => {
