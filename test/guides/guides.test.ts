@@ -1,13 +1,15 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../src/http/guides.ts'
+import { parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
+import { type FaultyProxy, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -122,23 +124,40 @@ const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-const run = async ({ guide, language, code }: Snippet) => {
-  const { command, args, file, before } = programs[language]
-  const place = join(folder, `${guide}-${language}`)
-  mkdirSync(place)
-  writeFileSync(join(place, file), before + code.replaceAll(written, service.api.url))
-  if (language === 'python') writeFileSync(join(place, 'payments.py'), paymentsPy)
+const fundedMinor = 10_000_000n
+
+/** A reader of a guide: with money, and the key that the guide creates. */
+const newReader = async (guide: string): Promise<{ person: Person; key: string }> => {
   const person = await signIn(service.api)
-  await credit(service, person.accountId, 10_000_000n)
+  await credit(service, person.accountId, fundedMinor)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
   // The guides create a key that pays new beneficiaries without asking, and needs approval from KES 200.00 on; the README's has no threshold.
   const threshold = guide === 'README' ? {} : { approval_threshold_minor: '20000' }
   const { key } = await createKey(person, { spending_controls: { new_payees: 'allow', ...threshold } })
-  const child = spawn(command, [...args, join(place, file)], {
+  return { person, key }
+}
+
+/** A guide's program in a folder of its own, which finds the service at `url`. */
+const place = ({ guide, language, code }: Snippet, url = service.api.url): string => {
+  const { file, before } = programs[language]
+  const folderOfIt = mkdtempSync(join(folder, `${guide}-${language}-`))
+  writeFileSync(join(folderOfIt, file), before + code.replaceAll(written, url))
+  if (language === 'python') writeFileSync(join(folderOfIt, 'payments.py'), paymentsPy)
+  return folderOfIt
+}
+
+const start = (language: Language, place: string, key: string) => {
+  const { command, args, file } = programs[language]
+  return spawn(command, [...args, join(place, file)], {
     cwd: place,
     env: { PATH: process.env.PATH ?? '', PAYMENTS_API_KEY: key, NODE_NO_WARNINGS: '1', ...compiledOnce },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+const run = async (snippet: Snippet) => {
+  const { person, key } = await newReader(snippet.guide)
+  const child = start(snippet.language, place(snippet), key)
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
@@ -160,6 +179,66 @@ describe.concurrent('every program of the guides runs as it is written, and prin
       expect(out).toMatch(patternOf(snippet.printed))
     },
   )
+})
+
+describe.concurrent('the payroll of the guide, killed in the middle and run again', () => {
+  const payroll = snippets.find(({ guide, language }) => guide === 'salaries' && language === 'ts')
+  if (!payroll) throw new Error('the guide has no payroll')
+
+  /** Runs it until it has sent this many requests, and kills it; without a number until it ends. */
+  const runUntil = async (folderOfIt: string, key: string, proxy: FaultyProxy, requests?: number) => {
+    const child = start('ts', folderOfIt, key)
+    let out = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        out += chunk
+      })
+    const closed = once(child, 'close')
+    if (requests !== undefined)
+      await expect.poll(() => proxy.seen.length, { timeout: 30_000, interval: 2 }).toBeGreaterThanOrEqual(requests)
+    if (requests !== undefined) child.kill('SIGKILL')
+    const [code] = await closed
+    return { code, out }
+  }
+
+  test.each([
+    ['before the list has been checked', 1, { kind: 'lost' }],
+    ['before the service has its list', 2, { kind: 'lost' }],
+    ['when the service has created the payments, and the answer is lost', 2, { kind: 'answer lost' }],
+    ['while it waits for the approval and the end', 3, { kind: 'none' }],
+    ['when it has waited for a while', 5, { kind: 'none' }],
+  ] as const)('%s: every person is paid once', async (_when, requests, fault) => {
+    const proxy = await startFaultyProxy(service.api.url)
+    const { person, key } = await newReader('salaries')
+    const folderOfIt = place(payroll, proxy.url)
+    proxy.faults.push(...Array.from({ length: requests - 1 }, () => ({ kind: 'none' }) as const), fault)
+    const killed = await inTurn(() => runUntil(folderOfIt, key, proxy, requests))
+    expect(killed.code).toBe(null)
+    const leave = startPerson(person, () => 'it runs')
+    const again = await inTurn(() => runUntil(folderOfIt, key, proxy))
+    await leave()
+    await proxy.close()
+    expect(again.code, again.out).toBe(0)
+    expect(again.out).toMatch(/^completed /m)
+
+    const batches = (await person.api.get('/v1/payment-batches')).body.data
+    expect(batches.map(({ counts }: { counts: unknown }) => counts)).toEqual([{ succeeded: 2, failed: 1 }])
+    expect((await person.api.get('/v1/payments')).body.data).toHaveLength(3)
+    const paid = 45_000n + 38_000n
+    expect((await person.api.get('/v1/accounts/me')).body.balance).toMatchObject({
+      available_minor: (fundedMinor - paid).toString(),
+      held_minor: '0',
+    })
+    // By the provider's own count.
+    const orders = await service.deps.db.query<{ reference: string }>(
+      'select a.reference from rail_attempts a join payments p on p.id = a.subject_id where p.batch_id = $1',
+      [parseId('payment_batch', batches[0].id)],
+    )
+    const ours = new Set(orders.map(({ reference }) => reference))
+    expect(orders).toHaveLength(3)
+    const moved = service.sandbox.movements().filter(({ key, reference }) => ours.has(key) || ours.has(reference))
+    expect(moved.map(({ amountMinor }) => amountMinor).sort()).toEqual([38_000n, 45_000n])
+  })
 })
 
 test('the quickstart and the guides for agents have programs in curl, JavaScript or TypeScript, and Python', () => {
