@@ -6,6 +6,18 @@ export type JoinOptions<Key, Value> = {
   maxKeys: number
 }
 
+let due: (() => void)[] = []
+
+/** What different queries wait for leaves together: on one connection in one system call. */
+const atEndOfTurn = (send: () => void): void => {
+  if (due.push(send) > 1) return
+  setImmediate(() => {
+    const sends = due
+    due = []
+    for (const each of sends) each()
+  })
+}
+
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**
@@ -20,7 +32,7 @@ export const joinTurn = <Key, Value>({ query, inFlight, maxKeys }: JoinOptions<K
   const schedule = () => {
     if (scheduled || underWay >= inFlight) return
     scheduled = true
-    setImmediate(send)
+    atEndOfTurn(send)
   }
   const send = () => {
     scheduled = false

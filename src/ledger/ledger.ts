@@ -4,6 +4,7 @@ import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
+import { together } from '../db/together.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -56,8 +57,13 @@ export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Ma
   return new Map(rows.map(({ ownerId, ...balance }) => [ownerId, balance]))
 }
 
+const findBalance = together(async (db, ownerIds: readonly Uuid[]): Promise<(Balance | undefined)[]> => {
+  const balances = await getBalances(db, [...new Set(ownerIds)])
+  return ownerIds.map((ownerId) => balances.get(ownerId))
+})
+
 export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
-  const balance = (await getBalances(db, [ownerId])).get(ownerId)
+  const balance = await findBalance(db, ownerId)
   if (!balance) throw new Error('an account has no ledger account')
   return balance
 }

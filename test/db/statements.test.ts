@@ -4,7 +4,9 @@ import { namedStatements } from '../../src/db/statement.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
+import { createTestDatabase } from '../harness/postgres.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { fillTables } from './filled.ts'
 
 let service: TestService
 let person: Person
@@ -28,6 +30,9 @@ const knowingly = new Set([
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
   'sessions.prune reads all of sessions: in parts, six times an hour, of a table from which the same sweep deletes what has ended',
+  'sessions.prune reads all of dashboard_tokens: with the rows of sessions',
+  'oauth.prune_unused_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
+  'oauth.prune_lapsed_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
   'oauth.prune_grants reads all of oauth_grants: in parts, six times an hour, of a table from which it deletes',
   'oauth.prune_grants reads all of grants: with the rows of oauth_grants',
   'oauth.prune_lapsed_clients reads all of oauth_clients: in parts, six times an hour, of a table from which it deletes',
@@ -43,59 +48,110 @@ type Plan = {
   Plans?: Plan[]
 }
 
-const explain = async (client: pg.Client, text: string): Promise<string[]> => {
-  const partial = await client.query<{ name: string }>(
-    'select indexrelid::regclass::text as name from pg_index where indpred is not null',
+type Index = { name: string; partial: boolean; leads: string }
+
+const readIndexes = async (client: pg.Client): Promise<ReadonlyMap<string, Index>> => {
+  const { rows } = await client.query<Index>(
+    `select indexrelid::regclass::text as name, indpred is not null as partial, pg_get_indexdef(indexrelid, 1, true) as leads from pg_index`,
   )
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+type Reads = (plan: Plan, limited: boolean) => boolean
+
+const explain = async (client: pg.Client, text: string, reads: Reads): Promise<string[]> => {
   const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
-  return scansIn(rows[0]['QUERY PLAN'][0].Plan, new Set(partial.rows.map(({ name }) => name)), false)
+  return scansIn(rows[0]['QUERY PLAN'][0].Plan, reads, false)
 }
 
 /**
  * An index without a condition is read from one end to the other: where scans are switched off, that is how a whole table is read. Not one
  * that contains only the rows that are looked for, and not the first rows in its order.
  */
-const readsAll = (plan: Plan, partial: ReadonlySet<string>, limited: boolean): boolean => {
-  if (plan['Node Type'] === 'Seq Scan') return true
-  if (!/^Index (Only )?Scan$/.test(plan['Node Type']) || plan['Index Cond'] !== undefined) return false
-  return !partial.has(plan['Index Name'] ?? '') && !(limited && plan.Filter === undefined)
+const readsAll =
+  (indexes: ReadonlyMap<string, Index>): Reads =>
+  (plan, limited) => {
+    if (plan['Node Type'] === 'Seq Scan') return true
+    if (!/^Index (Only )?Scan$/.test(plan['Node Type']) || plan['Index Cond'] !== undefined) return false
+    return !indexes.get(plan['Index Name'] ?? '')?.partial && !(limited && plan.Filter === undefined)
+  }
+
+/** So is one without a condition on its first column, which is the tenant's; in an empty table it costs the same as any other. */
+const readsTenants = (indexes: ReadonlyMap<string, Index>): Reads => {
+  const all = readsAll(indexes)
+  return (plan, limited) => {
+    const index = indexes.get(plan['Index Name'] ?? '')
+    const condition = plan['Index Cond']
+    return all(plan, limited) || (index?.partial === false && condition !== undefined && !condition.includes(index.leads))
+  }
 }
 
-const scansIn = (plan: Plan, partial: ReadonlySet<string>, limited: boolean): string[] => [
-  ...(readsAll(plan, partial, limited) && plan['Relation Name'] !== undefined && !small.has(plan['Relation Name'])
+const scansIn = (plan: Plan, reads: Reads, limited: boolean): string[] => [
+  ...(reads(plan, limited) && plan['Relation Name'] !== undefined && !small.has(plan['Relation Name'])
     ? [plan['Relation Name']]
     : []),
-  ...(plan.Plans ?? []).flatMap((below) => scansIn(below, partial, plan['Node Type'] === 'Limit')),
+  ...(plan.Plans ?? []).flatMap((below) => scansIn(below, reads, plan['Node Type'] === 'Limit')),
 ]
 
-describe('every named statement', () => {
-  test('finds its rows by an index, however large the tables become', async ({ skip }) => {
-    const client = new pg.Client({ connectionString: service.database.url })
-    await client.connect()
-    try {
+/** As on the service's connections. */
+const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set jit = off'
+
+const connectedTo = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> => {
+  await client.query(settings)
+  const scanning: string[] = []
+  for (const { name, text } of namedStatements()) {
+    for (const table of await explain(client, text, reads)) scanning.push(`${name} reads all of ${table}`)
+  }
+  return [...new Set(scanning)]
+}
+
+const known = [...knowingly].map((sentence) => sentence.split(':')[0])
+
+describe('every named statement finds its rows by an index', () => {
+  test('where tables are empty: with scans switched off, a plan that still scans has no index to use', async ({ skip }) => {
+    await connectedTo(service.database.url, async (client) => {
       const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
       skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
-      // The tables are empty here, so a full scan would be the cheapest: with scans switched off, a plan that still scans has no index to
-      // use.
-      await client.query('set enable_seqscan = off')
-      // As on the service's connections.
-      await client.query('set enable_bitmapscan = off')
-      const scanning: string[] = []
-      for (const { name, text } of namedStatements()) {
-        for (const table of await explain(client, text)) scanning.push(`${name} reads all of ${table}`)
-      }
       expect(namedStatements().length).toBeGreaterThan(50)
-      const known = [...knowingly].map((sentence) => sentence.split(':')[0])
-      expect(scanning.filter((sentence) => !known.includes(sentence))).toEqual([])
+      const reads = readsAll(await readIndexes(client))
+      expect((await scansOfAll(client, reads)).filter((sentence) => !known.includes(sentence))).toEqual([])
       // This proves that the check finds a missing index.
-      expect(await explain(client, 'select id from payments where narrative = $1')).toEqual(['payments'])
-      expect(await explain(client, 'select id from payments order by id')).toEqual(['payments'])
-      expect(await explain(client, 'select id from payments where narrative = $1 order by id limit 1')).toEqual(['payments'])
-      expect(await explain(client, 'select id from payments order by id limit 1')).toEqual([])
-    } finally {
-      await client.end()
-    }
+      expect(await explain(client, 'select id from payments where narrative = $1', reads)).toEqual(['payments'])
+      expect(await explain(client, 'select id from payments order by id', reads)).toEqual(['payments'])
+      expect(await explain(client, 'select id from payments where narrative = $1 order by id limit 1', reads)).toEqual([
+        'payments',
+      ])
+      expect(await explain(client, 'select id from payments order by id limit 1', reads)).toEqual([])
+    })
   })
+
+  test('where every table has thousands of rows, of as many tenants', async ({ skip }) => {
+    const database = await createTestDatabase()
+    try {
+      await connectedTo(database.url, async (client) => {
+        const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+        skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
+        await fillTables(client, 3_000)
+        const reads = readsTenants(await readIndexes(client))
+        expect((await scansOfAll(client, reads)).filter((sentence) => !known.includes(sentence))).toEqual([])
+        // This proves that the check finds a statement that reads other tenants' rows.
+        const ofAll = `select id from payments where status = 'succeeded' order by workspace_id, status limit 1`
+        expect(await explain(client, ofAll, reads)).toEqual(['payments'])
+      })
+    } finally {
+      await database.drop()
+    }
+  }, 60_000)
 })
 
 const conditionsOn = (table: string, plan: Plan): string[] => [

@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { getBalances } from '../../ledger/ledger.ts'
+import { getBalance } from '../../ledger/ledger.ts'
 import { invalidFields, notFound, type Refusal } from '../../lib/errors.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -14,7 +14,7 @@ import { denialOf } from '../payments/create/denial.ts'
 import { checkDueTime } from '../payments/create/preconditions.ts'
 import { loadContext, type PaymentContext, withoutUsage } from '../payments/evaluation/context.ts'
 import { duplicateGuard, evaluationOf } from '../payments/evaluation/evaluation.ts'
-import { readPast } from '../payments/evaluation/past.ts'
+import { readPastTogether } from '../payments/evaluation/past.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
@@ -73,7 +73,7 @@ const decideNow = async (
   // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
-  const [loaded, [past], balances, repeats] = await Promise.all([
+  const [loaded, past, { availableMinor: available }, repeats] = await Promise.all([
     loadContext(db, {
       workspaceId,
       lineage,
@@ -82,14 +82,14 @@ const decideNow = async (
       periods,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    readPast(db, [{ beneficiaryId, amountMinor, accountReference: named }], at),
-    getBalances(db, [principal.workspace.owningAccountId]),
+    readPastTogether(db, { beneficiaryId, amountMinor, accountReference: named, at }),
+    getBalance(db, principal.workspace.owningAccountId),
     input.duplicate_of ? findPayment(db, workspaceId, input.duplicate_of) : null,
   ])
   if (!loaded) throw notFound('beneficiary_id')
   const mandate = await reading
   if (repeats === undefined) throw notFound('duplicate_of')
-  const { earlier, typicalAmountMinor } = past ?? { earlier: null, typicalAmountMinor: null }
+  const { earlier, typicalAmountMinor } = past
   const isLater = Boolean(input.execute_at)
   const known: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const context = isLater ? withoutUsage(known) : known
@@ -110,7 +110,6 @@ const decideNow = async (
   const decision = evaluate(evaluationOf(context, request, periods, mandate && { ...mandate.rules, standing }))
   const terms = { amountMinor, paymentType, accountReference: named }
   const before = stopsBefore(terms, context, { rails: deps.rails, currency, principal })
-  const available = balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
   const stops = isLater ? before : [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
   const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: false, currency }) : null
   const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null

@@ -22,8 +22,9 @@ const countPhone = statement(
 )
 const countAccount = statement(
   'topups.count_account',
-  `select count(*)::int as minute, min(created_at) as minute_since from topups
-   where (account_id = $1 or initiator_account_id = $2) and created_at > $3`,
+  `select count(*)::int as minute, min(created_at) as minute_since from (
+     select id, created_at from topups where account_id = $1 and created_at > $3
+     union select id, created_at from topups where initiator_account_id = $2 and created_at > $3) as recent`,
 )
 
 const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: number): Refusal => {

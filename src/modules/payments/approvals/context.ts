@@ -37,22 +37,27 @@ const earlier = alias(payments, 'earlier')
  * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
  * account.
  */
-const payeeHistories = prepare('approvals.payee_histories', { approvalIds: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({
-      approvalId: approvals.id,
-      paymentsCount: sql<number>`count(*)::int`,
-      lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
-      lastPaid: sql<
-        Minor[]
-      >`${sql.raw(lastPaidSql({ payee: 'payees', rail: 'payments.rail', reference: 'payments.account_reference', without: 'payments.id' }))}`,
-    })
-    .from(approvals)
-    .innerJoin(payments, eq(payments.id, approvals.paymentId))
-    .innerJoin(payees, eq(payees.id, payments.payeeId))
-    .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
-    .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
-    .groupBy(approvals.id, payments.id, payees.id),
+const payeeHistories = prepare(
+  'approvals.payee_histories',
+  { approvalIds: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({
+        approvalId: approvals.id,
+        paymentsCount: sql<number>`count(*)::int`,
+        lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
+        lastPaid: sql<
+          Minor[]
+        >`${sql.raw(lastPaidSql({ payee: 'payees', rail: 'payments.rail', reference: 'payments.account_reference', without: 'payments.id' }))}`,
+      })
+      .from(approvals)
+      .innerJoin(payments, eq(payments.id, approvals.paymentId))
+      .innerJoin(payees, eq(payees.id, payments.payeeId))
+      .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
+      .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
+      .groupBy(approvals.id, payments.id, payees.id),
+  // A payee may have been paid many times.
+  'page',
 )
 
 const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }

@@ -28,6 +28,8 @@ export type ApprovalRecord = {
     'id' | 'displayName' | 'paymentRail' | 'destinationMask' | 'nameCheckedAt' | 'nameSource' | 'reportedName' | 'verification'
   >
   grantLabel: string | null
+  /** The grant that asked for it and those above it, root first. */
+  lineage: Uuid[]
   firstPayment: boolean
   decisions: DecisionRow[]
 }
@@ -50,6 +52,7 @@ const selection = {
     verification: beneficiaries.verification,
   },
   grantLabel: grants.label,
+  lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
   firstPayment,
 }
 

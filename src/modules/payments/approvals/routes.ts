@@ -85,7 +85,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       if (!record) throw notFound()
       const { approval, payment } = record
       const waits = approval.status === 'pending' && approval.batchId === null
-      const now = waits ? await decideAt(deps.db, payment, deps.clock.now()) : null
+      const { lineage } = record
+      const now = waits ? await decideAt(deps.db, { payment, lineage, zone: workspace.zone }, deps.clock.now()) : null
       return reply.send({
         ...presentApproval(record, contextOf(record)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),

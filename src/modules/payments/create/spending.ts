@@ -98,11 +98,12 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
     beneficiaryId: input.beneficiary_id,
     amountMinor: input.amount_minor,
     accountReference: input.account_reference ?? null,
+    at: now,
   }))
   const [first, balances, past, mandates, repeated] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
-    readPast(tx, lookalikes, now),
+    readPast(tx, lookalikes),
     loadMandates(tx, requests),
     readRepeated(tx, requests),
   ])

@@ -1,7 +1,9 @@
 import { type Db, statement } from '../../../db/client.ts'
-import { plainList, textList } from '../../../db/lists.ts'
+import { plainList, textList, timeList } from '../../../db/lists.ts'
+import { together } from '../../../db/together.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKeySql } from '../../../lib/account-reference.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment, PayeePast } from '../../../policy/types.ts'
@@ -12,7 +14,7 @@ import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/p
 const longestWindowSeconds = 604_800
 
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
-export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
+export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null; at: Date }
 
 const reference = 'coalesce(b.account_reference, r.reference)'
 const sameReference = (payment: string): string =>
@@ -21,7 +23,7 @@ const sameReference = (payment: string): string =>
 const read = statement(
   'payments.past',
   `select r.n, p.id, p.created_at, p.is_unknown, ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as last_paid
-   from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
+   from unnest($1::uuid[], $2::bigint[], $3::text[], $4::timestamptz[]) with ordinality as r(beneficiary, amount, reference, since, n)
    join beneficiaries b on b.id = r.beneficiary
    join payees own on own.id = b.payee_id
    left join lateral (
@@ -30,7 +32,7 @@ const read = statement(
        then ${samePayeeIds('own', 'r.reference')} else array[own.id] end) as payee(id)
      cross join lateral (
        (select p.id, p.created_at, false as is_unknown from payments p
-        where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4 and ${sameReference('p')}
+        where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > r.since and ${sameReference('p')}
           and (p.status = 'scheduled' or p.status in ${countedPaymentsSql})
         order by p.created_at desc, p.id desc limit 1)
        union all
@@ -50,12 +52,12 @@ const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): E
  * For each payment, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome
  * is unknown comes first, however old it is: to repeat it could pay twice.
  */
-export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
+export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<PayeePast[]> => {
   const rows = await db.query<Row>(read, [
     plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),
     plainList(requests.map(({ amountMinor }) => amountMinor)),
     textList(requests.map(({ accountReference }) => accountReference)),
-    new Date(at.getTime() - longestWindowSeconds * 1000),
+    timeList(requests.map(({ at }) => secondsAfter(at, -longestWindowSeconds))),
   ])
   const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
   return requests.map((_, index) => {
@@ -63,3 +65,6 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
     return { earlier: row ? earlierOf(row) : null, typicalAmountMinor: row ? typicalAmount(row.last_paid) : null }
   })
 }
+
+/** The same for one payment, for who only looks. */
+export const readPastTogether = together(readPast)

@@ -2,6 +2,21 @@ import { instantOf, isTrue, quoted, quotedOf, type Reader, readInstant, textOf }
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Maker, PayeeFacts } from '../../../policy/types.ts'
 
+/**
+ * The beneficiaries that are asked for with their payees, and in one row every beneficiary of these: a part of the statement `payments.state`.
+ * One plan is made for lists of any length, so each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the
+ * rows of every tenant.
+ */
+export const askedPayees = `asked as materialized (
+     select b.*, y.paybill_id, y.frozen_at is not null as payee_frozen, coalesce(y.paybill_id, y.id) as family_id
+     from unnest($3::uuid[]) as named(id)
+       cross join lateral (select * from beneficiaries where id = named.id offset 0) as b
+       cross join lateral (select * from payees where id = b.payee_id offset 0) as y),
+   same_payee as materialized (
+     select array(select distinct x.id from asked cross join lateral (
+       select id from beneficiaries where payee_id = any(array[asked.payee_id, asked.paybill_id]
+         || array(select z.id from payees z where z.paybill_id = asked.payee_id and z.reference_key = any($6::text[]))) offset 0) as x) as ids)`
+
 /** Who made a beneficiary `b`, and whether a person has confirmed it: a part of the statement `payments.state`. */
 export const makerFields = [
   'b.confirmed_at is not null',

@@ -28,7 +28,7 @@ import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
-import { makerFields, readPayeeFacts } from './payee-facts.ts'
+import { askedPayees, makerFields, readPayeeFacts } from './payee-facts.ts'
 import { readUnapproved, type UnapprovedState, unapprovedColumn } from './unapproved.ts'
 
 export type WorkspaceState = {
@@ -129,7 +129,7 @@ const beneficiaryFields = [
   'b.id',
   'b.workspace_id',
   'b.payee_id',
-  'coalesce(y.paybill_id, y.id)',
+  'b.family_id',
   quoted('b.display_name'),
   'b.payment_rail',
   quoted('b.destination_mask'),
@@ -137,9 +137,9 @@ const beneficiaryFields = [
   quoted('b.account_reference'),
   'b.archived_at is not null',
   ...makerFields,
-  'y.frozen_at is not null or exists (select from payees z where z.id = y.paybill_id and z.frozen_at is not null)',
+  'b.payee_frozen or coalesce((select z.frozen_at is not null from payees z where z.id = b.paybill_id), false)',
   'array(select x.id from beneficiaries x where x.payee_id = b.payee_id)',
-  'array(select x.id from beneficiaries x where x.payee_id = y.paybill_id)',
+  'array(select x.id from beneficiaries x where x.payee_id = b.paybill_id)',
   `(select json_agg(json_build_object('referenceKey', z.reference_key, 'payeeId', z.id, 'frozen', z.frozen_at is not null,
       'beneficiaryIds', array(select x.id from beneficiaries x where x.payee_id = z.id)))
     from payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[]))`,
@@ -180,16 +180,12 @@ const policyFields: Fields<PolicyState> = {
  */
 const read = statement(
   'payments.state',
-  `with same_payee as materialized (
-     select array(select distinct x.id from beneficiaries b join payees y on y.id = b.payee_id
-       join beneficiaries x on x.payee_id = any(array[y.id, y.paybill_id]
-         || array(select z.id from payees z where z.paybill_id = y.id and z.reference_key = any($6::text[])))
-       where b.id = any($3::uuid[])) as ids),
+  `with ${askedPayees},
    applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}
    select
     ${recordsColumn(workspaceFields, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
     ${recordsColumn(ownerFields, 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
-    ${recordsColumn(beneficiaryFields, 'beneficiaries b join payees y on y.id = b.payee_id where b.id = any($3::uuid[])')} as beneficiaries,
+    ${recordsColumn(beneficiaryFields, 'asked b')} as beneficiaries,
     ${recordsColumn(sqlOf(grantFields), 'grants where id = any($2::uuid[])')} as grants,
     ${recordsColumn(sqlOf(policyFields), 'applicable')} as policies,
     ${recordsColumn(
@@ -271,7 +267,7 @@ export type StateQuery = {
   withSigners?: boolean
 }
 
-/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip: under the locks, or for a simulation. */
+/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const [row] = await db.query<
@@ -279,7 +275,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
   >(read, [
     plainList(query.workspaceIds),
     plainList(query.grantIds),
-    plainList(query.beneficiaryIds),
+    plainList([...new Set(query.beneficiaryIds)]),
     plainList([...periodStarts]),
     plainList(decidingRoles),
     textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),

@@ -16,12 +16,12 @@ export const unapprovedColumn = recordsColumn(
     'array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id)',
     'u.minor',
   ],
-  `(select coalesce(y.paybill_id, y.id) as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, sum(p.amount_minor) as minor
-        from (select array(select coalesce(own.paybill_id, own.id) from beneficiaries b join payees own on own.id = b.payee_id
-                where b.id = any($3::uuid[])) as ids) as family
-        join payees y on y.id = any(family.ids) or y.paybill_id = any(family.ids)
-        join payments p on p.payee_id = y.id and p.counted_day = any($4::date[]) and p.approval_id is null and p.mandate_id is null
-          and p.status in ${countedPaymentsSql}
+  `(select family.id as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, sum(p.amount_minor) as minor
+        from (select distinct family_id from asked) as family(id)
+        cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as y(id)
+        cross join lateral (
+          select * from payments where payee_id = y.id and counted_day = any($4::date[]) and approval_id is null and mandate_id is null
+            and status in ${countedPaymentsSql} offset 0) as p
         where exists (select from applicable where approval_threshold_minor is not null)
           or exists (select from grants g where g.id = any($2::uuid[]) and g.approval_threshold_minor is not null)
         group by 1, 2, 3, 4, 5) as u`,

@@ -1,3 +1,4 @@
+import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import type { ErrorCode } from '../../../errors/catalogue.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -17,7 +18,8 @@ import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { type ChainAnswers, confirmedBy } from '../evaluation/contract-wallets.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
-import { type LockedState, readState, usageKey } from '../evaluation/state.ts'
+import { type LockedState, readState, type StateQuery, usageKey } from '../evaluation/state.ts'
+import { readStateTogether } from '../evaluation/state-together.ts'
 import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
@@ -98,7 +100,7 @@ const withoutOwnUnapproved = (
 const evaluationAgain = (
   { payment, day, at }: Again & { at: Date },
   state: LockedState,
-  { lineage }: Authority,
+  lineage: readonly Uuid[],
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
@@ -152,7 +154,7 @@ const decideOne = async (
     return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
-  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
+  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority.lineage, mandate)
   const stop = stopped(context, authority)
   if (stop) return stop
   const decision = evaluate(evaluation)
@@ -165,15 +167,15 @@ const decideOne = async (
 }
 
 /** What decisions about these payments depend on now. */
-const stateOf = (db: Db, again: readonly Again[], authorityOf: (paymentId: Uuid) => Authority): Promise<LockedState> => {
+const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord) => readonly Uuid[]): StateQuery => {
   const payments = again.map(({ payment }) => payment)
-  return readState(db, {
+  return {
     workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
-    grantIds: unique(payments.flatMap(({ id }) => authorityOf(id).lineage)),
+    grantIds: unique(payments.flatMap(lineageOf)),
     beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
     accountReferences: payments.map(({ accountReference }) => accountReference),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
-  })
+  }
 }
 
 /**
@@ -192,7 +194,10 @@ const decideAgain = async (
     tx,
     payments.map(({ id }) => id),
   )
-  const state = await stateOf(tx, again, authorityOf)
+  const state = await readState(
+    tx,
+    stateQuery(again, ({ id }) => authorityOf(id).lineage),
+  )
   const obstacles: (Obstacle | undefined)[] = []
   for (const each of again)
     obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
@@ -247,15 +252,20 @@ export const countOnApproval = async (
   return obstacles
 }
 
+/** A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, and its workspace's zone. */
+export type Reread = { payment: PaymentRecord; lineage: readonly Uuid[]; zone: Principal['workspace']['zone'] }
+
 /** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
-export const decideAt = async (db: Db, payment: PaymentRecord, at: Date): Promise<Decision> => {
-  const [{ day }, authorityOf] = await Promise.all([currentPeriods(db, payment, at), readAuthority(db, [payment.id])])
-  const again = { payment, day }
+export const decideAt = async (db: Db, { payment, lineage, zone }: Reread, at: Date): Promise<Decision> => {
+  const again = { payment, day: periodsAt(at, effectiveTimeZone(zone, at)).day }
   const { workspaceId, mandateId, amountMinor } = payment
   const [state, mandate] = await Promise.all([
-    stateOf(db, [again], authorityOf),
+    readStateTogether(
+      db,
+      stateQuery([again], () => lineage),
+    ),
     mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
   ])
-  const { evaluation } = evaluationAgain({ ...again, at }, state, authorityOf(payment.id), mandate)
+  const { evaluation } = evaluationAgain({ ...again, at }, state, lineage, mandate)
   return evaluate(evaluation)
 }

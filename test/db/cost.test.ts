@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { measured, type Operation, type Scene } from '../bench/operation-list.ts'
+import type { Client } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { type Sent, sentDuring } from '../harness/sent.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let scene: Scene
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  const { api, cookie } = person
+  await credit(service, person.accountId, 100_000_000n)
+  const [beneficiary, asking] = [await newBeneficiary(api), await newBeneficiary(api)]
+  await api.post('/v1/spending-policies', { name: 'Limit', daily_limit_minor: '90000000' })
+  const policy = await api.post('/v1/spending-policies', {
+    name: 'Ask',
+    approval_threshold_minor: '1',
+    beneficiary_ids: [asking],
+  })
+  const permissions = (await api.post('/v1/accounts/me/api-keys', { name: 'Plain' })).body.permissions as string[]
+  const further = ['grant.manage', 'workspace.manage', 'policy.manage', 'mandate.manage', 'approval.decide']
+  const key = await createKey(person, { permissions: [...permissions, ...further] })
+  const spare = await createKey(person)
+  const payment = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+  const waiting = await api.post('/v1/payments', { beneficiary_id: asking, amount_minor: '10000' })
+  const topup = await api.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: '254722000001' })
+  const dashboard = await api.post('/v1/auth/dashboard-tokens')
+  scene = {
+    session: cookie,
+    key: key.key,
+    token: key.key,
+    dashboardToken: dashboard.body.token,
+    grant: spare.grantId,
+    keyId: spare.id,
+    beneficiary,
+    asking,
+    policy: policy.body.id,
+    payment: payment.body.id,
+    approval: waiting.body.approval_id,
+    topup: topup.body.id,
+  }
+}, 60_000)
+afterAll(() => service.close())
+
+let serial = 95_000_000
+
+const sceneFor = async ({ uses }: Operation): Promise<Scene> => {
+  if (!uses) return scene
+  const asks = service.api.as({ bearer: scene.key })
+  const { body } = await asks.post('/v1/payments', { beneficiary_id: scene.asking, amount_minor: '10000' })
+  return { ...scene, payment: body.id, approval: body.approval_id }
+}
+
+const sentFor = async (operation: Operation): Promise<Sent> => {
+  const { method, path, credential, body, accept } = operation.request(await sceneFor(operation))
+  const api: Client = service.api.as(credential.startsWith('cookie ') ? { cookie: credential.slice(7) } : { bearer: credential })
+  serial += 1
+  const raw = body === undefined ? undefined : JSON.stringify(body).replaceAll('{n}', String(serial))
+  return sentDuring(async () => {
+    const answer = await api.call(method, path, { ...(raw !== undefined && { raw }), ...(accept && { headers: { accept } }) })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  })
+}
+
+const operations = Object.entries(measured).filter(([name]) => !/, (session|access token|dashboard token)$/.test(name))
+
+/** How many statements an operation sends, and in how many trips, its credential's lookup included. */
+type Cost = readonly [statements: number, trips: number]
+
+/** What each may send. A change that sends less lowers it here. */
+const most: Readonly<Record<string, Cost>> = {
+  'accounts.get': [4, 2],
+  'accounts.update': [9, 7],
+  'accounts.history': [3, 3],
+  'accounts.history_summary': [2, 2],
+  'accounts.statement': [3, 3],
+  'workspaces.statement': [3, 3],
+  'credentials.current': [3, 2],
+  'grants.list': [4, 3],
+  'grants.get': [4, 3],
+  'grants.update': [13, 11],
+  'api_keys.create': [15, 12],
+  'api_keys.list': [4, 3],
+  'api_keys.get': [4, 3],
+  'api_keys.update': [15, 13],
+  'identities.list': [2, 2],
+  'passkeys.list': [2, 2],
+  'sessions.list': [2, 2],
+  'workspaces.list': [2, 2],
+  'workspaces.current': [1, 1],
+  'workspaces.update': [9, 9],
+  'workspaces.audit_log': [2, 2],
+  'members.list': [2, 2],
+  'workspace_grants.list': [4, 3],
+  'beneficiaries.create': [8, 8],
+  'beneficiaries.list': [2, 2],
+  'beneficiaries.get': [2, 2],
+  'beneficiaries.update': [8, 7],
+  'beneficiaries.payments': [3, 3],
+  'policies.list': [3, 3],
+  'policies.get': [3, 3],
+  'policies.simulate': [4, 2],
+  'notifications.list': [5, 4],
+  'payments.create': [18, 10],
+  'payments.list': [2, 2],
+  'payments.summary': [3, 3],
+  'payments.attention': [6, 6],
+  'payments.get': [2, 2],
+  'payments.receipt': [11, 4],
+  'payments.cancel': [19, 14],
+  'approvals.list': [6, 6],
+  'approvals.get': [7, 5],
+  'approvals.message': [2, 1],
+  'approvals.decide': [23, 17],
+  'mandates.list': [2, 2],
+  'topups.initiate': [9, 9],
+  'topups.get': [2, 2],
+  'mcp.call, tools/list': [1, 1],
+  'mcp.call, get_payment': [2, 2],
+}
+
+/** The least of a few times: what answers come together is a matter of chance. */
+const costOf = async (operation: Operation): Promise<Cost> => {
+  await sentFor(operation)
+  const sent = [await sentFor(operation), await sentFor(operation), await sentFor(operation)]
+  return [Math.min(...sent.map(({ statements }) => statements.length)), Math.min(...sent.map(({ trips }) => trips))]
+}
+
+const within = ([statements, trips]: Cost, limit: Cost | undefined): boolean =>
+  limit !== undefined && statements <= limit[0] && trips <= limit[1]
+
+test('no operation sends more statements, or takes more trips, than it may', async () => {
+  const found: Record<string, Cost> = {}
+  for (const [name, operation] of operations) {
+    const cost = await costOf(operation)
+    found[name] = within(cost, most[name]) ? (most[name] as Cost) : cost
+  }
+  expect(found).toEqual(most)
+  // This proves that one more is noticed.
+  expect(within([3, 2], [2, 2]) || within([2, 3], [2, 2]) || within([2, 2], undefined)).toBe(false)
+}, 120_000)
