@@ -48,11 +48,13 @@ type Plan = {
   Plans?: Plan[]
 }
 
-type Index = { name: string; partial: boolean; leads: string }
+/** `rows`: those of its table. */
+type Index = { name: string; partial: boolean; leads: string; rows: number }
 
 const readIndexes = async (client: pg.Client): Promise<ReadonlyMap<string, Index>> => {
   const { rows } = await client.query<Index>(
-    `select indexrelid::regclass::text as name, indpred is not null as partial, pg_get_indexdef(indexrelid, 1, true) as leads from pg_index`,
+    `select indexrelid::regclass::text as name, indpred is not null as partial, pg_get_indexdef(indexrelid, 1, true) as leads, reltuples as rows
+     from pg_index join pg_class c on c.oid = indrelid`,
   )
   return new Map(rows.map((row) => [row.name, row]))
 }
@@ -76,13 +78,15 @@ const readsAll =
     return !indexes.get(plan['Index Name'] ?? '')?.partial && !(limited && plan.Filter === undefined)
   }
 
-/** So is one without a condition on its first column, which is the tenant's; in an empty table it costs the same as any other. */
+/** So is one without a condition on its first column, which is the tenant's; in an empty table, or a part that is empty, it costs the same as any other. */
 const readsTenants = (indexes: ReadonlyMap<string, Index>): Reads => {
   const all = readsAll(indexes)
   return (plan, limited) => {
     const index = indexes.get(plan['Index Name'] ?? '')
     const condition = plan['Index Cond']
-    return all(plan, limited) || (index?.partial === false && condition !== undefined && !condition.includes(index.leads))
+    if (index && index.rows <= 0) return false
+    if (!index || condition === undefined) return all(plan, limited)
+    return !index.partial && !condition.includes(index.leads)
   }
 }
 
