@@ -73,11 +73,11 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   },
   bankCodes: config.PESALINK_BANK_CODES,
   failureCodes: config.PESALINK_FAILURE_CODES,
-  ...(config.PESALINK_LOOKUP_PATH !== undefined && { lookUpPath: config.PESALINK_LOOKUP_PATH }),
   callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: config.PESALINK_TIMEOUT_MS,
   depositBankCode: config.PESALINK_DEPOSIT_BANK_CODE ?? null,
   noticePath: config.PESALINK_NOTICE_PATH ?? null,
+  lookUpPath: config.PESALINK_LOOKUP_PATH ?? null,
 })
 
 /** What each provider's adapter needs to call it. */

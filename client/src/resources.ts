@@ -125,6 +125,11 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes names and metadata, or freezes the payee; a destination cannot be changed. */
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
+      /** A person has looked at who is paid: payments by keys and agents to it no longer ask. Keys and agents cannot. */
+      confirm: (id: string, options?: CallOptions) =>
+        call('post', '/v1/beneficiaries/{id}/confirm', { ...options, path: { id } }),
+      /** Asks the rail again whose number it is. The answer comes later, in `verification`. */
+      verify: (id: string, options?: CallOptions) => call('post', '/v1/beneficiaries/{id}/verify', { ...options, path: { id } }),
       /** Archives the payee: it can no longer be paid. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
       /** The payments to one payee, newest first. */

@@ -10,6 +10,7 @@ type ProviderSettings<Env> = {
   addresses: readonly string[]
   refusedInCallbacks: readonly string[]
   contradictions: (env: Env) => readonly string[]
+  payouts: Readonly<Record<string, { namesNeed: string | null }>>
 }
 
 /** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
@@ -30,6 +31,7 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly RECEIPT_KEYS?: KeyRing | undefined
   readonly ORDER_KEY?: KeyRing | undefined
   readonly RAILS?: readonly string[] | undefined
+  readonly NAME_LOOKUPS?: readonly string[] | undefined
   readonly CORS_ORIGINS: readonly string[]
   readonly TRUST_PROXY?: readonly string[] | undefined
   readonly EVM_RPC_URLS: ReadonlyMap<number, string>
@@ -49,11 +51,16 @@ const textOf = (env: object, name: string): string | undefined => {
 /** Rules for every environment. */
 export function* contradictions<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const { setting, required, refusedInCallbacks } of providers.filter(({ setting }) => env.RAILS?.includes(setting))) {
+  for (const { setting, required, refusedInCallbacks, payouts } of providers.filter(({ setting }) =>
+    env.RAILS?.includes(setting),
+  )) {
     for (const name of [...required, 'OPERATOR_URL'])
       if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
     const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
     if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
+    for (const [rail, { namesNeed }] of Object.entries(payouts))
+      if (namesNeed !== null && env.NAME_LOOKUPS?.includes(rail) && textOf(env, namesNeed) === undefined)
+        yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
   }
   if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { displayAmount, minorPattern } from '../lib/money.ts'
 import { isolated } from '../lib/text.ts'
-import type { Caller } from './tool.ts'
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 export type WirePayee = z.output<typeof WirePayee>
@@ -16,12 +15,9 @@ export const headline = (amountMinor: string, currency: string, payee: string): 
   return `${amount} to ${payee}`
 }
 
-/** For a payment that does not exist. Whatever the caller may read: without beneficiary.read it knows the payee only by its id. */
-export const askedFor = async (caller: Caller, order: { amount_minor: string; beneficiary_id: string }): Promise<string> => {
-  const { status, body } = await caller.call({
-    method: 'GET',
-    path: `/v1/beneficiaries/${encodeURIComponent(order.beneficiary_id)}`,
-  })
-  const payee = status === 200 ? payeeText(WirePayee.parse(body)) : JSON.stringify(order.beneficiary_id)
-  return headline(order.amount_minor, caller.currency, payee)
-}
+/** For a payment that does not exist. A caller that may not read beneficiaries knows the payee only by its id. */
+export const askedFor = (
+  order: { amount_minor: string; beneficiary_id: string },
+  payee: WirePayee | undefined,
+  currency: string,
+): string => headline(order.amount_minor, currency, payee ? payeeText(payee) : JSON.stringify(order.beneficiary_id))

@@ -7,6 +7,7 @@ import { otherAmountIn } from './amount.ts'
 import { afterDenial, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
 import { askedFor, headline, payeeText, WirePayee } from './headline.ts'
 import { addressOf, agentStep, guided, type Next, nextSteps } from './next.ts'
+import { CardPayee, otherNameText, readPayee } from './payee.ts'
 import { type Caller, type ToolRefusal, toolRefusalOf } from './tool.ts'
 
 /** The same answer about a payment for every status. */
@@ -21,6 +22,7 @@ export const PaymentOutcome = z.object({
   message: z.string().describe('Begins with the amount and the payee.'),
   amount_minor: z.string().optional(),
   currency: z.string(),
+  payee: CardPayee.optional(),
   address: z.string().optional().describe('Where a person does something about a refusal.'),
   approval: z
     .object({
@@ -120,6 +122,8 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const [next, message] = steps[payment.status]
   const decision = toToolDecision(payment.decision)
   const approval = await approvalOf(caller, payment, decision)
+  const payee = await readPayee(caller, payment.beneficiary_id)
+  const otherName = isUnderWay(payment) ? otherNameText(payee) : undefined
   const failure = payment.failure_message ?? payment.failure_code
   const { failure_code: code } = payment
   const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
@@ -128,6 +132,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const notes = [
     ...(payment.status === 'failed' && failure !== null ? [`Reason: ${failure}`] : []),
     ...(remedy ? [`What ${failureActors[remedy.actor]} can do: ${remedy.fix}`] : []),
+    ...(otherName === undefined ? [] : [otherName]),
     ...(narrative === undefined ? [] : [narrative]),
     ...(twin === undefined
       ? []
@@ -142,6 +147,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     ),
     amount_minor: payment.amount_minor,
     currency: payment.currency,
+    ...(payee && { payee }),
     ...(approval && { approval }),
     ...(next === 'wait' && { retry_after_seconds: pollSeconds }),
     decision,
@@ -173,12 +179,14 @@ const refusedWith = async (caller: Caller, order: Order, { envelope, retryAfterS
   const wait = retryAfterSeconds ?? (next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : undefined)
   const where = next === 'ask_a_person' ? (address ?? addressOf(caller, error)) : address
   const again = next === 'wait' && !decision ? ' Send the same call again, with the same idempotency_key.' : ''
+  const payee = await readPayee(caller, order.beneficiary_id)
   return {
     status: 'refused',
     payment_id: null,
     next,
-    message: `${await askedFor(caller, order)}: nothing was paid. ${message}${again}`,
+    message: `${askedFor(order, payee, caller.currency)}: nothing was paid. ${message}${again}`,
     currency: caller.currency,
+    ...(payee && { payee }),
     ...(where !== undefined && { address: where }),
     ...(wait !== undefined && { retry_after_seconds: wait }),
     decision,

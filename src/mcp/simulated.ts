@@ -3,10 +3,11 @@ import { otherAmountIn } from './amount.ts'
 import { afterDenial, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
 import { askedFor } from './headline.ts'
 import { guide } from './next.ts'
+import { CardPayee, otherNameText, readPayee } from './payee.ts'
 import { answered, type Caller } from './tool.ts'
 
 /** `done`: nothing was paid, and create_payment with the same order would be accepted. */
-export const Simulated = ToolDecision.extend(guide)
+export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional() })
 
 const WireSimulation = WireDecision.extend({ explanation: z.string() })
 
@@ -29,10 +30,12 @@ export const simulated = async (
   const answer = answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
   const decision = toToolDecision(answer)
   const other = otherAmountIn(narrative, BigInt(order.amount_minor), caller.currency)
-  const sentence = `${await askedFor(caller, order)}: ${sentenceOf(decision, answer.explanation, order.execute_at)}`
+  const payee = await readPayee(caller, order.beneficiary_id)
+  const sentence = `${askedFor(order, payee, caller.currency)}: ${sentenceOf(decision, answer.explanation, order.execute_at)}`
   return {
     ...decision,
     next: decision.outcome === 'deny' ? afterDenial(decision) : 'done',
-    message: [sentence, other].filter(Boolean).join(' '),
+    message: [sentence, otherNameText(payee), other].filter(Boolean).join(' '),
+    ...(payee && { payee }),
   }
 }

@@ -36,6 +36,8 @@ export type PayoutDefinition<Settings> = {
    * request whose answer was lost is then sent again.
    */
   repeat: 'pays_again' | { setting: keyof Settings & string }
+  /** The setting without which it cannot be asked for names; null: it needs none of its own. */
+  namesNeed: (keyof Settings & string) | null
 }
 
 /** Everything that differs by the rail that sends a prompt to a payer's phone. */

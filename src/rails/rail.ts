@@ -112,7 +112,8 @@ export type PayoutAdapter = {
    */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
-  lookUp: LookUp
+  /** Null: it cannot be asked for names. */
+  lookUp: LookUp | null
   /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
   /**
@@ -136,8 +137,7 @@ export type Movement = { receipt: string; at: Date; amountMinor: Minor; referenc
 export type Repeats = { provenFor: string | null }
 
 /** A rail that pays, with the limits of this deployment. `lookUp` is null where the provider is not asked for names. */
-export type PayoutRail = Omit<PayoutAdapter, 'lookUp'> & {
-  readonly lookUp: LookUp | null
+export type PayoutRail = PayoutAdapter & {
   /** The banks that a destination may be at; null where it is at none. */
   readonly banks: readonly Bank[] | null
   readonly limits: RailLimits

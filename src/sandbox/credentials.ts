@@ -104,6 +104,7 @@ export const createCredentials = (folder?: string) => {
     timeoutMs: 5_000,
     depositBankCode: '68',
     noticePath: '/account-api/v3.0/notifications',
+    lookUpPath: '/account-api/v3.0/pesalink/lookup',
   } as const satisfies Omit<PesalinkOptions, 'baseUrl'>
 
   return {

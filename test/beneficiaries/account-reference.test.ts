@@ -216,6 +216,22 @@ describe('the account that a payment names at an open paybill', () => {
     expect((await pay(open, { account_reference: '071299-8' })).body.decision.warnings).toEqual([])
     expect(first.body.decision.warnings).toEqual([])
   })
+
+  test('has a history of its own: the list, the totals and the beneficiary’s payments are read by it, in any spelling', async () => {
+    const open = await newBeneficiary(person.api, anyBill)
+    const [first, , third] = [
+      await pay(open, { account_reference: 'METER 1' }),
+      await pay(open, { account_reference: 'METER 12' }),
+      await pay(open, { account_reference: 'meter1', amount_minor: '20000' }),
+    ]
+    const read = async (path: string) => (await person.api.get(path)).body
+    const ids = [third?.body.id, first?.body.id]
+    for (const path of [`/v1/payments?beneficiary_id=${open}&`, `/v1/beneficiaries/${open}/payments?`])
+      expect((await read(`${path}account_reference=METER%201`)).data.map(({ id }: Json) => id)).toEqual(ids)
+    const totals = await read(`/v1/payments/summary?beneficiary_id=${open}&account_reference=METER1`)
+    expect([totals.count, totals.amount_minor]).toEqual([2, '30000'])
+    expect((await read(`/v1/beneficiaries/${open}/payments?account_reference=`)).error).toBe('invalid_request')
+  })
 })
 
 describe('a frozen paybill', () => {

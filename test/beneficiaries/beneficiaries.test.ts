@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -31,7 +31,9 @@ describe('creating', () => {
     })
     expect(answer.body.id).toMatch(/^ben_/)
     expect(answer.text).not.toContain('12345678')
-    expect((await person.api.get(`/v1/beneficiaries/${answer.body.id}`)).body).toEqual(answer.body)
+    const { warnings, ...record } = answer.body
+    expect(warnings).toEqual([])
+    expect((await person.api.get(`/v1/beneficiaries/${answer.body.id}`)).body).toEqual(record)
   })
 
   test.each([
@@ -191,6 +193,31 @@ test('a frozen phone is paid by no rail', async () => {
   await owner.api.patch(`/v1/beneficiaries/${mpesa}`, { status: 'frozen' })
   const paid = await owner.api.post('/v1/payments', { beneficiary_id: pesalink, amount_minor: '150000' })
   expect([paid.status, paid.body.error]).toEqual([403, 'beneficiary_frozen'])
+})
+
+test('the same number twice warns with the names that have it, on either rail, and only who may read them', async () => {
+  const owner = await signIn(service.api)
+  const number = { type: 'person', destination: '0722 155 711', payment_rail: 'MPESA_B2C' }
+  const make = (display_name: string, more: object = {}, api = owner.api) =>
+    api.post('/v1/beneficiaries', { ...number, display_name, ...more })
+  const first = (await make('Landlord')).body
+  const warning = (payee: { id: string; display_name: string }) => ({
+    code: 'same_number',
+    beneficiary_id: payee.id,
+    display_name: payee.display_name,
+    message: `"${payee.display_name}" is paid at the same number.`,
+  })
+  const second = (await make('Grace', { payment_rail: 'PESALINK', destination: '+254722155711' })).body
+  expect([first.warnings, second.warnings]).toEqual([[], [warning(first)]])
+  await owner.api.delete(`/v1/beneficiaries/${first.id}`)
+  const third = await make('Rent')
+  expect([third.status, third.body.warnings]).toEqual([201, [warning(second)]])
+  const blind = await createKey(owner, { permissions: ['beneficiary.manage'] })
+  expect((await make('Unseen', {}, blind.api)).body.warnings).toEqual([])
+  expect((await make('Another tenant’s', {}, stranger.api)).body.warnings).toEqual([])
+  const bill = { payment_rail: 'MPESA_B2B', destination: '888881', account_reference: '1' }
+  await make('Shop', bill)
+  expect((await make('Home', { ...bill, account_reference: '2' })).body.warnings).toEqual([])
 })
 
 test('beneficiaries are found by their metadata', async () => {

@@ -165,6 +165,48 @@ describe('with an API key', () => {
     expect(await show('logs', '--status', '2xx')).toContain('POST  /v1/payments')
   })
 
+  test('payees are added, checked and archived, one or all that a key made; only a person confirms them', async () => {
+    const { key, grantId } = await createKey(person)
+    const env = { PAYMENTS_API_KEY: key }
+    const run = async (...args: string[]) => {
+      const command = payments(['payees', ...args], env)
+      const code = await command.ended
+      return { code, out: command.out(), err: command.err() }
+    }
+    const added = await run('add', 'Landlord', '0722100001', '--json')
+    expect(added.code, added.err).toBe(0)
+    const { id } = JSON.parse(added.out)
+    expect(added.err).toContain(`A person confirms it: ${service.api.url}/beneficiaries/${id}`)
+    const again = await run('add', 'Kenya Power', '0722100001')
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`"Landlord" is paid at the same number. (${id})`)])
+    await service.settle()
+    service.clock.advance(60)
+    const checking = payments(['payees', 'verify', id], env)
+    const settling = setInterval(() => void service.settle(), 200)
+    expect(await checking.ended.finally(() => clearInterval(settling)), checking.err()).toBe(0)
+    expect(checking.out()).toContain('at the rail: WANJIRU N**** K**** (ANOTHER NAME)')
+    const confirmed = await run('confirm', id)
+    expect([confirmed.code, confirmed.err]).toEqual([1, expect.stringContaining('A person confirms a beneficiary')])
+    const made = await run('--made-by', grantId)
+    expect(made.out.match(/made by/g)).toHaveLength(2)
+    const archived = await run('archive', '--made-by', grantId)
+    expect(archived.out.match(/archived, proposed/g)).toHaveLength(2)
+    expect((await run('archive')).code).toBe(2)
+  })
+
+  test('logs --follow prints what is logged later, each request once', async () => {
+    const follower = await createKey(person, { permissions: ['account.read', 'payment.create', 'payment.read'] })
+    const log = payments(['logs', '--follow', '--status', '4xx'], { PAYMENTS_API_KEY: follower.key })
+    const refuse = (amount: string) => follower.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
+    expect((await refuse('one')).status).toBe(400)
+    await log.waitForOutput(/ 400 {2}POST {2}\/v1\/payments {2}invalid_request: /)
+    expect((await refuse('two')).status).toBe(400)
+    await log.waitForOutput(/ 400 [\s\S]* 400 /)
+    log.kill()
+    await log.ended
+    expect(log.out().match(/ 400 {2}POST/g)).toHaveLength(2)
+  })
+
   test('--version and the --help of each command need no service', async () => {
     const nowhere = { PAYMENTS_URL: 'http://127.0.0.1:9' }
     const version = payments(['--version'], nowhere)

@@ -110,6 +110,16 @@ describe('ids', () => {
     expect(none).toMatchObject({ next: 'ask_a_person', beneficiaries: [] })
     expect(none.message).toContain('propose_beneficiary')
   })
+
+  test('a number that another payee has is proposed with the other name', async () => {
+    const proposed = await say('propose_beneficiary', {
+      idempotency_key: 'twice',
+      display_name: 'Kenya Power',
+      payment_rail: 'MPESA_B2C',
+      destination: '0722000111',
+    })
+    expect(proposed.message).toContain('"Wanjiru Kamau" is paid at the same number.')
+  })
 })
 
 describe('again and again', () => {
@@ -167,6 +177,33 @@ test('an ended payment, a decision and a tool that the key may not call each nam
     .catch((error: unknown) => (error instanceof ToolError ? error.envelope : undefined))
   await reader.close()
   expect(refused).toMatchObject({ error: 'forbidden', next: 'ask_a_person', address: expect.stringContaining(service.api.url) })
+})
+
+test('every card shows the name that the rail reports, and its verdict; not to a key that may not read payees', async () => {
+  const landlord = await newBeneficiary(person.api, { display_name: 'Landlord', destination: '254722100001' })
+  await service.settle()
+  const other = { status: 'no_match', name: 'WANJIRU N**** K****' }
+  const warned = 'The rail reports another name for this number: WANJIRU N**** K****.'
+  const listed = (await say('list_beneficiaries', { name: 'landlord' })).beneficiaries
+  expect(listed).toEqual([expect.objectContaining({ id: landlord, verification: other })])
+  const order = { beneficiary_id: landlord, amount: '1,500.00' }
+  const simulated = await say('simulate_payment', order)
+  const held = await say('create_payment', { ...order, idempotency_key: 'rent' })
+  const read = await say('get_payment', { payment_id: held.payment_id })
+  for (const answer of [simulated, held, read]) {
+    expect(answer.payee).toEqual({ display_name: 'Landlord', destination_mask: '********0001', verification: other })
+    expect(answer.message).toContain(warned)
+  }
+  const refused = await say('create_payment', { ...order, amount: '1.50', idempotency_key: 'cents' })
+  expect([refused.status, refused.payee.verification]).toEqual(['refused', other])
+  expect((await say('list_approvals')).approvals[0].payee_verification).toEqual(other)
+  expect((await say('list_payments')).payments[0].payee_verification).toEqual(other)
+  await say('create_payment', { idempotency_key: 'match', beneficiary_id: payee, amount: '10.00' })
+  const { key } = await createKey(person, { permissions: ['payment.create', 'payment.read'] })
+  const blind = await connectAgent(service.api.url, { bearer: key })
+  const seen = await blind.call('get_payment', { payment_id: held.payment_id })
+  expect([seen.status, seen.payee, seen.message.includes(warned)]).toEqual(['pending_approval', undefined, false])
+  await blind.close()
 })
 
 describe('instructions in data', () => {

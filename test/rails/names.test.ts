@@ -17,6 +17,7 @@ const till = { rail: 'MPESA_B2B', destination: '5300100', bankCode: null, isPayb
 
 const lookUp = (query: NameQuery, options: { timeoutMs?: number } = {}) => {
   const adapter = query.rail === 'PESALINK' ? rails.pesalink(options) : rails.daraja(options).payout
+  if (!adapter.lookUp) throw new Error(`${query.rail} is not asked for names`)
   return adapter.lookUp(query)
 }
 
@@ -61,4 +62,8 @@ test('a fault that is meant for a payment is not spent on a query for a name', a
   expect(await lookUp(mobile)).toMatchObject({ kind: 'named' })
   const sent = rails.payout({ destination: phone })
   expect((await rails.daraja().payout.pay(sent)).kind).toBe('lost')
+})
+
+test('a bank whose path for names is not known is not asked', () => {
+  expect(rails.pesalink({ lookUpPath: null }).lookUp).toBeNull()
 })

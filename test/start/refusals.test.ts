@@ -333,4 +333,13 @@ describe('production', patience, () => {
       'DARAJA_CONSUMER_KEY must be set when RAILS has daraja',
     )
   })
+
+  it('does not start where PesaLink is to be asked for names and nobody has said where: no path is guessed', () => {
+    const asked = (variables: Record<string, string>) => () => loadConfig({ ...production(), RAILS: 'pesalink', ...variables })
+    const missing = 'PESALINK_LOOKUP_PATH must be set when NAME_LOOKUPS has PESALINK'
+    expect(asked({ NAME_LOOKUPS: 'PESALINK' })).toThrow(missing)
+    expect(asked({ NAME_LOOKUPS: 'on' })).toThrow(missing)
+    expect(asked({ NAME_LOOKUPS: 'PESALINK', PESALINK_LOOKUP_PATH: '/names' })).not.toThrow(missing)
+    expect(asked({ NAME_LOOKUPS: 'MPESA_B2C' })).not.toThrow(missing)
+  })
 })

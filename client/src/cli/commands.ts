@@ -3,10 +3,11 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { type ListenOptions, listen } from './listen.ts'
-import { approvals, balance, payees, paymentsList, policies, refusals } from './lists.ts'
+import { approvals, balance, paymentsList, policies, refusals } from './lists.ts'
 import { readLog } from './logs.ts'
 import { batch, deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
+import { payees } from './payees.ts'
 import { clientOf, defaultUrl, UsageError } from './session.ts'
 import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
@@ -21,7 +22,7 @@ type Verifier = {
 
 /** What the commands need. The person decides what of it is given. */
 const neededScopes =
-  'account.read workspace.read beneficiary.read policy.read payment.read payment.create approval.read mandate.read topup.read topup.create'
+  'account.read workspace.read beneficiary.read beneficiary.manage policy.read payment.read payment.create approval.read mandate.read topup.read topup.create'
 
 const login = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, scope: text } })
@@ -140,7 +141,13 @@ export const commands: Readonly<Record<string, Command>> = {
   logout: { arguments: '', summary: 'Revokes that access.', run: logout },
   whoami: { arguments: '', summary: 'What this credential may do, and how much of it is left.', run: whoami },
   balance: { arguments: '[--json]', summary: 'What can be spent, and what is held.', run: balance },
-  payees: { arguments: list, summary: 'Who can be paid: an id, a name and a mask each.', run: payees },
+  payees: {
+    arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] ${list}`,
+    summary: `Who can be paid: id, name, mask, the name at the rail, and who made it.
+  payments payees add NAME NUMBER [--rail MPESA_B2C|MPESA_B2B|PESALINK] [--bank CODE] [--account TEXT] [--legal-name TEXT]
+  payments payees verify|archive|confirm BENEFICIARY…, or --made-by GRANT for all that a key or an agent made (people confirm)`,
+    run: payees,
+  },
   simulate: {
     arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--at TIME]',
     summary: 'The decision that a payment would get, and why. Moves nothing.',

@@ -27,11 +27,6 @@ const listing =
 const statusOf = <Status extends string>(status: string | undefined): { status?: Status } =>
   status === undefined ? {} : { status: status as Status }
 
-export const payees = listing({
-  read: (client, { limit }) => client.beneficiaries.list({ limit }),
-  line: (payee) => `${payeeText(payee)}  ${payee.payment_rail}  ${payee.status}, ${payee.confirmation}`,
-})
-
 export const paymentsList = listing({
   read: (client, { limit, status }) =>
     client.payments.list({ limit, ...(status !== undefined && { status: [status as Item<'/v1/payments'>['status']] }) }),

@@ -19,15 +19,16 @@ export async function* readLog(
 ): AsyncGenerator<string> {
   let known: readonly LoggedRequest[] = (await client.requestLog.list(filters).page()).data
   for (const entry of known.toReversed()) yield lineOf(entry)
-  let newest = Date.parse(known[0]?.at ?? '') || Date.now()
+  // The service's clock, never this machine's: where there is no entry yet, everything is new.
+  let newest = known[0]?.at
   while (follow) {
     await pause(followEveryMs, signal)
     const recent: LoggedRequest[] = []
-    for await (const entry of client.requestLog.list({ ...filters, created_after: new Date(newest - latestMs).toISOString() }))
-      recent.push(entry)
+    const since = newest === undefined ? {} : { created_after: new Date(Date.parse(newest) - latestMs).toISOString() }
+    for await (const entry of client.requestLog.list({ ...filters, ...since })) recent.push(entry)
     const seen = new Set(known.map(({ id }) => id))
     for (const entry of recent.toReversed()) if (!seen.has(entry.id)) yield lineOf(entry)
-    newest = Date.parse(recent[0]?.at ?? '') || newest
+    newest = recent[0]?.at ?? newest
     known = recent.length > 0 ? recent : known
   }
 }

@@ -23,6 +23,8 @@ export const passkeysQuery = queryOptions({
   queryKey: ['passkeys'],
   queryFn: () => call(api.GET('/v1/accounts/me/passkeys', { params: { query: { limit: 100 } } })),
 })
+/** They change with the service's configuration alone. */
+export const banksQuery = queryOptions({ queryKey: ['banks'], queryFn: () => call(api.GET('/v1/banks')), staleTime: Infinity })
 export const sessionsQuery = infiniteQueryOptions({
   queryKey: ['sessions'],
   queryFn: ({ pageParam }) =>
@@ -56,6 +58,7 @@ export type PaymentFilters = {
   q?: string | undefined
   status?: readonly PaymentStatus[] | undefined
   beneficiary_id?: string | undefined
+  account_reference?: string | undefined
   grant_id?: string | undefined
   initiator_account_id?: string | undefined
   amount_min_minor?: string | undefined

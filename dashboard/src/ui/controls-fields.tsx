@@ -76,6 +76,14 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   return controls
 }
 
+/** What the answer means for whoever gives it. */
+const newPayeeMeaning: Readonly<Record<ControlsDraft['new_payees'], string>> = {
+  '': 'It may add and rename beneficiaries. You are asked once about each, when it first pays them.',
+  require_approval: 'It may add and rename beneficiaries. You are asked once about each, when it first pays them.',
+  allow: 'It decides who is paid: it can add any number and pay it at once, up to its limits.',
+  deny: 'It pays only beneficiaries that a person added or confirmed.',
+}
+
 const newPayeeOptions = [
   { value: '', label: 'Ask me once about each' },
   { value: 'allow', label: 'Pay without asking' },
@@ -144,7 +152,7 @@ export const ControlsFields = ({
       )}
       <SelectField
         label="New beneficiaries"
-        hint="Those that it creates or renames itself. Whoever can add a beneficiary decides who is paid."
+        hint={newPayeeMeaning[draft.new_payees] + (requested?.new_payees === 'allow' ? ' Requested: pay without asking.' : '')}
         value={draft.new_payees}
         onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
         options={newPayeeOptions}

@@ -50,6 +50,8 @@ type TextProps = FieldProps & {
   autoFocus?: boolean
   mono?: boolean
   name?: string
+  /** The id of a datalist with suggestions. */
+  list?: string
 }
 
 export const TextField = ({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../db/tables/approvals.ts'
 import { guide } from '../next.ts'
+import { NameAtRail } from '../payee.ts'
 import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Wire = z.object({
@@ -21,15 +22,17 @@ const Wire = z.object({
   batch: z
     .object({ id: z.string(), total_minor: z.string(), currency: z.string(), name: z.string().nullable(), items_count: z.int() })
     .nullable(),
+  context: z.object({ payee: z.object({ verification: NameAtRail }).nullable() }).optional(),
 })
 
-const Approval = Wire.omit({ payment: true, batch: true }).extend({
+const Approval = Wire.omit({ payment: true, batch: true, context: true }).extend({
   url: z.string().describe('Where a person decides.'),
   payment_id: z.string().nullable(),
   batch_id: z.string().nullable().describe('A whole batch is decided.'),
   amount_minor: z.string(),
   currency: z.string(),
   payee: z.string().describe('Of a batch: how many payments.'),
+  payee_verification: NameAtRail.nullable().describe('Whose number it is; null of a batch, and of what was decided.'),
   purpose: z.string().nullable(),
 })
 
@@ -46,7 +49,7 @@ const list = defineTool({
       z.object({ data: z.array(Wire), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/approvals', query: { status, ...pageQuery(page) } }),
     )
-    const approvals = data.map(({ payment, batch, ...approval }) => ({
+    const approvals = data.map(({ payment, batch, context, ...approval }) => ({
       ...approval,
       url: `${caller.publicUrl}/approve/${approval.id}`,
       payment_id: payment?.id ?? null,
@@ -54,6 +57,7 @@ const list = defineTool({
       amount_minor: payment?.amount_minor ?? batch?.total_minor ?? '0',
       currency: payment?.currency ?? batch?.currency ?? '',
       payee: payment?.beneficiary.display_name ?? `${batch?.items_count ?? 0} payments`,
+      payee_verification: context?.payee?.verification ?? null,
       purpose: payment?.narrative ?? batch?.name ?? null,
     }))
     const waiting = approvals.some((approval) => approval.status === 'pending')

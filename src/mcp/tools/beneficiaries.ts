@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { railNames } from '../../lib/rail-names.ts'
 import { payeeText } from '../headline.ts'
 import { guide } from '../next.ts'
-import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+import { NameAtRail } from '../payee.ts'
+import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Beneficiary = z.object({
   id: z.string(),
@@ -14,34 +15,11 @@ const Beneficiary = z.object({
   account_reference_required: z.boolean(),
   confirmation: z.string().describe('proposed: a person has not confirmed it yet.'),
   status: z.string(),
+  verification: NameAtRail,
 })
-type Beneficiary = z.output<typeof Beneficiary>
-const Page = z.object({ data: z.array(Beneficiary), next_cursor: nextCursor })
-type Page = z.output<typeof Page>
 
-const readPage = async (caller: Caller, limit: number, cursor: string | undefined): Promise<Page> =>
-  answered(
-    Page,
-    await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: { status: 'active', ...pageQuery({ limit, cursor }) } }),
-  )
-
-/** A search goes through this many at most: a caller with more payees uses their ids. */
-const searchPages = 20
-
-const matches = ({ display_name, legal_name }: Beneficiary, name: string): boolean =>
-  [display_name, legal_name ?? ''].some((text) => text.toLowerCase().includes(name.toLowerCase()))
-
-const search = async (caller: Caller, name: string, limit: number, start: string | undefined): Promise<Page> => {
-  const matching: Beneficiary[] = []
-  let cursor = start
-  for (let page = 0; page < searchPages; page += 1) {
-    const { data, next_cursor } = await readPage(caller, 100, cursor)
-    matching.push(...data.filter((one) => matches(one, name)))
-    cursor = next_cursor ?? undefined
-    if (cursor === undefined || matching.length >= limit) break
-  }
-  return { data: matching, next_cursor: cursor ?? null }
-}
+/** Others that are paid at the same number. */
+const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })) })
 
 const found = (count: number, name: string | undefined) => {
   if (count === 0)
@@ -60,10 +38,14 @@ const list = defineTool({
   description: 'Who can be paid. With `name`, those whose name contains it. Destinations are masked; payments name the id.',
   operation: 'beneficiaries.list',
   hints: reads,
-  input: z.strictObject({ name: z.string().min(1).max(120).optional(), ...pageInput }),
+  input: z.strictObject({ name: z.string().trim().min(1).max(100).optional(), ...pageInput }),
   output: z.object({ ...guide, beneficiaries: z.array(Beneficiary), next_cursor: nextCursor }),
   run: async ({ name, limit, cursor }, caller) => {
-    const page = await (name === undefined ? readPage(caller, limit, cursor) : search(caller, name, limit, cursor))
+    const query = { status: 'active', ...(name !== undefined && { q: name }), ...pageQuery({ limit, cursor }) }
+    const page = answered(
+      z.object({ data: z.array(Beneficiary), next_cursor: nextCursor }),
+      await caller.call({ method: 'GET', path: '/v1/beneficiaries', query }),
+    )
     return { ...found(page.data.length, name), beneficiaries: page.data, next_cursor: page.next_cursor }
   },
 })
@@ -88,13 +70,16 @@ const propose = defineTool({
   }),
   output: Beneficiary.extend({ ...guide, address: z.string() }),
   run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
-    const made = answered(Beneficiary, await caller.call({ method: 'POST', path: '/v1/beneficiaries', body, idempotencyKey }))
+    const { warnings, ...made } = answered(
+      WireCreated,
+      await caller.call({ method: 'POST', path: '/v1/beneficiaries', body, idempotencyKey }),
+    )
     const confirmed = made.confirmation === 'confirmed'
     const then = confirmed ? 'It can be paid.' : 'A person has to confirm it at address, or approve the first payment to it.'
     return {
       ...made,
       next: confirmed ? ('done' as const) : ('ask_a_person' as const),
-      message: `${payeeText(made)} was added. ${then}`,
+      message: [`${payeeText(made)} was added.`, ...warnings.map(({ message }) => message), then].join(' '),
       address: `${caller.publicUrl}/beneficiaries/${made.id}`,
     }
   },

@@ -5,6 +5,7 @@ import { amountInput, minorOf } from '../amount.ts'
 import { headline, payeeText } from '../headline.ts'
 import { guide } from '../next.ts'
 import { isUnderWay, outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
+import { NameAtRail, readNamesAtRail } from '../payee.ts'
 import { Simulated, simulated } from '../simulated.ts'
 import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
@@ -141,21 +142,34 @@ const list = defineTool({
     status: z.enum(paymentStatuses).optional(),
     batch_id: z.string().optional(),
     beneficiary_id: z.string().optional(),
+    account_reference: z.string().max(20).optional().describe('The whole reference, such as the account at a paybill.'),
     created_after: z.string().optional().describe('RFC 3339.'),
     created_before: z.string().optional().describe('RFC 3339.'),
     ...pageInput,
   }),
-  output: z.object({ ...guide, payments: z.array(Listed.extend({ summary: z.string() })), next_cursor: nextCursor }),
+  output: z.object({
+    ...guide,
+    payments: z.array(Listed.extend({ summary: z.string(), payee_verification: NameAtRail.optional() })),
+    next_cursor: nextCursor,
+  }),
   run: async ({ limit, cursor, ...filters }, caller) => {
     const query = { ...filters, ...pageQuery({ limit, cursor }) }
     const page = answered(
       z.object({ data: z.array(Listed), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/payments', query }),
     )
-    const payments = page.data.map((payment) => ({
-      summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
-      ...payment,
-    }))
+    const names = await readNamesAtRail(
+      caller,
+      page.data.map(({ beneficiary_id }) => beneficiary_id),
+    )
+    const payments = page.data.map((payment) => {
+      const verification = names.get(payment.beneficiary_id)
+      return {
+        summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
+        ...payment,
+        ...(verification && { payee_verification: verification }),
+      }
+    })
     const message = 'Read one with get_payment before you decide that it was paid or not.'
     return { next: 'done' as const, message, payments, next_cursor: page.next_cursor }
   },

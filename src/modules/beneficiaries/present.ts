@@ -1,9 +1,9 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
-import { formatId } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { madeOnce } from '../../lib/shared.ts'
 import { makerOf, presentMaker } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
-import type { Beneficiary } from './schema.ts'
+import type { Beneficiary, CreatedBeneficiary } from './schema.ts'
 
 export const beneficiaryStatus = (
   record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt' | 'paybillFrozenAt'>,
@@ -44,3 +44,16 @@ const view = (record: BeneficiaryRecord): Beneficiary => ({
 })
 
 export const presentBeneficiary = madeOnce(view)
+
+export const presentCreated = (
+  record: BeneficiaryRecord,
+  atSameNumber: readonly { id: Uuid; displayName: string }[],
+): CreatedBeneficiary => ({
+  ...presentBeneficiary(record),
+  warnings: atSameNumber.map(({ id, displayName }) => ({
+    code: 'same_number',
+    beneficiary_id: formatId('beneficiary', id),
+    display_name: displayName,
+    message: `${JSON.stringify(displayName)} is paid at the same number.`,
+  })),
+})

@@ -1,5 +1,6 @@
-import { and, desc, eq, getTableColumns, ilike, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ilike, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
+import type { Principal } from '../../auth/principal.ts'
 import { type Db, first } from '../../db/client.ts'
 import { containing } from '../../db/like.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -34,6 +35,23 @@ const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' },
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
+
+const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
+    .orderBy(desc(beneficiaries.id))
+    .limit(5),
+)
+
+/** Others with this one's payee, for callers that may know them. */
+export const readAtSameNumber = async (
+  db: Db,
+  { permissions }: Pick<Principal, 'permissions'>,
+  { id, payeeId }: Pick<BeneficiaryRecord, 'id' | 'payeeId'>,
+): Promise<{ id: Uuid; displayName: string }[]> =>
+  permissions.has('beneficiary.read') ? db.run(atSameNumber, { id, payeeId }) : []
 
 export type BeneficiaryFilter = {
   includeArchived: boolean

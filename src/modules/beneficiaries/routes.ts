@@ -8,9 +8,9 @@ import { railNames } from '../../lib/rail-names.ts'
 import { verificationStatuses } from '../../lib/verification.ts'
 import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
-import { presentBeneficiary } from './present.ts'
-import { findBeneficiary, listBeneficiaries } from './queries.ts'
-import { Bank, Beneficiary, CreateBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
+import { presentBeneficiary, presentCreated } from './present.ts'
+import { findBeneficiary, listBeneficiaries, readAtSameNumber } from './queries.ts'
+import { Bank, Beneficiary, CreateBeneficiary, CreatedBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
 import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
@@ -45,12 +45,13 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
         idempotent: true,
         refuses: ['invalid_request', 'conflict'],
       },
-      schema: { body: CreateBeneficiary, response: { 201: Beneficiary } },
+      schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        created(presentBeneficiary(await createBeneficiary(tx, deps, request.principal, request.body))),
-      ),
+      respondOnce(deps, request, reply, async (tx) => {
+        const record = await createBeneficiary(tx, deps, request.principal, request.body)
+        return created(presentCreated(record, await readAtSameNumber(tx, request.principal, record)))
+      }),
   )
   app.get(
     '/v1/banks',

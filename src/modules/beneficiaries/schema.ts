@@ -91,3 +91,20 @@ export const Beneficiary = z
   })
   .meta({ id: 'Beneficiary' })
 export type Beneficiary = z.output<typeof Beneficiary>
+
+export const CreatedBeneficiary = Beneficiary.extend({
+  warnings: z
+    .array(
+      z.object({
+        code: z.enum(['same_number']),
+        beneficiary_id: IdOut('beneficiary'),
+        display_name: z.string(),
+        message: z.string(),
+      }),
+    )
+    .meta({
+      description:
+        'Beneficiaries that are paid at the same number or account: the newest five that are not archived. Limits, freezes and lists hold for all of them. Empty where the caller may not read beneficiaries.',
+    }),
+}).meta({ id: 'CreatedBeneficiary' })
+export type CreatedBeneficiary = z.output<typeof CreatedBeneficiary>

@@ -8,6 +8,7 @@ import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { payments, underWayPaymentStatuses } from '../../db/tables/payments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { referenceKeySql } from '../../lib/account-reference.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/only.ts'
@@ -60,6 +61,7 @@ const filters = {
   statuses: 'text[]?',
   batchId: 'uuid?',
   beneficiaryId: 'uuid?',
+  accountReference: 'text?',
   grantId: 'uuid?',
   initiatorAccountId: 'uuid?',
   mandateId: 'uuid?',
@@ -138,6 +140,8 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
     at.batchId && eq(payments.batchId, at.batchId),
     at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
+    at.accountReference &&
+      sql`${sql.raw(referenceKeySql('payments.account_reference'))} = upper(replace(${at.accountReference}, ' ', ''))`,
     at.grantId && eq(payments.grantId, at.grantId),
     at.initiatorAccountId && eq(payments.initiatorAccountId, at.initiatorAccountId),
     at.mandateId && eq(payments.mandateId, at.mandateId),

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
@@ -12,7 +12,7 @@ import { paymentColumns, presentListed, presentPayment } from './present.ts'
 import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
-import { CreatePayment, ListPayments, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
+import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
 import { summarizePayments } from './summary.ts'
 
 const path = '/v1/payments'
@@ -34,6 +34,7 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch 
   ...(query.status && { statuses: query.status }),
   ...(query.batch_id && { batchId: query.batch_id }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
+  ...(query.account_reference !== undefined && { accountReference: query.account_reference }),
   ...(query.grant_id && { grantId: query.grant_id }),
   ...(query.initiator_account_id && { initiatorAccountId: query.initiator_account_id }),
   ...(query.mandate_id && { mandateId: query.mandate_id }),
@@ -100,19 +101,20 @@ export const registerPayments = (app: App, deps: Deps): void => {
       },
       schema: {
         params: byId('beneficiary'),
-        querystring: PageQuery,
+        querystring: ListPaymentsTo,
         response: { 200: pageOf(Payment) },
       },
     },
     async (request, reply) => {
       const { workspace } = request.principal
       const { id } = request.params
+      const { account_reference: accountReference } = request.query
       if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
       const source = await deps.reads.db()
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id }),
+          read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id, accountReference }),
           idOf: (row) => row.id,
           present: (rows) => rows.map((row) => presentListed(row)),
         }),

@@ -79,10 +79,20 @@ const Statuses = z.preprocess(
   z.array(z.enum(paymentStatuses)).min(1),
 )
 
+const AccountReference = z
+  .string()
+  .min(1)
+  .max(20)
+  .optional()
+  .meta({ description: 'The whole reference; case and spaces do not matter. At a paybill: the payments to one account.' })
+
+export const ListPaymentsTo = PageQuery.extend({ account_reference: AccountReference })
+
 export const ListPayments = PageQuery.extend({
   status: Statuses.optional().meta({ description: 'One or several: `?status=processing&status=unknown`, or with commas.' }),
   batch_id: IdIn('payment_batch').optional(),
   beneficiary_id: IdIn('beneficiary').optional(),
+  account_reference: AccountReference,
   grant_id: IdIn('grant').optional().meta({ description: 'Initiated through this grant.' }),
   initiator_account_id: IdIn('account').optional(),
   mandate_id: IdIn('mandate').optional(),

@@ -67,6 +67,7 @@ export const mpesa = defineProvider({
         problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B',
       },
       repeat: 'pays_again',
+      namesNeed: null,
     },
     MPESA_B2C: {
       label: 'M-PESA to a phone',
@@ -78,6 +79,7 @@ export const mpesa = defineProvider({
       banks: () => null,
       accountReference: null,
       repeat: { setting: 'DARAJA_B2C_REPEATS' },
+      namesNeed: null,
     },
   },
   prompts: {

@@ -73,6 +73,7 @@ export const pesalink = defineProvider({
       banks: ({ PESALINK_BANK_CODES }) => banksOf(PESALINK_BANK_CODES),
       accountReference: null,
       repeat: { setting: 'PESALINK_REFERENCE_IS_UNIQUE' },
+      namesNeed: 'PESALINK_LOOKUP_PATH',
     },
   },
   prompts: {},

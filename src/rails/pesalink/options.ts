@@ -20,12 +20,13 @@ export type PesalinkOptions = {
   tokenPath?: string
   transferPath?: string
   queryPath?: string
-  lookUpPath?: string
   timeoutMs: number
   /** The code of our bank, for people who pay in from another one; null: switched off. */
   depositBankCode: string | null
   /** Where the bank takes the address for notices of deposits; null: it is entered there by hand. */
   noticePath: string | null
+  /** Where the bank answers whose account it is; banks differ, and publish no path. Null: it is not asked. */
+  lookUpPath: string | null
 }
 
 export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction }
@@ -34,5 +35,4 @@ export const defaultPaths = {
   tokenPath: '/authentication/api/v3/authenticate/merchant',
   transferPath: '/transaction-api/v3.0/remittance',
   queryPath: '/transaction-api/v3.0/transactions/details',
-  lookUpPath: '/account-api/v3.0/pesalink/lookup',
 } as const

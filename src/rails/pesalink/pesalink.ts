@@ -73,7 +73,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
   return {
     ready: send.ready,
     pay,
-    lookUp: createLookUp(options, send, sign),
+    lookUp: options.lookUpPath === null ? null : createLookUp({ ...options, lookUpPath: options.lookUpPath }, send, sign),
     query,
     readDelivery: readTransferDelivery(options.failureCodes),
   }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Json } from '../../harness/client.ts'
+import { credit } from '../../harness/money.ts'
 import { follow, shareVisit } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -53,5 +55,41 @@ export const beneficiaryFlows = (world: World): void => {
     await page.getByText('Equity Bank').waitFor()
     const [beneficiary] = (await person.api.get('/v1/beneficiaries')).body.data
     expect(beneficiary).toMatchObject({ bank_code: '68', payment_rail: 'PESALINK' })
+  })
+
+  test('a number that another beneficiary has is pointed out, and the new one can be archived at once', async () => {
+    const { page, person } = await shared.at('/beneficiaries')
+    const body = { type: 'person', payment_rail: 'MPESA_B2C', destination: '0722155720' }
+    const { id } = (await person.api.post('/v1/beneficiaries', { ...body, display_name: 'Otieno' })).body
+    await follow(page, '/beneficiaries/new')
+    await page.getByRole('radio', { name: /to a phone/ }).check()
+    await page.getByLabel('Name', { exact: true }).fill('Kenya Power')
+    await page.getByLabel('Mobile number').fill('0722 155 720')
+    await page.getByRole('button', { name: 'Add beneficiary' }).click()
+    await page.getByText('Another beneficiary has the same number').waitFor()
+    await page.getByRole('link', { name: 'Otieno' }).waitFor()
+    await page.getByRole('button', { name: 'Archive the new one' }).click()
+    await page.getByRole('heading', { name: 'Otieno' }).waitFor()
+    const named = (await person.api.get('/v1/beneficiaries?q=Kenya%20Power')).body.data
+    expect(named.map((one: Json) => one.status)).toEqual(['archived'])
+    expect(new URL(page.url()).pathname).toBe(`/beneficiaries/${id}`)
+  })
+
+  test('of bills to a paybill, those of one account are shown alone, with their sum', async () => {
+    const { page, person } = await shared.at('/beneficiaries')
+    await credit(world.service, person.accountId, 10_000_000n)
+    const paybill = { type: 'utility', display_name: 'City Water', payment_rail: 'MPESA_B2B', destination: '555124' }
+    const { id } = (await person.api.post('/v1/beneficiaries', { ...paybill, account_reference_required: true })).body
+    for (const [account_reference, amount_minor] of [
+      ['HOME 1', '10000'],
+      ['SHOP 2', '20000'],
+      ['home1', '30000'],
+    ])
+      await person.api.post('/v1/payments', { beneficiary_id: id, amount_minor, account_reference })
+    await follow(page, `/beneficiaries/${id}`)
+    await page.getByText('200.00', { exact: true }).waitFor()
+    await page.getByLabel('Account', { exact: true }).fill('home 1')
+    await page.getByText('2 payments to this account, KES 400.00 in all').waitFor()
+    await page.getByText('200.00', { exact: true }).waitFor({ state: 'detached' })
   })
 }

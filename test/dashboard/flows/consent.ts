@@ -37,11 +37,17 @@ export const consentFlows = (world: World): void => {
     await terms.getByText('Make payments within its limits; see the account, its balance and history', { exact: true }).waitFor()
     expect(await page.getByLabel('Daily limit').inputValue()).toBe('3000')
     await page.getByLabel('Daily limit').fill('1,500')
+    await page.getByText('You are asked once about each, when it first pays them.').waitFor()
+    await page.getByLabel('New beneficiaries').selectOption('Pay without asking')
+    await page.getByText('It decides who is paid: it can add any number and pay it at once, up to its limits.').waitFor()
+    await page.getByLabel('New beneficiaries').selectOption('Refuse')
     await page.getByRole('button', { name: 'Allow Shopping agent' }).click()
     const answer = await answerPage(page)
     const tokens = await redeemCode(api, client, answer.get('code') ?? '', pkce)
     expect(tokens.body.scope.split(' ').sort()).toEqual(['account.read', 'payment.create'])
-    expect(tokens.body.authorization_details).toMatchObject([{ per_payment_limit_minor: '100000', daily_limit_minor: '150000' }])
+    expect(tokens.body.authorization_details).toMatchObject([
+      { per_payment_limit_minor: '100000', daily_limit_minor: '150000', new_payees: 'deny' },
+    ])
     await close()
   })
 

@@ -1,4 +1,4 @@
-import { bankOptions, otherBank } from '../../lib/banks.ts'
+import { useBanks } from '../../api/use-banks.ts'
 import { railFacts, railOptions } from '../../lib/rails.ts'
 import { fieldError } from '../../ui/failure.tsx'
 import { CheckField, ChoiceField, SelectField, TextField } from '../../ui/field.tsx'
@@ -22,7 +22,7 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
         hint="How you know this beneficiary"
         error={fieldError(error, 'display_name')}
       />
-      {bank && <BankFields value={value} set={set} error={error} />}
+      {bank && <BankField value={value} set={set} error={error} />}
       <TextField
         label={destination.label}
         value={value.destination}
@@ -79,25 +79,15 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
   )
 }
 
-const BankFields = ({ value, set, error }: Props) => (
-  <div className="columns">
+const BankField = ({ value, set, error }: Props) => {
+  const banks = useBanks().map(({ code, name }) => ({ value: code, label: name }))
+  return (
     <SelectField
       label="Bank"
       value={value.bank}
       onChange={(bank) => set({ bank })}
-      options={[{ value: '', label: 'None: pay a mobile number' }, ...bankOptions]}
-      error={value.bank === otherBank ? undefined : fieldError(error, 'bank_code')}
+      options={[{ value: '', label: 'None: pay a mobile number' }, ...banks]}
+      error={fieldError(error, 'bank_code')}
     />
-    {value.bank === otherBank && (
-      <TextField
-        label="Bank code"
-        value={value.otherCode}
-        onChange={(otherCode) => set({ otherCode })}
-        maxLength={16}
-        inputMode="numeric"
-        mono
-        error={fieldError(error, 'bank_code')}
-      />
-    )}
-  </div>
-)
+  )
+}

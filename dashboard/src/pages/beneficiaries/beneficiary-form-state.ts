@@ -1,4 +1,3 @@
-import { otherBank } from '../../lib/banks.ts'
 import { type RailName, railFacts } from '../../lib/rails.ts'
 
 export type BeneficiaryDraft = {
@@ -6,7 +5,6 @@ export type BeneficiaryDraft = {
   name: string
   destination: string
   bank: string
-  otherCode: string
   legalName: string
   type: string
   /** Of a paybill: the account behind it. Empty: none, or another one with each payment. */
@@ -19,7 +17,6 @@ export const emptyBeneficiary: BeneficiaryDraft = {
   name: '',
   destination: '',
   bank: '',
-  otherCode: '',
   legalName: '',
   type: '',
   reference: '',
@@ -29,11 +26,9 @@ export const emptyBeneficiary: BeneficiaryDraft = {
 const referenceOf = ({ rail, reference, referenceRequired }: BeneficiaryDraft): string =>
   railFacts[rail].accounts && !referenceRequired ? reference.trim() : ''
 
-const bankCode = ({ rail, bank, otherCode }: BeneficiaryDraft): string =>
-  !railFacts[rail].bank ? '' : bank === otherBank ? otherCode.trim() : bank
+const bankCode = ({ rail, bank }: BeneficiaryDraft): string => (railFacts[rail].bank ? bank : '')
 
-export const isReady = (draft: BeneficiaryDraft): boolean =>
-  draft.name.trim() !== '' && draft.destination.trim() !== '' && (draft.bank !== otherBank || draft.otherCode.trim() !== '')
+export const isReady = (draft: BeneficiaryDraft): boolean => draft.name.trim() !== '' && draft.destination.trim() !== ''
 
 export const bodyOf = (draft: BeneficiaryDraft) => ({
   type: draft.type.trim() || railFacts[draft.rail].category,

@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
-import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
+import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { bankName } from '../../lib/banks.ts'
+import { useBankName } from '../../api/use-banks.ts'
 import { makerText } from '../../lib/maker.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
@@ -12,14 +12,13 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { PaymentsTable } from '../payments/payments-table.tsx'
 import { BeneficiaryName } from './beneficiary-name.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
+import { PaymentsTo } from './payments-to.tsx'
 import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
@@ -88,8 +87,8 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const { status } = beneficiary
+  const bank = useBankName(beneficiary.bank_code)
   const manages = can('beneficiary.manage') && status !== 'archived'
-  const payments = useInfiniteQuery(paymentsQuery({ beneficiary_id: beneficiary.id }))
   return (
     <div className="stack">
       <PageHeader
@@ -135,7 +134,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
                 {beneficiary.destination_mask}
               </span>,
             ],
-            ['Bank', beneficiary.bank_code && bankName(beneficiary.bank_code)],
+            ['Bank', bank],
             ['Legal name', beneficiary.legal_name],
             ['Category', beneficiary.type],
             ['Account reference', referenceText(beneficiary)],
@@ -151,11 +150,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           ]}
         />
       </Card>
-      <Card title="Payments" flush>
-        <Listing query={payments} rows={3} empty={<Empty icon="payments" title="No payments yet" />}>
-          {(rows) => <PaymentsTable payments={rows} without="payee" />}
-        </Listing>
-      </Card>
+      <PaymentsTo beneficiary={beneficiary} />
       {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}
       {open === 'freeze' && <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}
       {open === 'archive' && <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useLocation, useSearchParams } from 'wouter'
+import { Link, useLocation, useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Allowed } from '../../shell/allowed.tsx'
@@ -8,7 +9,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, PageHeader } from '../../ui/layout.tsx'
+import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { BeneficiaryFields } from './beneficiary-fields.tsx'
 import { bodyOf, emptyBeneficiary, isReady } from './beneficiary-form-state.ts'
@@ -29,6 +30,8 @@ const BeneficiaryForm = () => {
   const client = useQueryClient()
   const keyFor = useIdempotencyKey()
   const { value, set, clear } = useDraft('beneficiary', account.id, () => emptyBeneficiary)
+  // In the first steps, the next one is to pay this beneficiary.
+  const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
   const save = useMutation({
     mutationFn: () => {
       const body = bodyOf(value)
@@ -38,11 +41,11 @@ const BeneficiaryForm = () => {
       clear()
       void client.invalidateQueries({ queryKey: ['beneficiaries'] })
       announce(`${beneficiary.display_name} added`)
-      // In the first steps, the next one is to pay this beneficiary.
-      navigate(params.has('then_pay') ? `/payments/new?beneficiary=${beneficiary.id}` : `/beneficiaries/${beneficiary.id}`)
+      if (beneficiary.warnings.length === 0) go(beneficiary.id)
     },
   })
   const ready = isReady(value)
+  if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
     <Form className="narrow" ready={ready} busy={save.isPending} onSubmit={() => save.mutate()}>
       <Card
@@ -61,5 +64,45 @@ const BeneficiaryForm = () => {
         </div>
       </Card>
     </Form>
+  )
+}
+
+type Created = Schemas['CreatedBeneficiary']
+
+/** The new one is there already: a person who did not mean a second one archives it. */
+const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Created; onKeep: () => void }) => {
+  const client = useQueryClient()
+  const [, navigate] = useLocation()
+  const [first] = beneficiary.warnings
+  const archive = useMutation({
+    mutationFn: () => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } } })),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['beneficiaries'] })
+      announce(`${beneficiary.display_name} archived`)
+      navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries')
+    },
+  })
+  return (
+    <Notice tone="warn" title="Another beneficiary has the same number">
+      <p className="quiet">
+        {beneficiary.warnings.map(({ beneficiary_id: id, display_name: name }, index) => (
+          <span key={id}>
+            {index > 0 && ', '}
+            <Link href={`/beneficiaries/${id}`}>{name}</Link>
+          </span>
+        ))}{' '}
+        {beneficiary.warnings.length === 1 ? 'is' : 'are'} paid at the number of {beneficiary.display_name}. Limits and freezes
+        hold for all of them.
+      </p>
+      <div className="row">
+        <Button variant="primary" onClick={onKeep}>
+          Keep both
+        </Button>
+        <Button busy={archive.isPending} onClick={() => archive.mutate()}>
+          Archive the new one
+        </Button>
+      </div>
+      <Failure error={archive.error} />
+    </Notice>
   )
 }

@@ -1,0 +1,139 @@
+import { parseArgs } from 'node:util'
+import type { Payments } from '../client.ts'
+import type { Body, Item } from '../route-types.ts'
+import { waitUntil } from '../wait-for.ts'
+import { payeeText } from './amount.ts'
+import { clientOf, UsageError } from './session.ts'
+import { flag, json, type Terminal, text } from './terminal.ts'
+
+type Payee = Item<'/v1/beneficiaries'>
+
+const verdicts: Readonly<Record<Payee['verification']['status'], string>> = {
+  match: 'the same name',
+  close_match: 'a similar name',
+  no_match: 'ANOTHER NAME',
+  unavailable: 'no name was given',
+  unverified: 'not asked',
+}
+
+/** "at the rail: WANJIRU K**** (the same name)". */
+const nameText = ({ verification: { status, name } }: Payee): string =>
+  `at the rail: ${name === null ? verdicts[status] : `${name} (${verdicts[status]})`}`
+
+const makerText = ({ changed_by, created_by }: Payee): string => {
+  const { grant_id, label } = changed_by ?? created_by
+  const who = grant_id === null ? 'a person' : (label ?? grant_id)
+  return `${changed_by ? 'renamed' : 'made'} by ${who}`
+}
+
+const lineOf = (payee: Payee): string =>
+  [
+    payee.id,
+    payeeText(payee),
+    payee.payment_rail,
+    `${payee.status}, ${payee.confirmation}`,
+    nameText(payee),
+    makerText(payee),
+  ].join('  ')
+
+const show = (terminal: Terminal, payee: Payee, asJson: boolean | undefined): void =>
+  terminal.out(asJson ? json(payee) : lineOf(payee))
+
+const list = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+  const options = { url: text, limit: text, name: text, 'made-by': text, proposed: flag, json: flag } as const
+  const { values } = parseArgs({ args: [...args], options })
+  const { name: q, 'made-by': made_by_grant_id, limit = '25' } = values
+  const client = await clientOf(terminal, values.url)
+  const { data } = await client.beneficiaries
+    .list({
+      limit: Number(limit),
+      ...(q !== undefined && { q }),
+      ...(made_by_grant_id !== undefined && { made_by_grant_id }),
+      ...(values.proposed && { confirmation: 'proposed' }),
+    })
+    .page()
+  for (const payee of data) terminal.out(values.json ? JSON.stringify(payee) : lineOf(payee))
+  if (data.length === 0) terminal.say('There is nothing here.')
+}
+
+const add = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+  const options = {
+    url: text,
+    rail: text,
+    bank: text,
+    account: text,
+    'legal-name': text,
+    type: text,
+    key: text,
+    json: flag,
+  } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const [name, destination, ...more] = positionals
+  if (name === undefined || destination === undefined || more.length > 0)
+    throw new UsageError('Give a name and a number: payments payees add "Wanjiru Kamau" 0722000111')
+  const client = await clientOf(terminal, values.url)
+  const made = await client.beneficiaries.create(
+    {
+      type: values.type ?? 'payee',
+      display_name: name,
+      destination,
+      payment_rail: (values.rail ?? (values.bank === undefined ? 'MPESA_B2C' : 'PESALINK')) as Body<
+        '/v1/beneficiaries',
+        'post'
+      >['payment_rail'],
+      ...(values.bank !== undefined && { bank_code: values.bank }),
+      ...(values.account !== undefined && { account_reference: values.account }),
+      ...(values['legal-name'] !== undefined && { legal_name: values['legal-name'] }),
+    },
+    { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) },
+  )
+  for (const { message, beneficiary_id } of made.warnings) terminal.say(`${message} (${beneficiary_id})`)
+  if (made.confirmation === 'proposed') terminal.say(`A person confirms it: ${client.baseUrl}/beneficiaries/${made.id}`)
+  show(terminal, made, values.json)
+}
+
+type Act = (client: Payments, id: string, signal: AbortSignal) => Promise<Payee>
+
+/** On the payees that are named, or on all that one key or agent made. One after the other, so that a failure says how far it came. */
+const each =
+  (verb: string, act: Act) =>
+  async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+    const options = { url: text, 'made-by': text, json: flag } as const
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { 'made-by': grant } = values
+    if ((positionals.length === 0) === (grant === undefined))
+      throw new UsageError(`Say which: payments payees ${verb} ben_…, or --made-by gra_… for all that a key or an agent made`)
+    const client = await clientOf(terminal, values.url)
+    const ids = [...positionals]
+    if (grant !== undefined)
+      for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant, status: 'active' })) ids.push(id)
+    for (const id of ids) show(terminal, await act(client, id, terminal.signal), values.json)
+    if (ids.length === 0) terminal.say('There is nothing here.')
+  }
+
+const answerWithinMs = 10_000
+
+/** Until the rail has answered; a check that the service does not repeat so soon shows what is known. */
+const verify: Act = async (client, id, signal) => {
+  const before = await client.beneficiaries.verify(id, { signal })
+  const isAnswered = ({ verification }: Payee) => verification.checked_at !== before.verification.checked_at
+  const read = () => client.beneficiaries.get(id, { signal })
+  return waitUntil(read, isAnswered, { signal, timeoutMs: answerWithinMs }).catch(read)
+}
+
+const subcommands: Readonly<Record<string, (terminal: Terminal, args: readonly string[]) => Promise<void>>> = {
+  list,
+  add,
+  verify: each('verify', verify),
+  confirm: each('confirm', (client, id, signal) => client.beneficiaries.confirm(id, { signal })),
+  archive: each('archive', (client, id, signal) => client.beneficiaries.archive(id, { signal })),
+}
+
+/** `payments payees` alone lists. */
+export const payees = async (terminal: Terminal): Promise<void> => {
+  const [first, ...rest] = terminal.args
+  if (first === undefined || first.startsWith('-')) return list(terminal, terminal.args)
+  const run = subcommands[first]
+  if (!run) throw new UsageError(`payees has ${Object.keys(subcommands).join(', ')}; not ${first}`)
+  await run(terminal, rest)
+}
