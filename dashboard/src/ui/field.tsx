@@ -45,6 +45,9 @@ type TextProps = FieldProps & {
   type?: 'text' | 'email' | 'tel' | 'datetime-local' | 'date' | 'search'
   placeholder?: string
   autoComplete?: string
+  /** For dates and times. */
+  min?: string
+  max?: string
   inputMode?: 'numeric' | 'decimal' | 'tel' | 'text'
   maxLength?: number
   autoFocus?: boolean

@@ -65,6 +65,43 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('a payment is sent later, at a date and time of the workspace, which must be complete and within 90 days', async () => {
+    const payer = await newPayer(world)
+    const { page, complaints, close } = await visitAs(world, payer)
+    const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)
+    await page.goto(`/payments/new?beneficiary=${payer.beneficiary}`)
+    await page.getByLabel('Amount').fill('1200')
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
+    await page.getByLabel('Send later').check()
+    const review = page.getByRole('button', { name: /^Review/ })
+    // Without a time it is neither sent at once nor reviewed.
+    expect(await review.getAttribute('aria-disabled')).toBe('true')
+    const time = page.getByLabel('Date and time')
+    await page.getByText('Nairobi time, at most 90 days ahead. No money is held until then.').waitFor()
+    await time.fill(`${day(100)}T09:30`)
+    await page.getByText('Choose a time at most 90 days ahead.').waitFor()
+    await time.fill(`${day(-1)}T09:30`)
+    await page.getByText('That time has passed.').waitFor()
+    expect(await review.getAttribute('aria-disabled')).toBe('true')
+    await time.fill(`${day(10)}T09:30`)
+    await page.getByRole('heading', { name: 'It will be sent later' }).waitFor()
+    await review.click()
+    await page
+      .getByText(/9:30.*\(Nairobi time\)/)
+      .first()
+      .waitFor()
+    await page.getByText('Until it is sent it can be cancelled.').waitFor()
+    await page.getByRole('button', { name: /^Schedule KES/ }).click()
+    await page.getByLabel('What happened').getByText('Scheduled').waitFor()
+    expect((await payer.api.get('/v1/payments')).body.data).toMatchObject([
+      { status: 'scheduled', execute_at: `${day(10)}T06:30:00.000Z`, amount_minor: '120000' },
+    ])
+    await page.getByRole('button', { name: 'Cancel payment' }).click()
+    await page.getByText('No money is held for it.').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a possible duplicate is shown in the form, in the review and at the approval, with a link to the first payment', async () => {
     const payer = await newPayer(world)
     const pay = (amount: string) =>

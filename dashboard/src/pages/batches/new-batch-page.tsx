@@ -21,6 +21,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Field, TextArea, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ListPreview } from './list-preview.tsx'
 import { ListRows } from './list-rows.tsx'
@@ -101,8 +102,6 @@ const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
 
 type ReviewProps = { list: PaymentList; onChange: (list: PaymentList) => void; onBack: () => void }
 
-const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/
-
 /** What was checked last; the list may have been changed since. */
 type Checked<Result> = { csv: string; result: Result }
 
@@ -112,12 +111,13 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const [, navigate] = useLocation()
   const keyFor = useIdempotencyKey()
   const [name, setName] = useState('')
-  const [at, setAt] = useState('')
+  const [time, setTime] = useState(sendNow)
   const [meant, setMeant] = useState(false)
   const csv = writeList(list)
+  const due = readSendTime(time)
   const options = {
     ...(name.trim() !== '' && { name: name.trim() }),
-    ...(localTime.test(at) && { execute_at: new Date(at).toISOString() }),
+    ...('at' in due && due.at !== null && { execute_at: due.at }),
     ...(meant && { duplicates_intended: true }),
   }
   const asked = JSON.stringify([csv, options])
@@ -142,12 +142,12 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const isDuplicate = error instanceof ApiError && error.details.reason === 'possible_duplicate'
   const busy = check.isPending || pay.isPending
   return (
-    <Form busy={busy} onSubmit={() => (preview ? pay.mutate() : check.mutate())}>
+    <Form busy={busy} ready={'at' in due} onSubmit={() => (preview ? pay.mutate() : check.mutate())}>
       <div className="stack">
         <Card
           footer={
             <div className="row">
-              <Button type="submit" variant="primary" size="large" busy={busy}>
+              <Button type="submit" variant="primary" size="large" busy={busy} disabled={!('at' in due)}>
                 {preview ? 'Pay this list' : 'Check the list'}
               </Button>
               <Button variant="quiet" onClick={onBack}>
@@ -166,14 +166,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
               placeholder="Salaries March"
               hint="The person who approves reads it."
             />
-            <TextField
-              label="Send at"
-              optional
-              type="datetime-local"
-              value={at}
-              onChange={setAt}
-              hint="Your own time. Empty: as soon as it is approved. Until then no money is held."
-            />
+            <SendLater value={time} onChange={setTime} />
             {preview && <ListPreview preview={preview} />}
             {faults.length > 0 && (
               <Notice

@@ -16,7 +16,11 @@ export const CancelPayment = ({ payment, onClose }: { payment: Schemas['Payment'
       onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
       onClose={onClose}
     >
-      <p>It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.</p>
+      <p>
+        {payment.status === 'scheduled'
+          ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
+          : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
+      </p>
     </Confirm>
   )
 }

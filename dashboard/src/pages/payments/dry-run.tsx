@@ -13,7 +13,13 @@ import { Card, SkeletonText } from '../../ui/layout.tsx'
 import { DecisionWarnings } from './decision-warnings.tsx'
 import { type Verdict, verdictOf } from './verdict.ts'
 
-export type Draft = { beneficiary_id: string; amount_minor: string; payment_type?: string; mandate_id?: string }
+export type Draft = {
+  beneficiary_id: string
+  amount_minor: string
+  payment_type?: string
+  mandate_id?: string
+  execute_at?: string
+}
 
 const isDecision = (simulation: Schemas['Simulation']): simulation is Schemas['Simulation'] & Decision =>
   simulation.outcome !== undefined && simulation.trace !== undefined
@@ -59,7 +65,7 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
         )}
         {draft && query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
         {draft && simulated && query.data && (
-          <Outcome decision={query.data} verdict={verdictOf(query.data, simulated.amount_minor, available, currency)} />
+          <Outcome decision={query.data} verdict={verdictOf(query.data, simulated, available, currency)} />
         )}
       </div>
     </Card>

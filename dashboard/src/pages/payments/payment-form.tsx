@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { mandatesQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
@@ -15,6 +16,7 @@ import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
+import { SendLater } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { DryRun, useDryRun } from './dry-run.tsx'
 import { bodyOf, draftOf, type PaymentFields } from './payment-form-state.ts'
@@ -27,6 +29,11 @@ const useMandateOptions = () => {
   return active.map(({ id, description }) => ({ value: id, label: description }))
 }
 
+const announced = ({ status, approval_id }: Schemas['Payment']): string => {
+  if (status === 'scheduled') return approval_id === null ? 'Payment scheduled' : 'Scheduled, waiting for approval'
+  return status === 'pending_approval' ? 'Waiting for approval' : 'Payment sent'
+}
+
 const useSend = (onSent: () => void) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
@@ -37,7 +44,7 @@ const useSend = (onSent: () => void) => {
       onSent()
       client.setQueryData(['payment', payment.id], payment)
       void client.invalidateQueries({ queryKey: ['payments'] })
-      announce(payment.status === 'pending_approval' ? 'Waiting for approval' : 'Payment sent')
+      announce(announced(payment))
       navigate(`/payments/${payment.id}`)
     },
   })
@@ -51,7 +58,7 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
   const draft = draftOf(form.value)
   const run = useDryRun(draft)
   const available = ownsBalance ? account.balance.available_minor : null
-  const verdict = draft && run.decision ? verdictOf(run.decision, draft.amount_minor, available, currency) : null
+  const verdict = draft && run.decision ? verdictOf(run.decision, draft, available, currency) : null
   const send = useSend(form.clear)
   const beneficiary = beneficiaries.find(form.value.beneficiary)
   const ready = draft !== null && verdict !== null && verdict.tone !== 'bad'
@@ -151,6 +158,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
           error={fieldError(error, 'account_reference')}
         />
       )}
+      <SendLater value={value.time} onChange={(time) => set({ time })} error={fieldError(error, 'execute_at')} />
       <details>
         <summary className="quiet small">More options</summary>
         <div className="stack" style={{ marginTop: '14px' }}>

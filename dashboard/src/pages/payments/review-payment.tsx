@@ -12,7 +12,7 @@ import { Card, Facts } from '../../ui/layout.tsx'
 import { DecisionWarnings } from './decision-warnings.tsx'
 import { type Draft, VerdictLine } from './dry-run.tsx'
 import type { PaymentFields } from './payment-form-state.ts'
-import type { Verdict } from './verdict.ts'
+import { dueWords, type Verdict } from './verdict.ts'
 
 type Props = {
   fields: PaymentFields
@@ -32,6 +32,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const sends = verdict.kind === 'send'
+  const amount = moneyText(draft.amount_minor, currency)
   return (
     <Form className="narrow" busy={busy} onSubmit={onSend}>
       <Card
@@ -41,7 +42,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
               Edit
             </Button>
             <Button type="submit" variant="primary" size="large" busy={busy}>
-              {sends ? `Send ${moneyText(draft.amount_minor, currency)}` : 'Request approval'}
+              {sends ? `Send ${amount}` : verdict.kind === 'later' ? `Schedule ${amount}` : 'Request approval'}
             </Button>
           </>
         }
@@ -66,6 +67,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
                   {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
                 </span>,
               ],
+              ['Sent', draft.execute_at && dueWords(draft.execute_at)],
               ['Purpose', fields.narrative.trim()],
               ['Account reference', fields.reference.trim()],
               ['Type', fields.type.trim() && typeLabel(fields.type.trim())],
@@ -73,6 +75,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
             ]}
           />
           {sends && <p className="faint small">A payment that was sent can’t be recalled.</p>}
+          {draft.execute_at && <p className="faint small">Until it is sent it can be cancelled.</p>}
           <Failure error={error} />
         </div>
       </Card>

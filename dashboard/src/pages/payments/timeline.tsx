@@ -142,7 +142,13 @@ const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
 export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (account: string) => string }) => {
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
   const steps: Step[] = [
-    { key: 'created', tone: 'good', icon: 'plus', title: 'Created, amount held', at: payment.created_at },
+    {
+      key: 'created',
+      tone: 'good',
+      icon: 'plus',
+      title: payment.execute_at ? 'Created, for later' : 'Created, amount held',
+      at: payment.created_at,
+    },
     ...approvalSteps(payment, approval.data, nameOf),
     ...outcomeSteps(payment),
   ]

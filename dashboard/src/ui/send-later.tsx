@@ -1,0 +1,62 @@
+import { now } from '../lib/clock.ts'
+import { fromLocalInput, localInput } from '../lib/time.ts'
+import { pageZone, zoneWords } from '../lib/zone.ts'
+import { ChoiceField, TextField } from './field.tsx'
+
+/** When money is to leave: `at` is the text of the field, in the workspace's time zone. */
+export type SendTime = { when: 'now' | 'later'; at: string }
+
+export const sendNow: SendTime = { when: 'now', at: '' }
+
+const mostDaysAhead = 90
+const dayMs = 86_400_000
+const complete = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
+
+type Read = { at: string | null } | { problem: string | null }
+
+/** The instant that is meant, null for at once; or what is wrong with it, null while it is not complete. */
+export const readSendTime = ({ when, at }: SendTime): Read => {
+  if (when !== 'later') return { at: null }
+  if (!complete.test(at)) return { problem: null }
+  const instant = fromLocalInput(at)
+  const ahead = instant.getTime() - now()
+  if (Number.isNaN(ahead)) return { problem: null }
+  if (ahead <= 0) return { problem: 'That time has passed.' }
+  if (ahead > mostDaysAhead * dayMs) return { problem: `Choose a time at most ${mostDaysAhead} days ahead.` }
+  return { at: instant.toISOString() }
+}
+
+type Props = { value: SendTime; onChange: (value: SendTime) => void; error?: string | undefined }
+
+/** A choice first: a time that is half typed in must never mean "at once". */
+export const SendLater = ({ value, onChange, error }: Props) => {
+  const zone = pageZone()
+  const read = readSendTime(value)
+  const problem = 'problem' in read ? (read.problem ?? undefined) : undefined
+  return (
+    <>
+      <ChoiceField
+        label="When"
+        inRow
+        value={value.when}
+        onChange={(when) => onChange({ ...value, when })}
+        choices={[
+          { value: 'now', label: 'Now' },
+          { value: 'later', label: 'Send later' },
+        ]}
+      />
+      {value.when === 'later' && (
+        <TextField
+          label="Date and time"
+          type="datetime-local"
+          value={value.at}
+          onChange={(at) => onChange({ ...value, at })}
+          min={localInput(new Date(now()))}
+          max={localInput(new Date(now() + mostDaysAhead * dayMs))}
+          error={problem ?? error}
+          hint={`${zone ? zoneWords(zone) : 'Your own time'}, at most ${mostDaysAhead} days ahead. No money is held until then.`}
+        />
+      )}
+    </>
+  )
+}
