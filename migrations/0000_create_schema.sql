@@ -55,6 +55,7 @@ CREATE TABLE "adjustments" (
 CREATE TABLE "approval_decisions" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"approval_id" uuid NOT NULL,
+	"owning_account_id" uuid NOT NULL,
 	"account_id" uuid NOT NULL,
 	"decision" text NOT NULL,
 	"via" text NOT NULL,
@@ -75,6 +76,7 @@ CREATE TABLE "approval_decisions" (
 --> statement-breakpoint
 CREATE TABLE "approval_voids" (
 	"decision_id" uuid PRIMARY KEY NOT NULL,
+	"owning_account_id" uuid NOT NULL,
 	"reason" text NOT NULL,
 	"voided_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'passkey', 'mandate'))
@@ -83,6 +85,7 @@ CREATE TABLE "approval_voids" (
 CREATE TABLE "approvals" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
 	"payment_id" uuid NOT NULL,
 	"batch_id" uuid,
 	"status" text NOT NULL,
@@ -522,6 +525,7 @@ CREATE TABLE "callback_bodies" (
 CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
+	"account_id" uuid,
 	"kind" text NOT NULL,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
@@ -585,6 +589,7 @@ CREATE TABLE "rail_attempts" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
 	"subject_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
 	"rail" text NOT NULL,
 	"state" text NOT NULL,
 	"amount_minor" bigint NOT NULL,
@@ -688,6 +693,7 @@ CREATE TABLE "spending_policy_versions" (
 --> statement-breakpoint
 CREATE TABLE "spending_totals" (
 	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
 	"day" date NOT NULL,
 	"payee_id" uuid NOT NULL,
 	"grant_id" uuid NOT NULL,
@@ -695,18 +701,19 @@ CREATE TABLE "spending_totals" (
 	"payment_type" text NOT NULL,
 	"used_minor" bigint NOT NULL,
 	"payments" bigint NOT NULL,
-	CONSTRAINT "spending_totals_workspace_id_payee_id_day_rail_payment_type_grant_id_pk" PRIMARY KEY("workspace_id","payee_id","day","rail","payment_type","grant_id"),
+	CONSTRAINT "spending_totals_workspace_id_payee_id_day_rail_payment_type_grant_id_account_id_pk" PRIMARY KEY("workspace_id","payee_id","day","rail","payment_type","grant_id","account_id"),
 	CONSTRAINT "spending_totals_used_check" CHECK ("spending_totals"."used_minor" >= 0 and "spending_totals"."payments" >= 0)
 );
 --> statement-breakpoint
 CREATE TABLE "usage_counters" (
 	"subject" text NOT NULL,
 	"subject_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
 	"period" text NOT NULL,
 	"period_start" date NOT NULL,
 	"used_minor" bigint NOT NULL,
 	"payments" bigint NOT NULL,
-	CONSTRAINT "usage_counters_subject_id_period_period_start_pk" PRIMARY KEY("subject_id","period","period_start"),
+	CONSTRAINT "usage_counters_subject_id_period_period_start_account_id_pk" PRIMARY KEY("subject_id","period","period_start","account_id"),
 	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
 );
 --> statement-breakpoint
@@ -995,7 +1002,7 @@ CREATE UNIQUE INDEX "adjustments_payment_pending_key" ON "adjustments" USING btr
 CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approval_decisions_assertion" ON "approval_decisions" USING btree ("account_id","passkey_id","signature") WHERE "approval_decisions"."passkey_id" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id","account_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace_status" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint
@@ -1035,9 +1042,9 @@ CREATE INDEX "grants_due" ON "grants" USING btree ("expires_at") WHERE "grants".
 CREATE INDEX "grants_root" ON "grants" USING btree (("ancestor_ids"[1]),"id") WHERE "grants"."ancestor_ids"[1] is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_code_key" ON "ledger_accounts" USING btree ("code");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_owner_key" ON "ledger_accounts" USING btree ("owner_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id","customer_account_id") WHERE "ledger_transfers"."pending_id" is not null;--> statement-breakpoint
 CREATE INDEX "ledger_transfers_reference" ON "ledger_transfers" USING btree ("reference_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'deposit', 'payment');--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id","customer_account_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'deposit', 'payment');--> statement-breakpoint
 CREATE INDEX "ledger_transfers_history" ON "ledger_transfers" USING btree ("customer_account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "intent_mandates_nonce_key" ON "intent_mandates" USING btree ("nonce");--> statement-breakpoint
 CREATE INDEX "intent_mandates_workspace" ON "intent_mandates" USING btree ("workspace_id","id");--> statement-breakpoint
@@ -1087,7 +1094,7 @@ CREATE INDEX "payments_batch" ON "payments" USING btree ("batch_id","batch_index
 CREATE INDEX "payments_scheduled" ON "payments" USING btree ("execute_at") WHERE "payments"."status" = 'scheduled';--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
+CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id","account_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
 CREATE INDEX "topups_dispatch" ON "topups" USING btree ("account_id","dispatch_due_at") WHERE "topups"."dispatch_due_at" is not null;--> statement-breakpoint
 CREATE INDEX "topups_phone" ON "topups" USING btree ("phone_fingerprint","created_at");--> statement-breakpoint

@@ -40,7 +40,7 @@ const openCustomer = statement(
 )
 
 export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<unknown> =>
-  tx.query(openCustomer, [newId(), ownerId, `customer:${ownerId}`, currency, at])
+  tx.query(openCustomer, [ownerId, ownerId, `customer:${ownerId}`, currency, at])
 
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`

@@ -115,6 +115,24 @@ export const stateChecks = [
   ),
   sqlCheck(
     'I13',
+    'every row that follows from a payment or a top-up names the account whose money it is',
+    `select a.id::text as subject from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id
+     where a.updated_at >= $1::timestamptz and a.account_id <> coalesce(p.account_id, t.account_id)
+     union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+     where d.received_at >= $1::timestamptz and d.account_id is distinct from a.account_id
+     union all select a.id::text from approvals a join payments p on p.id = a.payment_id where a.updated_at >= $1::timestamptz and a.account_id <> p.account_id
+     union all select d.id::text from approval_decisions d join approvals a on a.id = d.approval_id
+     where d.decided_at >= $1::timestamptz and d.owning_account_id <> a.account_id
+     union all select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
+     where v.voided_at >= $1::timestamptz and v.owning_account_id <> d.owning_account_id
+     union all select k.subject_id::text from usage_counters k left join grants g on g.id = k.subject_id left join spending_policies s on s.id = k.subject_id
+       left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
+     where k.account_id <> w.owning_account_id
+     union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> w.owning_account_id`,
+    (facts) => [beginningOf(facts)],
+  ),
+  sqlCheck(
+    'I13',
     'a payment has one live attempt at most, and every one before it is proven not to have been sent',
     `select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
      union all

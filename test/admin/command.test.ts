@@ -192,9 +192,9 @@ test(
     expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringContaining('there is no command "accounts feed x"')])
     expect(wrongUsage.stderr).toContain('npm run admin -- <command>')
     expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
-    const counter = "('policy', gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
+    const counter = "('policy', gen_random_uuid(), gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
     await service.deps.db.query(
-      `insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments) values ${counter}`,
+      `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments) values ${counter}`,
     )
     const broken = await spawnAdmin('verify')
     await service.deps.db.query('delete from usage_counters where used_minor = 7')

@@ -161,18 +161,30 @@ test.each([
   ],
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
   ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],
+  ...['rail_attempts', 'callback_deliveries', 'approvals', 'usage_counters', 'spending_totals'].map(
+    (table): [string, string, string] => [
+      `rows of ${table} under another account`,
+      'names the account whose money it is',
+      `update ${table} set account_id = gen_random_uuid()`,
+    ],
+  ),
+  [
+    'decisions under another account',
+    'names the account whose money it is',
+    'update approval_decisions set owning_account_id = gen_random_uuid()',
+  ],
   ['an approval without its decisions', 'the status of an approval agrees', 'delete from approval_decisions'],
   [
     'an approval that had stopped counting when its payment was sent',
     'sent on fewer approvals',
-    `insert into approval_voids (decision_id, reason, voided_at) select id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
+    `insert into approval_voids (decision_id, owning_account_id, reason, voided_at) select id, owning_account_id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
   ],
   ['a payment sent by a grant that had ended', 'by a grant, that had ended', `update grants set revoked_at = '2020-01-01'`],
   [
     'an open approval by an account that may not decide',
     'an approval that lost what it rested on',
-    `insert into approval_decisions (id, approval_id, account_id, decision, via, decided_at)
-     select gen_random_uuid(), p.approval_id, gen_random_uuid(), 'approve', 'credential', p.created_at from payments p where p.status = 'pending_approval'`,
+    `insert into approval_decisions (id, approval_id, owning_account_id, account_id, decision, via, decided_at)
+     select gen_random_uuid(), p.approval_id, p.account_id, gen_random_uuid(), 'approve', 'credential', p.created_at from payments p where p.status = 'pending_approval'`,
   ],
   [
     'a request of a member who left',

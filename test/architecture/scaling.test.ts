@@ -19,8 +19,23 @@ const obstaclesIn = (path: string, text: string): string[] =>
 const placedByOwner = ['payments', 'approvals', 'ledger'].map((name) => `src/db/tables/${name}.ts`)
 const unownedKeysIn = (text: string): string[] =>
   [...text.matchAll(/uniqueIndex\('([a-z_]+)'\)\s*\.on\(([^)]*)\)/g)].flatMap(([, name = '', columns = '']) =>
-    /accountId|ownerId|workspaceId/.test(columns) ? [] : [`unique keys without the owner: ${name}`],
+    /accountId|ownerId|workspaceId|customerAccountId/.test(columns) ? [] : [`unique keys without the owner: ${name}`],
   )
+
+/** Files of the tables of money, of what limits it, and of whom it goes to. */
+const ofMoney = [
+  ...placedByOwner,
+  ...['beneficiaries', 'deposits', 'grants', 'mandates', 'payment-batches', 'payment-refusals', 'policies'].map(
+    (name) => `src/db/tables/${name}.ts`,
+  ),
+]
+const rowsWithoutOwnerIn = (text: string): string[] =>
+  text.split(/^export const \w+ = pgTable\(/m).flatMap((table, index) => {
+    const [, name] = /^\s*'(\w+)'/.exec(table) ?? []
+    return index === 0 || name === undefined || /\b(accountId|ownerId|owningAccountId|customerAccountId): uuid/.test(table)
+      ? []
+      : [`rows without the owner: ${name}`]
+  })
 
 const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(join(root, folder), { recursive: true }))
@@ -33,6 +48,7 @@ const readObstacles = async (): Promise<string[]> => {
   return [
     ...texts.flatMap(({ path, text }) => obstaclesIn(path, text)),
     ...texts.flatMap(({ path, text }) => (placedByOwner.includes(path) ? unownedKeysIn(text) : [])),
+    ...texts.flatMap(({ path, text }) => (ofMoney.includes(path) ? rowsWithoutOwnerIn(text) : [])),
   ].sort()
 }
 
@@ -55,5 +71,9 @@ describe('the obstacles to placing rows by owner', () => {
       'unique keys without the owner: payments_new_key',
     ])
     expect(unownedKeysIn("uniqueIndex('payments_new_key').on(t.accountId, t.reference)")).toEqual([])
+    expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { paymentId: uuid() })")).toEqual([
+      'rows without the owner: fees',
+    ])
+    expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: uuid() })")).toEqual([])
   })
 })

@@ -55,9 +55,9 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
     const recount = async () => {
       await bench.query('delete from spending_totals')
       await bench.query(
-        `insert into spending_totals (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-         select workspace_id, counted_day, coalesce(payee_id, $2), $2, rail, payment_type, sum(amount_minor), count(*) from payments
-         where workspace_id = $1 group by workspace_id, counted_day, rail, payment_type, grouping sets ((payee_id), ())`,
+        `insert into spending_totals (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+         select workspace_id, account_id, counted_day, coalesce(payee_id, $2), $2, rail, payment_type, sum(amount_minor), count(*) from payments
+         where workspace_id = $1 group by workspace_id, account_id, counted_day, rail, payment_type, grouping sets ((payee_id), ())`,
         [workspace, everyPayee],
       )
       await bench.query('vacuum analyze')
@@ -90,8 +90,8 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
     // As the payments would have written them; the payments themselves are not read here.
     await bench.query('delete from spending_totals where payee_id <> $1', [everyPayee])
     await bench.query(
-      `insert into spending_totals (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-       select workspace_id, counted_day, gen_random_uuid(), $2, rail, payment_type, amount_minor, 1 from payments where workspace_id = $1`,
+      `insert into spending_totals (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+       select workspace_id, account_id, counted_day, gen_random_uuid(), $2, rail, payment_type, amount_minor, 1 from payments where workspace_id = $1`,
       [workspace, noGrant],
     )
     await bench.query('vacuum analyze spending_totals')

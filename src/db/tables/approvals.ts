@@ -18,6 +18,8 @@ export const approvals = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id),
+    /** The account whose money it is about, as in every row that follows from a payment: rows of an owner can be placed together. */
+    accountId: uuid().notNull(),
     /** For a batch its first item: who asked and whose money it is are the same for all of them. */
     paymentId: uuid()
       .notNull()
@@ -42,7 +44,7 @@ export const approvals = pgTable(
     expiresAt: instant().notNull(),
   },
   (t) => [
-    uniqueIndex('approvals_payment_key').on(t.paymentId),
+    uniqueIndex('approvals_payment_key').on(t.paymentId, t.accountId),
     index('approvals_workspace').on(t.workspaceId, t.id),
     index('approvals_workspace_status').on(t.workspaceId, t.status, t.id),
     index('approvals_expiry').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
@@ -61,6 +63,9 @@ export const approvalDecisions = pgTable(
     approvalId: uuid()
       .notNull()
       .references(() => approvals.id),
+    /** Whose money is decided about. */
+    owningAccountId: uuid().notNull(),
+    /** Who decided. */
     accountId: uuid()
       .notNull()
       .references(() => accounts.id),
@@ -102,6 +107,7 @@ export const approvalVoids = pgTable(
     decisionId: uuid()
       .primaryKey()
       .references(() => approvalDecisions.id),
+    owningAccountId: uuid().notNull(),
     reason: text({ enum: voidReasons }).notNull(),
     voidedAt: instant().notNull(),
   },

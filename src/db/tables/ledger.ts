@@ -11,6 +11,7 @@ export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing'
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
   {
+    /** A customer's is that of the owning account, so that a transfer names its owner without a column more. */
     id: id(),
     kind: text({ enum: ledgerAccountKinds }).notNull(),
     /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
@@ -52,19 +53,19 @@ export const ledgerTransfers = pgTable(
     /** What it belongs to: a payment, a top-up, an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
-    /** The customer's account that this row moved, and what was available on it right after. */
+    /** The customer's account that this row moved, which is the owning account's id, and what was available on it right after. */
     customerAccountId: uuid(),
     availableAfterMinor: money(),
     memo: text(),
     createdAt: instant().notNull(),
   },
   (t) => [
-    uniqueIndex('ledger_transfers_pending_key').on(t.pendingId),
+    uniqueIndex('ledger_transfers_pending_key').on(t.pendingId, t.customerAccountId).where(sql`${t.pendingId} is not null`),
     foreignKey({ columns: [t.pendingId], foreignColumns: [t.id], name: 'ledger_transfers_pending_fk' }),
     index('ledger_transfers_reference').on(t.referenceId),
     // A prompt and each deposit are credited once, a payment is returned once.
     uniqueIndex('ledger_transfers_direct_key')
-      .on(t.referenceId)
+      .on(t.referenceId, t.customerAccountId)
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
     check('ledger_transfers_amount_check', sql`${t.amountMinor} > 0`),

@@ -148,6 +148,8 @@ export const railAttempts = pgTable(
     id: id(),
     kind: text({ enum: attemptKinds }).notNull(),
     subjectId: uuid().notNull(),
+    /** The owning account of its payment or top-up. */
+    accountId: uuid().notNull(),
     rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
     amountMinor: money().notNull(),
@@ -177,7 +179,7 @@ export const railAttempts = pgTable(
     uniqueIndex('rail_attempts_reference_key').on(t.reference).where(sql`${t.send} = 1`),
     index('rail_attempts_subject').on(t.subjectId),
     // Prevents a second send even if the code above has a defect: a second attempt needs proof that the first one was never sent.
-    uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
+    uniqueIndex('rail_attempts_one_live').on(t.subjectId, t.accountId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
   ],
@@ -189,6 +191,8 @@ export const callbackDeliveries = pgTable(
   {
     id: id(),
     attemptId: uuid(),
+    /** The owning account of its attempt; null where there is no such attempt. */
+    accountId: uuid(),
     kind: text().notNull(),
     sourceIp: text(),
     authentic: boolean().notNull(),

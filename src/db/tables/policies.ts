@@ -88,6 +88,8 @@ export const usageCounters = pgTable(
   {
     subject: text({ enum: counterSubjects }).notNull(),
     subjectId: uuid().notNull(),
+    /** The owning account whose payments it counts. */
+    accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
     /** The first local date of the period; 0001-01-01 for a total. */
     periodStart: date({ mode: 'string' }).notNull(),
@@ -95,7 +97,7 @@ export const usageCounters = pgTable(
     payments: bigint({ mode: 'bigint' }).notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.subjectId, t.period, t.periodStart] }),
+    primaryKey({ columns: [t.subjectId, t.period, t.periodStart, t.accountId] }),
     check('usage_counters_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
   ],
 )
@@ -110,6 +112,8 @@ export const spendingTotals = pgTable(
   'spending_totals',
   {
     workspaceId: uuid().notNull(),
+    /** The workspace's owning account. */
+    accountId: uuid().notNull(),
     day: date({ mode: 'string' }).notNull(),
     payeeId: uuid().notNull(),
     grantId: uuid().notNull(),
@@ -119,7 +123,7 @@ export const spendingTotals = pgTable(
     payments: bigint({ mode: 'bigint' }).notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.workspaceId, t.payeeId, t.day, t.rail, t.paymentType, t.grantId] }),
+    primaryKey({ columns: [t.workspaceId, t.payeeId, t.day, t.rail, t.paymentType, t.grantId, t.accountId] }),
     check('spending_totals_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
   ],
 )

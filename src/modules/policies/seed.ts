@@ -13,10 +13,12 @@ const seed = statement(
      where t.workspace_id = $3 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
        and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}
      group by t.day)
-   insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments)
-   select 'policy', $1::uuid, 'day', day, used, payments from counted
-   union all
-   select 'policy', $1::uuid, 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0`,
+   insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
+   select 'policy', $1::uuid, w.owning_account_id, c.period, c.day, c.used, c.payments
+   from (select 'day' as period, day, used, payments from counted
+     union all
+     select 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0) as c
+   cross join (select owning_account_id from workspaces where id = $3) as w`,
 )
 
 /**

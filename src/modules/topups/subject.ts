@@ -27,6 +27,7 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: Topup
     throw new Error('a top-up without a phone is in the queue of prompts')
   return {
     subjectId: id,
+    accountId: topup.accountId,
     seed: ['topup', id],
     earlier,
     amountMinor,

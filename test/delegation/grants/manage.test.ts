@@ -28,7 +28,7 @@ const uuidOf = async (grantId: string): Promise<string> =>
   )[0]?.id ?? grantId
 const charge = (grant: string, period: string, start: string, used: string) =>
   service.deps.db.query(
-    "insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments) values ('grant', $1, $2, $3, $4, 1)",
+    "insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments) select 'grant', id, account_id, $2, $3, $4, 1 from grants where id = $1",
     [grant, period, start, used],
   )
 

@@ -167,6 +167,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
   const row = {
     id: newId(),
     approvalId: record.approval.id,
+    owningAccountId: record.payment.accountId,
     accountId,
     decision: choice,
     reason,

@@ -62,11 +62,17 @@ const insert = async (
   const { accountId, workspaceId } = payment
   await tx.orm
     .insert(approvals)
-    .values({ ...approval, workspaceId, paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at })
+    .values({ ...approval, accountId, workspaceId, paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at })
   if (mandateSignature)
-    await tx.orm
-      .insert(approvalDecisions)
-      .values({ id: newId(), approvalId: approval.id, decision: 'approve', via: 'mandate', decidedAt: at, ...mandateSignature })
+    await tx.orm.insert(approvalDecisions).values({
+      id: newId(),
+      approvalId: approval.id,
+      owningAccountId: accountId,
+      decision: 'approve',
+      via: 'mandate',
+      decidedAt: at,
+      ...mandateSignature,
+    })
   const record = await findApproval(tx, approval.id)
   if (!record) throw new Error('an inserted approval cannot be read')
   await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])

@@ -40,7 +40,9 @@ export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> 
 const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Actor, lost: readonly Lost[]): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
-  await tx.orm.insert(approvalVoids).values(lost.map(({ decisionId, reason }) => ({ decisionId, reason, voidedAt: at })))
+  await tx.orm
+    .insert(approvalVoids)
+    .values(lost.map(({ decisionId, owner, reason }) => ({ decisionId, owningAccountId: owner, reason, voidedAt: at })))
   for (const { approvalId, accountId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')

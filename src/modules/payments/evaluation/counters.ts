@@ -14,16 +14,16 @@ export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
 const add = statement(
   'counters.add',
-  `insert into usage_counters as c (subject, subject_id, period, period_start, used_minor, payments)
-   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::date[], $5::bigint[], $6::bigint[])
-   on conflict (subject_id, period, period_start) do update
+  `insert into usage_counters as c (subject, subject_id, period, period_start, account_id, used_minor, payments)
+   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::date[], $5::uuid[], $6::bigint[], $7::bigint[])
+   on conflict (subject_id, period, period_start, account_id) do update
      set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
 )
 const addTotals = statement(
   'counters.add_totals',
-  `insert into spending_totals as t (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-   select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
-   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id) do update
+  `insert into spending_totals as t (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+   select * from unnest($1::uuid[], $2::uuid[], $3::date[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::bigint[])
+   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id, account_id) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 
@@ -41,8 +41,8 @@ const chargesOf = `
     on (s.subject = 'mandate') = (k.period = 'total')
   where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
 const totalsOf = `
-  select p.workspace_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
-  from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6`
+  select p.workspace_id, p.account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
+  from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6, 7`
 
 const release = statement(
   'counters.release',
@@ -53,21 +53,22 @@ const releaseTotals = statement(
   'counters.release_totals',
   `update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
    from (${totalsOf}) as own
-   where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type)
-     = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type)`,
+   where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
+     = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`,
 )
+/** Of payments of one account. */
 const charge = statement(
   'counters.charge',
-  `insert into usage_counters as c (subject, subject_id, period, period_start, used_minor, payments)
-   select subject, id, period, start, minor, payments from (${chargesOf}) as own
-   on conflict (subject_id, period, period_start) do update
+  `insert into usage_counters as c (subject, subject_id, period, period_start, account_id, used_minor, payments)
+   select subject, id, period, start, (select account_id from payments where id = ($1::uuid[])[1]), minor, payments from (${chargesOf}) as own
+   on conflict (subject_id, period, period_start, account_id) do update
      set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
 )
 const chargeTotals = statement(
   'counters.charge_totals',
-  `insert into spending_totals as t (workspace_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-   select workspace_id, day, payee, grant_id, rail, payment_type, minor, payments from (${totalsOf}) as own
-   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id) do update
+  `insert into spending_totals as t (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
+   select workspace_id, account_id, day, payee, grant_id, rail, payment_type, minor, payments from (${totalsOf}) as own
+   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id, account_id) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
@@ -95,7 +96,7 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   const charges = summed(
     counted.flatMap(({ payment, charges: own }) =>
       own.map(({ subject, subjectId, period, periodStart }) => ({
-        key: [subject, subjectId, period, periodStart ?? totalStart] as const,
+        key: [subject, subjectId, period, periodStart ?? totalStart, payment.accountId] as const,
         amountMinor: payment.amountMinor,
       })),
     ),
@@ -103,18 +104,18 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   const totals = summed(
     counted.flatMap(({ payment: p }) =>
       [p.payeeId, everyPayee].map((payee) => ({
-        key: [p.workspaceId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType] as const,
+        key: [p.workspaceId, p.accountId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType] as const,
         amountMinor: p.amountMinor,
       })),
     ),
   )
   const sums = (rows: readonly Sum[]) => [plainList(rows.map((row) => row.usedMinor)), plainList(rows.map((row) => row.payments))]
   await Promise.all([
-    charges.length > 0 && tx.query(add, [...[0, 1, 2, 3].map((at) => column(charges, at)), ...sums(charges)]),
+    charges.length > 0 && tx.query(add, [...[0, 1, 2, 3, 4].map((at) => column(charges, at)), ...sums(charges)]),
     totals.length > 0 &&
       tx.query(addTotals, [
-        ...[0, 1, 2, 3, 4].map((at) => column(totals, at)),
-        textList(totals.map(({ key }) => key[5])),
+        ...[0, 1, 2, 3, 4, 5].map((at) => column(totals, at)),
+        textList(totals.map(({ key }) => key[6])),
         ...sums(totals),
       ]),
   ])

@@ -53,6 +53,7 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, b
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
   return {
     subjectId: payment.id,
+    accountId: payment.accountId,
     seed: seedOf(payment),
     earlier,
     amountMinor,

@@ -38,16 +38,16 @@ const keptPerAttempt = 100
 const keepDeliveries = statement(
   'callback_deliveries.keep',
   `with kept as (
-     insert into callback_deliveries (id, attempt_id, kind, source_ip, authentic, received_at)
-     select x.id, x.attempt, x.kind, x.source, true, $7
+     insert into callback_deliveries (id, attempt_id, account_id, kind, source_ip, authentic, received_at)
+     select x.id, x.attempt, (select a.account_id from rail_attempts a where a.id = x.attempt), x.kind, x.source, true, $7
      from (select *, row_number() over (partition by attempt order by id) as n
        from unnest($1::uuid[], $2::uuid[], $3::text[], $6::text[]) as given(id, attempt, kind, source)) as x
      where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as earlier) <= $8
-     returning id, attempt_id),
+     returning id, account_id),
    bodies as (
      insert into callback_bodies (id, body_ciphertext, body_key_id)
      select x.id, x.body, x.key from unnest($1::uuid[], $4::bytea[], $5::text[]) as x(id, body, key) join kept on kept.id = x.id)
-   select id, exists (select from rail_attempts a where a.id = attempt_id) as known from kept`,
+   select id, account_id is not null as known from kept`,
 )
 
 type Authentic = Arrival & { attemptId: Uuid }
@@ -81,13 +81,21 @@ const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arri
 const noteRefused = async (
   deps: Pick<Deps, 'clock' | 'db' | 'logger'>,
   { attemptId, kind, sourceIp }: Arrival,
-  verdict: DeliveryVerdict,
+  { attempt, verdict }: { attempt: AttemptRecord | undefined; verdict: DeliveryVerdict },
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  await deps.db.orm
-    .insert(callbackDeliveries)
-    .values({ id, attemptId, kind, sourceIp, authentic: false, verdict, receivedAt: at, processedAt: at })
+  await deps.db.orm.insert(callbackDeliveries).values({
+    id,
+    attemptId,
+    accountId: attempt?.accountId,
+    kind,
+    sourceIp,
+    authentic: false,
+    verdict,
+    receivedAt: at,
+    processedAt: at,
+  })
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 
@@ -120,7 +128,7 @@ export const createReceiver = (
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
     const refusal = refuse(arrival, knowsSecret, attempt)
     if (refusal !== null) {
-      if (mayNote()) await noteRefused(deps, arrival, refusal)
+      if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict: refusal })
       return
     }
     deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')

@@ -25,14 +25,17 @@ export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<Attempt
 
 const insert = statement(
   'attempts.insert',
-  `insert into rail_attempts (id, kind, subject_id, rail, state, amount_minor, order_id, reference, generation, send, next_check_at, created_at, updated_at)
-   select x.id, $1, x.subject_id, $2, 'recorded', x.amount_minor, x.order_id, x.reference, x.generation, x.send, $3, $4, $4
-   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::uuid[], $9::text[], $10::int[], $11::int[])
-     as x(id, subject_id, amount_minor, order_id, reference, generation, send)
+  `insert into rail_attempts (id, kind, subject_id, account_id, rail, state, amount_minor, order_id, reference, generation, send, next_check_at, created_at, updated_at)
+   select x.id, $1, x.subject_id, x.account_id, $2, 'recorded', x.amount_minor, x.order_id, x.reference, x.generation, x.send, $3, $4, $4
+   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::uuid[], $9::text[], $10::int[], $11::int[], $12::uuid[])
+     as x(id, subject_id, amount_minor, order_id, reference, generation, send, account_id)
    on conflict do nothing returning id`,
 )
 
-export type NewAttempt = Pick<AttemptRecord, 'id' | 'subjectId' | 'amountMinor' | 'orderId' | 'reference' | 'generation' | 'send'>
+export type NewAttempt = Pick<
+  AttemptRecord,
+  'id' | 'subjectId' | 'accountId' | 'amountMinor' | 'orderId' | 'reference' | 'generation' | 'send'
+>
 
 /** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
 export const insertAttempts = async (
@@ -54,6 +57,7 @@ export const insertAttempts = async (
     column('reference'),
     column('generation'),
     column('send'),
+    column('accountId'),
   ])
   return new Set(rows.map(({ id }) => id))
 }

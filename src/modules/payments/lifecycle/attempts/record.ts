@@ -11,13 +11,13 @@ export type Recorded = { outgoing: Outgoing; order: Order }
 
 const newAttempt = (
   { orderNames }: Pick<Deps, 'orderNames'>,
-  { subjectId, amountMinor, seed, earlier }: Outgoing,
+  { subjectId, accountId, amountMinor, seed, earlier }: Outgoing,
   skipped: number,
 ): NewAttempt => {
   const generation = earlier.generation + skipped
   const order = orderNames.orderOf(seed, generation)
   const send = earlier.sends + 1
-  return { id: orderNames.attemptOf(order, send), subjectId, amountMinor, ...order, generation, send }
+  return { id: orderNames.attemptOf(order, send), subjectId, accountId, amountMinor, ...order, generation, send }
 }
 
 type Lane = Pick<AttemptRecord, 'kind' | 'rail'>

@@ -18,6 +18,8 @@ export type Earlier = { sends: number; generation: number }
 /** What is to be sent. The destination is opened inside `send` and exists only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
+  /** The owning account: whose money moves. */
+  accountId: Uuid
   /** What the order's names follow from. */
   seed: readonly string[]
   /** How often it was sent before, each time without arriving, and under which generation of names. */
