@@ -22,12 +22,33 @@ const Base64Url = z
   .max(20_000)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
-// Browsers add fields to both with time, so what is not read here is left aside instead of refused.
-const credential = { id: Base64Url, rawId: Base64Url, type: z.literal('public-key') }
+// Browsers add fields to both with time, so what is not read here is left aside instead of refused, of whatever type it is.
+const notRead = (what: string) =>
+  z
+    .unknown()
+    .optional()
+    .meta({ description: `${what}. Not read.` })
+const credential = {
+  id: Base64Url,
+  rawId: Base64Url,
+  type: z.literal('public-key'),
+  authenticatorAttachment: notRead('Whether the authenticator is part of the device: `platform` or `cross-platform`'),
+  clientExtensionResults: notRead('What extensions of WebAuthn returned'),
+}
 
 /** What `navigator.credentials.create()` returned, as its `toJSON()` writes it. */
 export const NewCredential = z
-  .object({ ...credential, response: z.object({ clientDataJSON: Base64Url, attestationObject: Base64Url }) })
+  .object({
+    ...credential,
+    response: z.object({
+      clientDataJSON: Base64Url,
+      attestationObject: Base64Url,
+      authenticatorData: notRead('A part of the attestation object, taken out by the browser'),
+      transports: notRead('How the authenticator is reached: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
+      publicKey: notRead('The public key, taken out by the browser'),
+      publicKeyAlgorithm: notRead('Its algorithm (COSE)'),
+    }),
+  })
   .meta({
     id: 'PasskeyRegistration',
     description: 'The `PublicKeyCredential` that the browser created, as its `toJSON()` writes it.',
@@ -38,7 +59,12 @@ export type NewCredential = z.output<typeof NewCredential>
 export const Assertion = z
   .object({
     ...credential,
-    response: z.object({ clientDataJSON: Base64Url, authenticatorData: Base64Url, signature: Base64Url }),
+    response: z.object({
+      clientDataJSON: Base64Url,
+      authenticatorData: Base64Url,
+      signature: Base64Url,
+      userHandle: notRead('Whose passkey it is, as the authenticator keeps it'),
+    }),
   })
   .meta({
     id: 'PasskeyAssertion',
@@ -91,10 +117,10 @@ export type MadePasskey = {
   backedUp: boolean
 }
 
-/** The challenge that a response answers; empty where it cannot be read. */
-export const challengeOf = ({ response }: NewCredential): Buffer => {
+/** The challenge that a response answers, by its `clientDataJSON`; empty where it cannot be read. */
+export const challengeOf = (clientDataJSON: string): Buffer => {
   try {
-    const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString())
+    const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
     return Buffer.from(typeof challenge === 'string' ? challenge : '', 'base64url')
   } catch {
     return Buffer.alloc(0)
@@ -104,14 +130,14 @@ export const challengeOf = ({ response }: NewCredential): Buffer => {
 /** A passkey that was made on this site with its user verified; else why it is not accepted. Whether the challenge is ours is the caller's to check. */
 export const readNewPasskey = async (
   site: { publicUrl: string },
-  response: NewCredential,
+  { id, rawId, type, response: { clientDataJSON, attestationObject } }: NewCredential,
 ): Promise<MadePasskey | { problem: string }> => {
   try {
     const { verifyRegistrationResponse } = await webauthn()
     const { verified, registrationInfo: made } = await verifyRegistrationResponse({
       ...siteOf(site),
-      response: { ...response, clientExtensionResults: {} },
-      expectedChallenge: challengeOf(response).toString('base64url'),
+      response: { id, rawId, type, response: { clientDataJSON, attestationObject }, clientExtensionResults: {} },
+      expectedChallenge: challengeOf(clientDataJSON).toString('base64url'),
       requireUserVerification: true,
       supportedAlgorithmIDs: algorithms,
     })
@@ -146,15 +172,16 @@ export const readAssertion = async (
 ): Promise<ReadAssertion | { problem: string }> => {
   try {
     const { verifyAuthenticationResponse } = await webauthn()
+    const { id, rawId, type } = assertion
+    const { authenticatorData, clientDataJSON, signature } = assertion.response
     const { verified, authenticationInfo: read } = await verifyAuthenticationResponse({
       ...siteOf(site),
-      response: { ...assertion, clientExtensionResults: {} },
+      response: { id, rawId, type, response: { authenticatorData, clientDataJSON, signature }, clientExtensionResults: {} },
       expectedChallenge: challengeFor(message),
       requireUserVerification: true,
       credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.coseKey), counter: 0 },
     })
     if (!verified) return { problem: 'the signature is not of this passkey' }
-    const { authenticatorData, clientDataJSON, signature } = assertion.response
     return {
       signature,
       proof: {

@@ -74,7 +74,7 @@ export const examinePasskey = async (
 ): Promise<ProposedPasskey> => {
   const made = await readNewPasskey(deps.config, credential)
   if ('problem' in made) throw notAccepted(`The passkey was not accepted: ${made.problem}.`)
-  return { name, nonce: challengeOf(credential).toString('hex'), made }
+  return { name, nonce: challengeOf(credential.response.clientDataJSON).toString('hex'), made }
 }
 
 /** Registers a passkey for the caller. The account is locked: of two at once, one is the twentieth. */
