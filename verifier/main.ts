@@ -1,3 +1,4 @@
+import { createAskContract } from './chain.ts'
 import { holds, type VerifyOptions, verifyReceipt } from './verify.ts'
 
 export { holds, verifyReceipt } from './verify.ts'
@@ -7,22 +8,45 @@ const usage = `Checks a payment's receipt.
   node verify-receipt.mjs RECEIPT.json --issuer https://payments.example   asks that service for its public keys
   node verify-receipt.mjs RECEIPT.json --jwks KEYS.json                    asks nobody: the keys are in the file
 
+  --rpc 1=https://rpc.example,8453=https://…   asks these chains about signatures of contract wallets on them; without it none is asked
+
 RECEIPT.json may be - for standard input. The exit status is 0 when every check holds, 1 when one fails, 2 when nothing could be checked.`
 
 type Terminal = { say: (line: string) => void; read: (path: string) => Promise<string> }
 
-const keysOf = (text: string): VerifyOptions['keys'] => {
-  const set: unknown = JSON.parse(text)
+const parsed = (text: string, what: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new TypeError(`${what} is not JSON`)
+  }
+}
+
+const keysOf = (text: string, from: string): VerifyOptions['keys'] => {
+  const set = parsed(text, from)
   if (typeof set !== 'object' || set === null || !('keys' in set) || !Array.isArray(set.keys))
-    throw new TypeError('the keys are not a JSON Web Key Set')
+    throw new TypeError(`${from} is not a JSON Web Key Set`)
   return set.keys
 }
 
 const askFor = async (issuer: string): Promise<VerifyOptions> => {
-  const answer = await fetch(`${issuer}/.well-known/jwks.json`)
-  if (!answer.ok) throw new TypeError(`${issuer} answered ${answer.status}`)
-  return { issuer, keys: keysOf(await answer.text()) }
+  const place = `${issuer}/.well-known/jwks.json`
+  const answer = await fetch(place).catch(() => {
+    throw new TypeError(`${place} cannot be reached`)
+  })
+  if (!answer.ok) throw new TypeError(`${place} answered ${answer.status}`)
+  return { issuer, keys: keysOf(await answer.text(), place) }
 }
+
+/** `1=https://…,8453=https://…`, as the service's own `EVM_RPC_URLS`. */
+const rpcUrlsOf = (text: string): Map<number, string> =>
+  new Map(
+    text.split(',').map((pair) => {
+      const [, chain, url = ''] = /^([1-9]\d*)=(https?:.+)$/.exec(pair.trim()) ?? []
+      if (chain === undefined) throw new TypeError(`--rpc takes CHAIN=URL, such as 1=https://rpc.example: not "${pair}"`)
+      return [Number(chain), url]
+    }),
+  )
 
 const marks = { ok: 'ok   ', bad: 'BAD  ', unchecked: '?    ' } as const
 
@@ -31,17 +55,17 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
   const named = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined)
   const issuer = named('--issuer')?.replace(/\/$/, '')
   const jwks = named('--jwks')
+  const rpc = named('--rpc')
   const [file] = args.filter((arg, at) => !arg.startsWith('--') && !args[at - 1]?.startsWith('--'))
   if (file === undefined || (issuer === undefined) === (jwks === undefined)) {
     say(usage)
     return 2
   }
   try {
-    const receipt: unknown = JSON.parse(await read(file))
-    const findings = await verifyReceipt(
-      receipt,
-      issuer === undefined ? { keys: keysOf(await read(jwks ?? '')) } : await askFor(issuer),
-    )
+    const receipt = parsed(await read(file), file)
+    const ask = createAskContract(rpc === undefined ? new Map() : rpcUrlsOf(rpc))
+    const trusted = jwks === undefined ? await askFor(issuer ?? '') : { keys: keysOf(await read(jwks), jwks) }
+    const findings = await verifyReceipt(receipt, { ...trusted, ask })
     for (const { check, result, says } of findings) say(`${marks[result]}${check}: ${says}`)
     say(holds(findings) ? 'The receipt holds. What is marked ? was not checked.' : 'The receipt does NOT hold.')
     return holds(findings) ? 0 : 1

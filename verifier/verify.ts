@@ -1,14 +1,19 @@
+import { type AskContract, createAskContract } from './chain.ts'
 import { checkApprovals } from './checks/approvals.ts'
 import { checkBatch } from './checks/batch.ts'
 import { checkDecision, checkPolicies } from './checks/decision.ts'
 import { checkLedger } from './checks/ledger.ts'
 import { checkLog } from './checks/log.ts'
+import { checkMandate } from './checks/mandate.ts'
 import { checkJws } from './checks/signature.ts'
 import { bad, type Finding, judged, ok, unchecked } from './finding.ts'
 import type { PublishedKey, Receipt } from './receipt.ts'
 
-/** `issuer`: the service that the keys come from. Without it the receipt's own word is shown, and said to be unchecked. */
-export type VerifyOptions = { keys: readonly PublishedKey[]; issuer?: string }
+/**
+ * `issuer`: the service that the keys come from. Without it the receipt's own word is shown, and said to be unchecked. `ask`: the chains of
+ * contract wallets; without it none is asked.
+ */
+export type VerifyOptions = { keys: readonly PublishedKey[]; issuer?: string; ask?: AskContract }
 
 const isReceipt = (value: unknown): value is Receipt =>
   typeof value === 'object' &&
@@ -38,9 +43,12 @@ const checkPayee = ({ payment, beneficiary }: Receipt): Finding => {
 
 /**
  * Every check of a receipt, in words. The receipt holds when none of them is `bad`; what was `unchecked` is not proven.
- * Makes no request: the keys are the caller's to get from a place that it trusts.
+ * Makes no request, but to the chains that the caller named: the keys are the caller's to get from a place that it trusts.
  */
-export const verifyReceipt = async (receipt: unknown, { keys, issuer }: VerifyOptions): Promise<Finding[]> => {
+export const verifyReceipt = async (
+  receipt: unknown,
+  { keys, issuer, ask = createAskContract(new Map()) }: VerifyOptions,
+): Promise<Finding[]> => {
   if (!isReceipt(receipt)) return [bad('receipt', 'this is not a payment receipt of version 2')]
   const { jws, ...document } = receipt
   const signature = await checkJws('signature', { jws, document, type: 'payment-receipt', at: receipt.issued_at }, keys)
@@ -53,7 +61,8 @@ export const verifyReceipt = async (receipt: unknown, { keys, issuer }: VerifyOp
     checkPayee(receipt),
     checkPolicies(receipt),
     checkDecision(receipt),
-    ...(await checkApprovals(receipt)),
+    ...(await checkApprovals(receipt, ask)),
+    ...checkMandate(receipt),
     ...checkBatch(receipt),
     checkLedger(receipt),
     ...(await checkHead(receipt, keys)),

@@ -257,6 +257,30 @@ describe('what even the service cannot sign without being found', () => {
       (document) => (document.mandate.message = document.mandate.message.replace('9,000', '90,000')),
     ],
     [
+      'a decision by larger terms than the wallet signed',
+      'approved by a mandate',
+      'terms of the mandate',
+      (document) => (document.decision_inputs.mandate.maxPerPaymentMinor = { minor: '900000' }),
+    ],
+    [
+      'a decision by a mandate for more payees than the wallet signed',
+      'approved by a mandate',
+      'terms of the mandate',
+      (document) => (document.decision_inputs.mandate.beneficiaryIds = []),
+    ],
+    [
+      'a decision by a mandate whose signature is not shown',
+      'approved by a mandate',
+      'terms of the mandate',
+      (document) => (document.mandate = null),
+    ],
+    [
+      'a decision by another mandate than the one that is shown',
+      'approved by a mandate',
+      'terms of the mandate',
+      (document) => (document.decision_inputs.mandate.id = document.decision_inputs.payment.workspaceId),
+    ],
+    [
       'a batch’s other root',
       'an item of a batch that a wallet approved',
       'batch',

@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { fromHex, toHex, utf8 } from '../bytes.ts'
+import type { AskContract } from '../chain.ts'
 import { bad, type Finding, judged, ok, unchecked } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 import { checkPasskey } from './passkey.ts'
@@ -27,10 +28,25 @@ const recover = (message: string, signature: string): string | undefined => {
 
 type Signed = { message: string | null; signature: string; signer: string | null }
 
-const checkSignature = (check: string, { message, signature, signer }: Signed): Finding => {
+const checkContract = async (
+  check: string,
+  signer: string,
+  { message, signature }: Signed,
+  ask: AskContract,
+): Promise<Finding> => {
+  const [, chainId, address = ''] = signer.split(':')
+  const answer = await ask(Number(chainId), address, hashOf(message ?? ''), signature)
+  if (answer === undefined)
+    return unchecked(check, `${signer} is a contract wallet: only its chain can confirm its signature, and none was asked`)
+  if (answer === 'accepts') return ok(check, `${signer} accepts it, as its chain says now`)
+  if (answer === 'refuses') return bad(check, `${signer} does not accept it now: it never did, or its owners have changed since`)
+  return unchecked(check, `${signer} is a contract wallet: ${answer.unknown}`)
+}
+
+const checkSignature = async (check: string, signed: Signed, ask: AskContract): Promise<Finding> => {
+  const { message, signature, signer } = signed
   // A contract is named with its chain, and only that can say whether it accepts the signature.
-  if (signer?.startsWith('eip155:'))
-    return unchecked(check, `${signer} is a contract wallet: only its chain can confirm its signature`)
+  if (signer?.startsWith('eip155:')) return checkContract(check, signer, signed, ask)
   const recovered = recover(message ?? '', signature)
   const good = recovered !== undefined && recovered === signer?.toLowerCase()
   return judged(check, good, `signed by ${signer}`, `${signer} did not sign this text`)
@@ -99,7 +115,7 @@ const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
 const isConsistent = ({ via, signature, passkey }: Decision): boolean =>
   (via === 'credential') === (signature === null) && (via === 'passkey') === (passkey !== null)
 
-export const checkApprovals = async (receipt: Receipt): Promise<Finding[]> => {
+export const checkApprovals = async (receipt: Receipt, ask: AskContract): Promise<Finding[]> => {
   const { approval, mandate } = receipt
   const findings = [checkQuorum(receipt)]
   for (const decision of approval?.decisions ?? []) {
@@ -117,10 +133,12 @@ export const checkApprovals = async (receipt: Receipt): Promise<Finding[]> => {
     findings.push(
       passkey
         ? await checkPasskey(check, { message, signature, passkey })
-        : checkSignature(check, { message, signature, signer }),
+        : await checkSignature(check, { message, signature, signer }, ask),
     )
     if (via === 'signature' || via === 'passkey') findings.push(checkMessage(receipt, decision))
+    if (via === 'mandate' && (message !== mandate?.message || signer !== mandate?.signer))
+      findings.push(bad(`decision of ${account}`, 'it is not by the mandate in the receipt'))
   }
-  if (mandate) findings.push(checkSignature(`mandate ${mandate.id}`, mandate))
+  if (mandate) findings.push(await checkSignature(`mandate ${mandate.id}`, mandate, ask))
   return findings
 }

@@ -190,7 +190,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: forward,
   },
   'verify-receipt': {
-    arguments: 'RECEIPT.json (--issuer URL | --jwks KEYS.json)',
+    arguments: 'RECEIPT.json (--issuer URL | --jwks KEYS.json) [--rpc 1=URL]',
     summary: 'Checks a receipt without trusting the service.',
     run: verifyReceipt,
   },

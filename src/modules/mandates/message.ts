@@ -2,14 +2,12 @@ import type { Address } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
 import { isoTime } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { limitLines } from '../../lib/mandate-limits-text.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
 import { isolated } from '../../lib/text.ts'
 import type { MandateTerms } from './schema.ts'
 
 const domainOf = (config: Config): string => new URL(config.publicUrl).host
-
-const listed = (name: string, items: readonly string[]): string[] =>
-  items.length === 0 ? [`${name}: any`] : [`${name}:`, ...items.map((item) => `- ${item}`)]
 
 const amount = (config: Config, minor: Minor): string => `${displayAmount(minor, config.CURRENCY)} (${minor} minor units)`
 
@@ -20,25 +18,26 @@ export type MandateOffer = { address: Address; terms: MandateTerms; digest: stri
  * check a signature and never taken from a request.
  */
 export const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: MandateOffer): string => {
-  const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, validFrom } = terms
+  const { workspaceId, grantId, validFrom } = terms
+  const { what, who, until } = limitLines(
+    {
+      ...terms,
+      beneficiaries: terms.beneficiaryIds.map((id) => formatId('beneficiary', id)),
+      grant: grantId ? formatId('grant', grantId) : null,
+    },
+    config.CURRENCY,
+  )
   return [
     `${domainOf(config)} asks you to agree to payments in advance.`,
     '',
     'By signing you approve every payment within these limits, without being asked again, until the mandate ends or you revoke it.',
     '',
     `Description: ${isolated(terms.description)}`,
-    `At most in total: ${amount(config, terms.maxTotalMinor)}`,
-    `At most for one payment: ${maxPerPaymentMinor === null ? 'no limit of its own' : amount(config, maxPerPaymentMinor)}`,
-    `At most this many payments: ${maxPayments ?? 'any number'}`,
-    ...listed(
-      'Beneficiaries',
-      terms.beneficiaryIds.map((id) => formatId('beneficiary', id)),
-    ),
-    ...listed('Payment types', terms.paymentTypes),
+    ...what,
     `Workspace: ${workspaceId ? formatId('workspace', workspaceId) : 'your personal workspace'}`,
-    `For payments by: ${grantId ? `the grant ${formatId('grant', grantId)} and those below it` : 'your own account'}`,
+    who,
     `Valid from: ${validFrom ? isoTime(validFrom) : 'the moment it is created'}`,
-    `Valid until: ${isoTime(terms.expiresAt)}`,
+    until,
     '',
     'Purpose: intent mandate',
     `Wallet: ${address}`,

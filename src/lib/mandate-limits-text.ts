@@ -1,0 +1,37 @@
+import { isoTime } from './iso-time.ts'
+import { displayAmount, type Minor } from './money.ts'
+
+/** The limits that a mandate's text states, with ids as they are on the wire. */
+export type StatedLimits = {
+  maxTotalMinor: Minor
+  maxPerPaymentMinor: Minor | null
+  maxPayments: number | null
+  beneficiaries: readonly string[]
+  paymentTypes: readonly string[]
+  grant: string | null
+  expiresAt: Date
+}
+
+const listed = (name: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [`${name}: any`] : [`${name}:`, ...items.map((item) => `- ${item}`)]
+
+const amount = (minor: Minor, currency: string): string => `${displayAmount(minor, currency)} (${minor} minor units)`
+
+/**
+ * What a wallet signs about how much, to whom and by whom: written into the text, and found in it again by who verifies a receipt. `what` stands
+ * together, without a line between.
+ */
+export const limitLines = (limits: StatedLimits, currency: string): { what: string[]; who: string; until: string } => {
+  const { maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaries, paymentTypes, grant, expiresAt } = limits
+  return {
+    what: [
+      `At most in total: ${amount(maxTotalMinor, currency)}`,
+      `At most for one payment: ${maxPerPaymentMinor === null ? 'no limit of its own' : amount(maxPerPaymentMinor, currency)}`,
+      `At most this many payments: ${maxPayments ?? 'any number'}`,
+      ...listed('Beneficiaries', beneficiaries),
+      ...listed('Payment types', paymentTypes),
+    ],
+    who: `For payments by: ${grant === null ? 'your own account' : `the grant ${grant} and those below it`}`,
+    until: `Valid until: ${isoTime(expiresAt)}`,
+  }
+}
