@@ -604,6 +604,7 @@ CREATE TABLE "rail_attempts" (
 	"checks" integer DEFAULT 0 NOT NULL,
 	"next_check_at" timestamp (3) with time zone,
 	"asked_at" timestamp (3) with time zone,
+	"checked_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "rail_attempts_amount_check" CHECK ("rail_attempts"."amount_minor" > 0)

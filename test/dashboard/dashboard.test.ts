@@ -7,6 +7,7 @@ import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
 import { everywhere } from './flows/everywhere.ts'
+import { journeyFlows } from './flows/journeys.ts'
 import { longListFlows } from './flows/long-list.ts'
 import { mandateFlows } from './flows/mandates.ts'
 import { overviewFlows } from './flows/overview.ts'
@@ -48,6 +49,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('receipts', () => receiptFlows(world))
   describe('workspace', () => workspaceFlows(world))
   describe('search, roles and activity', () => paletteFlows(world))
+  describe('journeys', () => journeyFlows(world))
   describe('everywhere', () => everywhere(world))
   describe('details', () => smallThings(world))
   describe('every view', () => everyView(world))

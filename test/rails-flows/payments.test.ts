@@ -115,7 +115,14 @@ describe('a payment without any report becomes unknown, is queried, and never en
     expect((await paymentOf(person, id)).status).toBe('unknown')
     expect(alerts(service)).toEqual(['payment_unknown'])
     for (let day = 0; day < 5; day += 1) await pass(service, 86_400)
-    expect((await paymentOf(person, id)).status).toBe('unknown')
+    const asked = service.clock.now().getTime()
+    const { outcome_check: check, ...followed } = await paymentOf(person, id)
+    expect(followed.status).toBe('unknown')
+    // It is asked every few hours for as long as it takes, and says when that was.
+    expect(asked - Date.parse(check.last_at)).toBeLessThanOrEqual(21_600_000)
+    expect(Date.parse(check.next_at)).toBeGreaterThan(asked)
+    // A list has what an event has.
+    expect((await person.api.get('/v1/payments?limit=1')).body.data[0]).not.toHaveProperty('outcome_check')
     expect(await balanceOf(person)).toEqual(held)
   })
 })

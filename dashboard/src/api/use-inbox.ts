@@ -48,9 +48,13 @@ export type Inbox = {
   others: InboxItem[]
   isPending: boolean
   error: unknown
+  /** When what is shown was read, where it could not be read again. */
+  oldSince: number | null
   /** There are approvals of more than one workspace, so each row names its own. */
   several: boolean
 }
+
+const oldest = (times: readonly number[]): number | null => (times.length > 0 ? Math.min(...times) : null)
 
 /** Pending approvals of all the person's workspaces. */
 export const useInbox = (): Inbox => {
@@ -73,6 +77,7 @@ export const useInbox = (): Inbox => {
         others: others.sort(byExpiry),
         isPending: results.some(({ isPending }) => isPending),
         error: results.find(({ error }) => error)?.error ?? null,
+        oldSince: oldest(results.flatMap(({ isError, data: page, dataUpdatedAt }) => (isError && page ? [dataUpdatedAt] : []))),
         several: items.some((item) => item.workspace.id !== workspace.id),
       }
     },

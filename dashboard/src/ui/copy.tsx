@@ -33,7 +33,10 @@ export const CopyButton = ({ value, children = 'Copy' }: { value: string; childr
   return (
     <button type="button" className="button button-secondary button-small" onClick={copy}>
       <Icon name={copied ? 'check' : 'copy'} size={15} />
-      <span role="status">{copied ? 'Copied' : children}</span>
+      {copied ? 'Copied' : children}
+      <span className="visually-hidden" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
     </button>
   )
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { SkeletonRows } from './layout.tsx'
-import { Time } from './time.tsx'
+import { OldList } from './old-list.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 
@@ -28,11 +28,7 @@ export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children
   if (query.isPending) return <SkeletonRows rows={rows} />
   const failure = query.isError && (
     <div className="card-body">
-      {query.data && (
-        <p className="quiet">
-          This list is old: it was read <Time at={new Date(query.dataUpdatedAt).toISOString()} />.
-        </p>
-      )}
+      {query.data && <OldList at={query.dataUpdatedAt} />}
       <Failure error={query.error} onRetry={() => void query.refetch()} />
     </div>
   )

@@ -171,6 +171,8 @@ export const railAttempts = pgTable(
     nextCheckAt: instant(),
     /** When the rail was first asked about it. */
     askedAt: instant(),
+    /** When the rail was asked last how it ended. */
+    checkedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

@@ -8,6 +8,7 @@ import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
 import type { Deps } from './deps.ts'
+import { presentFollowed } from './lifecycle/outcome-check.ts'
 import { paymentColumns, presentListed, presentPayment } from './present.ts'
 import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
@@ -137,7 +138,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { params: byId('payment'), response: { 200: Payment } },
     },
     async (request, reply) => {
-      return reply.send(presentPayment(found(await findPayment(deps.db, request.principal.workspace.id, request.params.id))))
+      const record = found(await findPayment(deps.db, request.principal.workspace.id, request.params.id))
+      return reply.send(await presentFollowed(deps.db, record))
     },
   )
   app.get(

@@ -70,6 +70,13 @@ export const Payment = z
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),
+    outcome_check: z
+      .object({
+        last_at: TimeOut.nullable().meta({ description: 'When the rail was last asked how it ended.' }),
+        next_at: TimeOut.nullable().meta({ description: 'When it is asked next; null where only a person can resolve it.' }),
+      })
+      .optional()
+      .meta({ description: 'Only where one payment is read, and only while its outcome is `unknown`.' }),
   })
   .meta({ id: 'Payment' })
 export type Payment = z.output<typeof Payment>

@@ -114,16 +114,16 @@ export const approvalFlows = (world: World): void => {
   test('approvals of every workspace are counted and selected by keyboard alone, and approved by one confirmation that lists all, but never one with a caution that was not opened', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
-    await team.payOnce()
-    const ids = await team.hold('150000', '230000', '990000')
+    await team.payUsually()
+    const ids = await team.hold('110000', '140000', '990000')
     const { page, complaints, close } = await visitAs(world, approver)
     // From the personal workspace, in which nothing waits.
     await page.goto('/approvals')
     await page.getByText('Green beans').nth(2).waitFor()
     await expect.poll(() => page.title()).toMatch(/^\(3\) /)
     expect(await page.getAttribute('link[rel="icon"]', 'href')).toBe('/icon-waiting.svg')
-    // The one of eleven times the usual amount is on top, and is not ticked.
-    expect(await page.locator('.inbox-row').first().textContent()).toContain('11 × the usual')
+    // The one of 33 times the usual amount is on top, and is not ticked.
+    expect(await page.locator('.inbox-row').first().textContent()).toContain('33 × the usual')
     await page.getByText('Select the other 2. 1 payment to open first').waitFor()
     expect(await page.getByRole('checkbox', { name: /open it first/ }).isDisabled()).toBe(true)
     for (const key of ['j', 'x', 'j', 'x', 'j', 'x', 'a']) await page.keyboard.press(key)
@@ -142,6 +142,56 @@ export const approvalFlows = (world: World): void => {
     await page.keyboard.press('Enter')
     await page.getByText('You’re all caught up').waitFor()
     expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a decision that comes too late says who decided and when, and offers nothing more', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const amina = await team.join('approver', 'Amina Otieno')
+    const njeri = await team.join('approver', 'Njeri Mwangi')
+    const [first, second] = await team.hold('150000', '230000')
+    await amina.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    const { page, complaints, close } = await visitAs(world, amina)
+    // Nothing tells this page of the other decision.
+    await page.route('**/v1/notifications/stream*', () => {})
+    await page.goto(`/approvals/${first}`)
+    await page.getByRole('button', { name: /^Reject/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: /^Reject KES/ }).waitFor()
+    for (const [id, decision] of [
+      [first, 'approve'],
+      [second, 'reject'],
+    ] as const)
+      expect((await team.within(njeri).post(`/v1/approvals/${id}/decide`, { decision })).status).toBe(200)
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await dialog.getByText(/^Njeri Mwangi approved it just now.$/).waitFor()
+    expect(await dialog.getByRole('button').allTextContents()).not.toContain('Reject')
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await page
+      .getByText(/is on its way|Approved|Succeeded/)
+      .first()
+      .waitFor()
+    expect(await page.getByRole('button', { name: /^Reject/ }).count()).toBe(0)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a list that cannot be read again stays, and says that it is old', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const amina = await team.join('approver', 'Amina Otieno')
+    await team.hold('150000')
+    await amina.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    const { page, close } = await visitAs(world, amina)
+    await page.goto('/approvals')
+    await page.getByText('Green beans').waitFor()
+    for (const path of ['**/v1/approvals?*', '**/v1/payments?*'])
+      await page.route(path, (route) => route.fulfill({ status: 400, json: { error: 'conflict', message: 'Not now.' } }))
+    await team.hold('230000')
+    await page.getByText('This list is old: it was read just now.').first().waitFor()
+    await page.getByText('Green beans').waitFor()
     await close()
   })
 

@@ -128,7 +128,7 @@ export const paymentFlows = (world: World): void => {
     await warning.waitFor()
     const facts = page.locator('dl', { hasText: 'Last paid' })
     await facts.getByText('1 payment so far').waitFor()
-    await facts.getByText(/^Usually KES\s1,200/).waitFor()
+    await facts.getByText('Nothing usual yet').waitFor()
     await page.getByRole('link', { name: 'View that payment' }).click()
     await page.waitForURL(`**/payments/${held.id}`)
     expect(complaints).toEqual([])
@@ -184,6 +184,24 @@ export const paymentFlows = (world: World): void => {
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
     await page.getByText('No payments match').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a payment without a known outcome says when the payment method was asked last, and when it is asked next', async () => {
+    const payer = await newPayer(world)
+    const silent = await newBeneficiary(payer.api, { display_name: 'Kilimo', destination: '254700004999' })
+    const { body } = await payer.api.post('/v1/payments', { beneficiary_id: silent, amount_minor: '10000' })
+    await world.service.settle()
+    for (let passed = 0; passed < 1200; passed += 300) {
+      world.service.clock.advance(300)
+      await world.service.deps.jobs.sweep()
+    }
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/payments/${body.id}`)
+    await page.getByText('The money may have moved. We’re checking').waitFor()
+    await page.getByText(/^Asked last .+, and next .+\.$/).waitFor()
+    world.service.clock.set(new Date())
     expect(complaints).toEqual([])
     await close()
   })

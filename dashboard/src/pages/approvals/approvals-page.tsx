@@ -14,6 +14,7 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing, LiveRows } from '../../ui/listing.tsx'
+import { OldList } from '../../ui/old-list.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import { subjectWords } from './decided-words.ts'
 import { InboxRow } from './inbox-row.tsx'
@@ -24,7 +25,13 @@ export const ApprovalsPage = () => {
   return (
     <div className="stack">
       <PageHeader title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces." />
-      <ForMe items={inbox.forMe} isPending={inbox.isPending} error={inbox.error} several={inbox.several} />
+      <ForMe
+        items={inbox.forMe}
+        isPending={inbox.isPending}
+        error={inbox.error}
+        oldSince={inbox.oldSince}
+        several={inbox.several}
+      />
       {inbox.others.length > 0 && <Others items={inbox.others} several={inbox.several} />}
       <Decided />
     </div>
@@ -33,9 +40,9 @@ export const ApprovalsPage = () => {
 
 const usePeopleIn = (items: readonly InboxItem[]) => usePeopleOf([...new Set(items.map(({ workspace }) => workspace.id))])
 
-type ForMeProps = { items: InboxItem[]; isPending: boolean; error: unknown; several: boolean }
+type ForMeProps = { items: InboxItem[]; isPending: boolean; error: unknown; oldSince: number | null; several: boolean }
 
-const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
+const ForMe = ({ items, isPending, error, oldSince, several }: ForMeProps) => {
   const open = useOpenApproval(items)
   const review = useReview(
     items.map(({ approval }) => approval),
@@ -51,6 +58,7 @@ const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
     <Card title="Waiting for you" actions={keys} flush>
       {error ? (
         <div className="card-body">
+          {oldSince !== null && <OldList at={oldSince} />}
           <Failure error={error} />
         </div>
       ) : null}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
+import { cautionsOf, cautionWords } from '../../lib/approval-cautions.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
@@ -9,8 +10,9 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { type Choice, subjectWords } from './decided-words.ts'
-import { LateDecision } from './late-decision.tsx'
+import { LateDecision, lateIn } from './late-decision.tsx'
 import { useDecide } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
@@ -23,7 +25,7 @@ const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
 }
 
 const subjectsOf = (approvals: readonly Approval[]) =>
-  approvals.map((approval) => ({ id: approval.id, ...approvalSubject(approval) }))
+  approvals.map((approval) => ({ id: approval.id, cautions: cautionsOf(approval), ...approvalSubject(approval) }))
 
 const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(subjectsOf(approvals).map(({ amountMinor }) => amountMinor)), subjectsOf(approvals)[0]?.currency ?? '')
@@ -43,14 +45,19 @@ const approvalEffect = (approvals: readonly Approval[]): string => {
 const rejectionEffect = (several: boolean): string =>
   `${several ? 'They' : 'It'} won’t be sent, and the held amount returns to the balance.`
 
-/** Lists every payment that is decided, also in bulk. */
+/** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="decide-list">
-    {subjectsOf(approvals).map(({ id, title, mask, note, amountMinor, currency }) => (
+    {subjectsOf(approvals).map(({ id, title, mask, note, amountMinor, currency, cautions }) => (
       <li key={id}>
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
           {note && <span className="quiet small block">{note}</span>}
+          {cautions.map((caution) => (
+            <Badge key={caution.code} tone="warn">
+              {cautionWords(caution, amountMinor)}
+            </Badge>
+          ))}
         </span>
         <Amount minor={amountMinor} currency={currency} />
       </li>
@@ -65,18 +72,25 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
   const approves = choice === 'approve'
   const toSign = approves && approvals.find((approval) => approval.approval_proof === 'signature')
   const several = approvals.length > 1
+  const late = lateIn(decide.error)
+  const close = () => {
+    if (late) decide.refresh()
+    onClose()
+  }
+  const refused = approvals[decide.made]
+  const left = approvals.length - decide.made - 1
   const action = approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'
   return (
     <Dialog
       title={titleOf(approvals, choice)}
-      onClose={onClose}
+      onClose={close}
       onSubmit={() => {
-        if (!toSign && !decide.isPending) decide.mutate(reason)
+        if (!toSign && !late && !decide.isPending) decide.mutate(reason)
       }}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
-          {toSign ? (
+          <Button onClick={close}>{late ? 'Close' : 'Cancel'}</Button>
+          {late ? null : toSign ? (
             <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
               Open to sign it
             </LinkButton>
@@ -88,9 +102,31 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
         </>
       }
     >
+      {late && (
+        <>
+          <LateDecision late={late} subject={several && refused ? subjectWords(refused) : undefined} />
+          <p className="quiet">
+            {several
+              ? `${countWords(decide.made, 'payment')} before it ${decide.made === 1 ? 'is' : 'are'} decided, and ${countWords(left, 'payment')} after it ${left === 1 ? 'is' : 'are'} not.`
+              : 'Nothing is left to do.'}
+          </p>
+        </>
+      )}
+      {!late && <Asking {...{ approvals, choice, toSign: toSign !== undefined && toSign !== false, reason, setReason }} />}
+      {!late && <Failure error={decide.error} />}
+    </Dialog>
+  )
+}
+
+type AskingProps = Pick<Props, 'approvals' | 'choice'> & { toSign: boolean; reason: string; setReason: (reason: string) => void }
+
+const Asking = ({ approvals, choice, toSign, reason, setReason }: AskingProps) => {
+  const approves = choice === 'approve'
+  return (
+    <>
       <Subjects approvals={approvals} />
       {toSign && <Notice tone="info">Only an approval by passkey or wallet counts here.</Notice>}
-      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(several)}</p>
+      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(approvals.length > 1)}</p>
       <TextField
         label="Reason"
         optional
@@ -99,7 +135,6 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
         maxLength={500}
         hint={approves ? 'Saved with your decision.' : 'The requester sees it.'}
       />
-      <LateDecision error={decide.error} fallback={<Failure error={decide.error} />} />
-    </Dialog>
+    </>
   )
 }

@@ -11,7 +11,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import type { Choice } from './decided-words.ts'
-import { LateDecision } from './late-decision.tsx'
+import { LateDecision, lateIn } from './late-decision.tsx'
 import { useAfterDecision } from './use-decide.ts'
 import { useDecideByPasskey, useOwnPasskeys } from './use-passkeys.ts'
 
@@ -57,6 +57,8 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
   }
   const reject = () => setDeciding('reject')
   useShortcuts(hindrance ? {} : { ...(!approved && { a: approve }), r: reject })
+  const late = lateIn(signing.error)
+  if (late) return <LateDecision late={late} />
   if (hindrance) return <Notice tone="info">{hindrance}</Notice>
   return (
     <div className="stack-s">
@@ -71,7 +73,7 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
           </p>
         </Notice>
       )}
-      <LateDecision error={signing.error} fallback={<Failure error={signing.error} />} />
+      <Failure error={signing.error} />
       <div className="decide-bar">
         {!approved && byPasskey && (
           <Button variant="primary" size="large" wide icon="fingerprint" busy={signing.isPending} onClick={approve}>

@@ -25,9 +25,13 @@ type Fact = { label: string; value: ReactNode; note?: ReactNode }
 
 const twice = (minor: string): string => (BigInt(minor) * 2n).toString()
 
-const comparison = (amountMinor: string, currency: string, typical: string | null): Fact => {
+const comparison = (amountMinor: string, currency: string, payee: NonNullable<Approval['context']>['payee']): Fact => {
   const label = 'Amount'
-  if (typical === null) return { label, value: 'First payment', note: 'Nothing to compare it with' }
+  const typical = payee?.typical_amount_minor ?? null
+  if (typical === null)
+    return payee && payee.payments_count > 0
+      ? { label, value: 'Nothing usual yet', note: 'Too few payments to compare it with' }
+      : { label, value: 'First payment', note: 'Nothing to compare it with' }
   const note = `Usually ${shortMoney(typical, currency)}`
   return compareMinor(amountMinor, twice(typical)) >= 0
     ? { label, value: `${multipleOf(amountMinor, typical)} × the usual`, note }
@@ -71,7 +75,7 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
     ]
   }
   const payee = context?.payee ?? null
-  return [comparison(payment.amount_minor, payment.currency, payee?.typical_amount_minor ?? null), lastPaid(payee), asked]
+  return [comparison(payment.amount_minor, payment.currency, payee), lastPaid(payee), asked]
 }
 
 const railSays = ({ status, name }: Schemas['Verification']): string | null => {

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { inWorkspace } from '../../api/in-workspace.ts'
 import { approvalQuery } from '../../api/queries.ts'
@@ -48,16 +49,25 @@ const decideOne = (approval: Approval, choice: Choice, reason: string) =>
 
 /** One after the other, each by itself: where one is refused, those before it are decided and those after it are not. */
 export const useDecide = (approvals: readonly Approval[], choice: Choice, done: () => void) => {
+  const client = useQueryClient()
   const after = useAfterDecision()
-  return useMutation({
+  /** How many were decided before one was refused. */
+  const [made, setMade] = useState(0)
+  const decide = useMutation({
     mutationFn: async (reason: string) => {
       const decided: Approval[] = []
       try {
         for (const approval of approvals) decided.push(await decideOne(approval, choice, reason.trim()))
       } finally {
+        setMade(decided.length)
         if (decided.length > 0) after(decided)
       }
     },
     onSuccess: done,
   })
+  /** Reads again what someone else has decided meanwhile. */
+  const refresh = () => {
+    for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
+  }
+  return { ...decide, made, refresh }
 }

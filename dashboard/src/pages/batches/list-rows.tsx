@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { capitalized } from '../../lib/list-words.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
 import type { PaymentList, RowFault } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
@@ -33,7 +33,7 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   const places = list.rows.map((_, index) => index).sort((one, other) => Number(wrong.has(other)) - Number(wrong.has(one)))
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
   return (
-    <Card title={`${list.rows.length} rows`} flush>
+    <Card title={countWords(list.rows.length, 'row')} flush>
       <div className="table-scroll">
         <table className="table">
           <thead>

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter'
 import { call, paymentLists } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { countWords } from '../../lib/list-words.ts'
 import {
   exampleList,
   faultsIn,
@@ -171,7 +172,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
             {faults.length > 0 && (
               <Notice
                 tone="bad"
-                title={`${new Set(faults.map(({ index }) => index)).size} rows cannot be paid, so nothing was created`}
+                title={`${countWords(new Set(faults.map(({ index }) => index)).size, 'row')} cannot be paid, so nothing was created`}
                 live
               >
                 <p>Correct them below, then check again.</p>

@@ -5,10 +5,33 @@ import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { ExactTime, Time } from '../../ui/time.tsx'
 import { Requester } from './requester.tsx'
 
 type Payment = Schemas['Payment']
+
+/** "Asked last 3 hours ago, and next in 3 hours." Nothing where the payment came without it, as in a list. */
+const LastAsked = ({ payment }: { payment: Payment }) => {
+  const { last_at: last, next_at: next } = payment.outcome_check ?? {}
+  if (!last && !next) return null
+  return (
+    <p className="quiet">
+      {last ? (
+        <>
+          Asked last <Time at={last} />
+        </>
+      ) : (
+        'Not asked yet'
+      )}
+      {next && (
+        <>
+          , and next <Time at={next} />
+        </>
+      )}
+      .
+    </p>
+  )
+}
 
 /** Shown before the details: whether the money may have moved or is back. */
 export const PaymentNotices = ({ payment }: { payment: Payment }) => {
@@ -19,6 +42,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
           {providerOf(payment.payment_rail)} didn’t answer. The amount stays held, nothing is sent again, and this page updates
           when we know.
         </p>
+        <LastAsked payment={payment} />
       </Notice>
     )
   if (payment.status === 'failed')

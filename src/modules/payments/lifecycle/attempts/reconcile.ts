@@ -39,7 +39,8 @@ const due = statement(
 )
 const postpone = statement(
   'attempts.postpone',
-  `update rail_attempts a set checks = checks + 1, asked_at = coalesce(a.asked_at, $3), next_check_at = x.next_check_at, updated_at = $3
+  `update rail_attempts a set checks = checks + 1, asked_at = coalesce(a.asked_at, $3), checked_at = $3,
+     next_check_at = x.next_check_at, updated_at = $3
    from unnest($1::uuid[], $2::timestamptz[]) as x(id, next_check_at) where a.id = x.id`,
 )
 

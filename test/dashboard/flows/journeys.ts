@@ -1,0 +1,201 @@
+import type { Locator } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../../harness/money.ts'
+import { createKey, signIn } from '../../harness/people.ts'
+import { newPerson } from '../../identity/sign-in/providers.ts'
+import { createTeam } from '../team.ts'
+import { desk, follow, phone, visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+/** Every press of a button, a link or a row counts; typing in a field does not. */
+const countSteps = () => {
+  const walk = {
+    steps: 0,
+    press: async (target: Locator) => {
+      await target.click()
+      walk.steps += 1
+    },
+  }
+  return walk
+}
+
+export const journeyFlows = (world: World): void => {
+  test('a founder has an agent that pays within its limits, from an empty account, in ten steps', async () => {
+    world.service.clock.set(new Date())
+    const founder = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, founder)
+    const walk = countSteps()
+    await page.goto('/')
+    await walk.press(page.getByRole('link', { name: 'Top up', exact: true }).last())
+    await page.getByLabel('Amount').fill('5000')
+    await page.getByLabel('M-PESA phone number').fill('0722 000 001')
+    await walk.press(page.getByRole('button', { name: /Send M-PESA prompt/ }))
+    await page.getByRole('heading', { name: 'Check your phone' }).waitFor()
+    await world.service.settle()
+    await walk.press(page.getByRole('link', { name: 'Agents', exact: true }))
+    await walk.press(page.getByRole('link', { name: 'New API key' }))
+    await page.getByLabel('Name', { exact: true }).fill('Errand bot')
+    await page.getByLabel('Daily limit').fill('2000')
+    await walk.press(page.getByRole('button', { name: 'Create key' }))
+    const bearer = (await page.getByRole('dialog').locator('[data-secret]').textContent()) ?? ''
+    await walk.press(page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }))
+    const bot = world.service.api.as({ bearer })
+    const payee = await newBeneficiary(bot, { display_name: 'Njeri' })
+    expect((await bot.post('/v1/payments', { beneficiary_id: payee, amount_minor: '50000' })).body.status).toBe(
+      'pending_approval',
+    )
+    await walk.press(page.getByRole('link', { name: 'Overview', exact: true }))
+    await walk.press(page.getByLabel('Needs you').getByRole('link', { name: 'Review' }))
+    await walk.press(page.getByRole('button', { name: 'Approve' }).first())
+    await walk.press(page.getByRole('dialog').getByRole('button', { name: /^Approve KES/ }))
+    await page.getByText(/is on its way/).waitFor()
+    expect(walk.steps).toBeLessThanOrEqual(10)
+    // The next one to the same payee asks no one.
+    expect((await bot.post('/v1/payments', { beneficiary_id: payee, amount_minor: '40000' })).body.status).toBe('processing')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('twelve approvals are decided on a phone in five taps, and the warning of one is seen before and in the confirmation', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    await team.payUsually()
+    const usual = Array.from({ length: 11 }, (_, index) => String(100_000 + index * 5_000))
+    const ids = await team.hold(...usual, '990000')
+    const { page, complaints, close } = await visitAs(world, approver, phone)
+    const walk = countSteps()
+    await page.goto('/approvals')
+    await page.getByText('Select the other 11. 1 payment to open first').waitFor()
+    await walk.press(page.locator('.inbox-link').first())
+    await page.getByText('33 times the usual amount').waitFor()
+    await walk.press(page.getByRole('link', { name: 'Approvals' }).first())
+    await walk.press(page.getByLabel('Select all'))
+    await walk.press(page.getByRole('button', { name: 'Approve 12' }))
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.locator('li').count()).toBe(12)
+    await dialog.getByText('33 × the usual').waitFor()
+    await walk.press(dialog.getByRole('button', { name: /^Approve KES/ }))
+    await page.getByText('12 payments approved').waitFor()
+    expect(walk.steps).toBeLessThanOrEqual(5)
+    const statuses = await Promise.all(
+      ids.map(async (id) => (await team.within(approver).get(`/v1/approvals/${id}`)).body.status),
+    )
+    expect(new Set(statuses)).toEqual(new Set(['approved']))
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('what happened overnight stands on one page, and from it and from any payment an agent is stopped in two steps', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 5_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    await newBeneficiary(person.api, { display_name: 'Landlord', destination: '254722100001' })
+    await person.api.post('/v1/spending-policies', { name: 'Office', monthly_limit_minor: '200000' })
+    const bot = await createKey(person, {
+      name: 'Invoice bot',
+      spending_controls: { per_payment_limit_minor: '50000' },
+    })
+    const pay = (beneficiary_id: string, amount_minor: string) => bot.api.post('/v1/payments', { beneficiary_id, amount_minor })
+    for (let count = 0; count < 4; count += 1) await pay(payee, '32000')
+    expect((await pay(payee, '900000')).status).toBe(403)
+    const proposed = await newBeneficiary(bot.api, { display_name: 'Mpya Traders' })
+    expect((await pay(proposed, '45000')).body.status).toBe('pending_approval')
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/')
+    await page.getByText(/^KES\s1,280 went out in 4 payments since yesterday. 5 things need you.$/).waitFor()
+    const needs = page.getByLabel('Needs you')
+    expect((await needs.locator('.item-title').allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
+      '4 payments of KES 320 to Baraka Stores',
+      'KES 9,000 to Baraka Stores was refused for Invoice bot',
+      '1 payment needs your approval',
+      'The number of Landlord belongs to another name',
+      'Office: 86 % of the monthly limit is used',
+    ])
+    const stop = async (button: Locator) => {
+      const walk = countSteps()
+      await walk.press(button)
+      await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Freeze' }))
+      await page.getByText('Invoice bot frozen').first().waitFor()
+      expect(walk.steps).toBeLessThanOrEqual(2)
+      expect((await pay(payee, '100')).body.error).toBe('grant_frozen')
+      await person.api.patch(`/v1/accounts/me/grants/${bot.grantId}`, { frozen: false })
+    }
+    await stop(needs.getByRole('button', { name: 'Freeze Invoice bot' }))
+    await follow(page, '/payments')
+    await stop(page.getByRole('row').getByRole('button', { name: 'Freeze Invoice bot' }).first())
+    await page.setViewportSize(phone)
+    await stop(page.getByRole('row').getByRole('button', { name: 'Freeze Invoice bot' }).last())
+    await page.setViewportSize(desk)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('what a month cost by payee is read in three steps', async () => {
+    const home = await world.household()
+    const { page, complaints, close } = await visitAs(world, home.person)
+    const walk = countSteps()
+    await page.goto('/')
+    await walk.press(page.getByRole('link', { name: 'History', exact: true }).first())
+    await walk.press(page.getByRole('link', { name: /^Statement/ }).last())
+    await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
+    await page.getByRole('row', { name: /Brian Otieno.*9,450\.00/ }).waitFor()
+    const lastMonth = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
+    await page.getByLabel('Month').fill(lastMonth)
+    walk.steps += 1
+    await page.getByText('Nothing was booked').waitFor()
+    expect(walk.steps).toBeLessThanOrEqual(3)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a developer makes a first call in three steps', async () => {
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    const walk = countSteps()
+    await page.goto('/developers')
+    await walk.press(page.getByRole('link', { name: 'New API key' }).first())
+    await page.getByLabel('Name', { exact: true }).fill('First')
+    await page.getByLabel('Daily limit').fill('2000')
+    await walk.press(page.getByRole('button', { name: 'Create key' }))
+    const dialog = page.getByRole('dialog')
+    await walk.press(dialog.getByRole('button', { name: /^Copy/ }).first())
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    const [bearer] = /service_live_[0-9a-f]{64}/.exec(copied) ?? []
+    expect((await world.service.api.as({ bearer: bearer ?? '' }).get('/v1/credentials/current')).status).toBe(200)
+    expect(walk.steps).toBeLessThanOrEqual(3)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a lost wallet is unlinked in four steps by who has another way in', async () => {
+    const person = await signIn(world.service.api)
+    const { email } = newPerson()
+    const linked = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
+    const { page, context, complaints, close } = await visitAs(world, person)
+    await page.goto(linked.body.authorization_url)
+    await page.getByRole('link', { name: 'Continue with Google' }).click()
+    await page.getByLabel('Another e-mail').fill(email)
+    await page.getByRole('button', { name: 'Be this person' }).click()
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await context.clearCookies()
+
+    const walk = countSteps()
+    await page.goto('/sign-in')
+    await page.getByText('Lost your wallet?').waitFor()
+    await walk.press(page.getByRole('button', { name: /Google/ }))
+    // The provider's own page.
+    await page.getByLabel('Another e-mail').fill(email)
+    await page.getByRole('button', { name: 'Be this person' }).click()
+    await walk.press(page.getByRole('link', { name: 'Account', exact: true }).first())
+    await walk.press(page.getByRole('button', { name: /^Unlink Wallet/ }))
+    await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Unlink' }))
+    await page.getByRole('button', { name: /^Unlink Wallet/ }).waitFor({ state: 'detached' })
+    expect(walk.steps).toBeLessThanOrEqual(4)
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+    expect(complaints).toEqual([])
+    await close()
+  })
+}
