@@ -93,10 +93,17 @@ const describeResponse = (status: string, response: unknown, repeatable: boolean
   }
 }
 
+/** Of an operation that answers with a redirect alone: generators and linters look for an answer with a body. */
+const refusedOtherwise = (responses: Json): Json =>
+  Object.keys(responses).some((status) => status.startsWith('2'))
+    ? {}
+    : { default: { ...objectAt(responses, '400'), description: 'Every other answer is a refusal.' } }
+
 const describeOperation = (operation: Json): Json => {
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : []
   const repeatable = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
-  const responses = Object.entries(objectAt(operation, 'responses'))
+  const stated = objectAt(operation, 'responses')
+  const responses = Object.entries({ ...stated, ...refusedOtherwise(stated) })
   return {
     ...operation,
     responses: Object.fromEntries(

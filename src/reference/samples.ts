@@ -2,30 +2,66 @@ import { isObject, type Json, objectAt } from '../http/openapi-walk.ts'
 
 // The same call in each language, made from the recorded example of an operation: nothing here is written a second time.
 
-type Call = { method: string; path: string; ids: Record<string, string>; query: string; body: unknown }
+type Call = {
+  method: string
+  path: string
+  ids: Record<string, string>
+  query: string
+  body: unknown
+  /** The fields of OAuth's endpoints. */
+  form: unknown
+  isPublic: boolean
+  takesKey: boolean
+}
 type Sample = { lang: string; label: string; source: string }
 
+/** A tool with what it takes of an operation: fields of the body, and the id in the path under a name of its own. */
+type ToolSample = { name: string; fields?: readonly string[]; id?: string; keyed?: true }
+
 /** The tool and the command for the operations that agents and people use most. */
-const others: Readonly<Record<string, { tool?: string; command?: string }>> = {
-  'accounts.get': { tool: 'get_balance', command: 'payments balance' },
-  'credentials.current': { tool: 'get_credential', command: 'payments whoami' },
+const others: Readonly<Record<string, { tool?: ToolSample; command?: string }>> = {
+  'accounts.get': { tool: { name: 'get_balance' }, command: 'payments balance' },
+  'credentials.current': { tool: { name: 'get_credential' }, command: 'payments whoami' },
   'request_log.list': { command: 'payments logs --follow' },
-  'beneficiaries.list': { tool: 'list_beneficiaries', command: 'payments payees' },
-  'beneficiaries.create': { tool: 'propose_beneficiary' },
-  'policies.simulate': { tool: 'simulate_payment', command: 'payments simulate ben_… 600.00' },
+  'beneficiaries.list': { tool: { name: 'list_beneficiaries' }, command: 'payments payees' },
+  'beneficiaries.create': {
+    tool: { name: 'propose_beneficiary', fields: ['type', 'display_name', 'payment_rail', 'destination'], keyed: true },
+    command: 'payments payees add "Jane Wanjiru" 0712345678',
+  },
+  'beneficiaries.verify': { command: 'payments payees verify ben_…' },
+  'beneficiaries.confirm': { command: 'payments payees confirm ben_…' },
+  'beneficiaries.archive': { command: 'payments payees archive ben_…' },
+  'policies.simulate': {
+    tool: { name: 'simulate_payment', fields: ['beneficiary_id', 'amount_minor'] },
+    command: 'payments simulate ben_… 600.00',
+  },
   'policies.list': { command: 'payments policies' },
-  'payments.create': { tool: 'create_payment', command: 'payments pay ben_… 600.00 --wait' },
-  'payments.get': { tool: 'get_payment' },
-  'payments.list': { tool: 'list_payments', command: 'payments payments --limit 10' },
-  'payments.cancel': { tool: 'cancel_payment' },
+  'payments.create': {
+    tool: {
+      name: 'create_payment',
+      fields: ['beneficiary_id', 'amount_minor', 'account_reference', 'narrative', 'metadata'],
+      keyed: true,
+    },
+    command: 'payments pay ben_… 600.00 --wait',
+  },
+  'payments.get': { tool: { name: 'get_payment', id: 'payment_id' } },
+  'payments.list': { tool: { name: 'list_payments' }, command: 'payments payments --limit 10' },
+  'payments.cancel': { tool: { name: 'cancel_payment', id: 'payment_id' } },
+  'payments.receipt': { command: 'payments verify-receipt receipt.json --issuer "$PAYMENTS_URL"' },
   'payment_refusals.list': { command: 'payments refusals' },
-  'payment_batches.create': { tool: 'create_payment_batch', command: 'payments batch list.csv --wait' },
-  'payment_batches.get': { tool: 'get_payment_batch' },
-  'approvals.list': { tool: 'list_approvals', command: 'payments approvals' },
-  'mandates.list': { tool: 'list_mandates' },
-  'topups.initiate': { tool: 'request_topup', command: 'payments top-up 25000.00 0712345678 --wait' },
-  'topups.get': { tool: 'get_topup' },
-  'notifications.list': { tool: 'list_events', command: 'payments events' },
+  'payment_batches.create': {
+    tool: { name: 'create_payment_batch', fields: ['name', 'items'], keyed: true },
+    command: 'payments batch list.csv --wait',
+  },
+  'payment_batches.get': { tool: { name: 'get_payment_batch', id: 'batch_id' } },
+  'approvals.list': { tool: { name: 'list_approvals' }, command: 'payments approvals' },
+  'mandates.list': { tool: { name: 'list_mandates' } },
+  'topups.initiate': {
+    tool: { name: 'request_topup', fields: ['amount_minor', 'phone_number'], keyed: true },
+    command: 'payments top-up 25000.00 0712345678 --wait',
+  },
+  'topups.get': { tool: { name: 'get_topup', id: 'topup_id' } },
+  'notifications.list': { tool: { name: 'list_events' }, command: 'payments events' },
   'notifications.stream': { command: 'payments events --follow' },
 }
 
@@ -33,6 +69,8 @@ const parametersOf = (operation: Json, place: string): Json[] =>
   (Array.isArray(operation.parameters) ? operation.parameters : []).filter(
     (one: unknown): one is Json => isObject(one) && one.in === place && one.example !== undefined,
   )
+
+const formType = 'application/x-www-form-urlencoded'
 
 const callOf = (method: string, path: string, operation: Json): Call => {
   const content = objectAt(objectAt(operation, 'requestBody'), 'content')
@@ -44,6 +82,9 @@ const callOf = (method: string, path: string, operation: Json): Call => {
     ids: Object.fromEntries(parametersOf(operation, 'path').map(({ name, example }) => [String(name), String(example)])),
     query: pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`,
     body: isObject(json) ? json.example : undefined,
+    form: objectAt(content, formType).example,
+    takesKey: Array.isArray(operation.parameters) && operation.parameters.some(({ name }: Json) => name === 'Idempotency-Key'),
+    isPublic: Array.isArray(operation.security) && operation.security.length === 0,
   }
 }
 
@@ -51,11 +92,15 @@ const filled = ({ path, ids }: Call): string => path.replace(/\{(\w+)\}/g, (name
 
 const indented = (value: unknown): string => JSON.stringify(value, null, 2)
 
+const fieldsOf = (form: unknown): [string, string][] =>
+  isObject(form) ? Object.entries(form).map(([name, value]) => [name, String(value)]) : []
+
 const curl = (call: Call): string =>
   [
     `curl ${call.method === 'get' ? '' : `-X ${call.method.toUpperCase()} `}"$PAYMENTS_URL${filled(call)}${call.query}"`,
-    '-H "Authorization: Bearer $PAYMENTS_API_KEY"',
-    ...(call.method === 'post' ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(call.isPublic ? [] : ['-H "Authorization: Bearer $PAYMENTS_API_KEY"']),
+    ...(call.form === undefined ? [] : fieldsOf(call.form).map(([name, value]) => `--data-urlencode '${name}=${value}'`)),
+    ...(call.takesKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
     ...(call.body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(call.body).replaceAll("'", "'\\''")}'`]),
@@ -91,21 +136,27 @@ client = Payments(os.environ["PAYMENTS_URL"], os.environ["PAYMENTS_API_KEY"])
 answer = client.${call.method}("${filled(call)}${call.query}"${body})`
 }
 
+const mcp = ({ name, fields = [], id, keyed }: ToolSample, { ids, body }: Call): string =>
+  indented({
+    name,
+    arguments: {
+      ...(keyed && { idempotency_key: 'invoice-2041' }),
+      ...(id !== undefined && { [id]: ids.id }),
+      ...Object.fromEntries(isObject(body) ? Object.entries(body).filter(([field]) => fields.includes(field)) : []),
+    },
+  })
+
 const samplesOf = (call: Call, operation: string): Sample[] => {
   const { tool, command } = others[operation] ?? {}
+  const isForm = call.form !== undefined
   return [
     { lang: 'Shell', label: 'curl', source: curl(call) },
-    { lang: 'TypeScript', label: 'TypeScript', source: typescript(call) },
-    ...(call.method === 'put' ? [] : [{ lang: 'Python', label: 'Python', source: python(call) }]),
+    // OAuth's forms and the pages that a browser is sent through are no calls of a program with a key.
+    ...(isForm ? [] : [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(call) }]),
+    ...(isForm || call.method === 'put' ? [] : [{ lang: 'Python', label: 'Python', source: python(call) }]),
     ...(command === undefined ? [] : [{ lang: 'Shell', label: 'Command line', source: command }]),
-    ...(tool === undefined ? [] : [{ lang: 'JSON', label: 'MCP', source: `tools/call ${tool}` }]),
+    ...(tool === undefined ? [] : [{ lang: 'JSON', label: 'MCP', source: mcp(tool, call) }]),
   ]
-}
-
-/** A browser's pages and forms of OAuth are no calls of a program with a key. */
-const isCallable = (operation: Json): boolean => {
-  const content = objectAt(objectAt(operation, 'requestBody'), 'content')
-  return Object.keys(content).length === 0 || 'application/json' in content
 }
 
 export const addSamples = (document: Json): Json => ({
@@ -115,7 +166,7 @@ export const addSamples = (document: Json): Json => ({
       path,
       Object.fromEntries(
         Object.entries(item as Json).map(([method, operation]) =>
-          isObject(operation) && isCallable(operation)
+          isObject(operation)
             ? [
                 method,
                 { ...operation, 'x-codeSamples': samplesOf(callOf(method, path, operation), String(operation.operationId)) },

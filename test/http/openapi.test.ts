@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { validate } from '@scalar/openapi-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commands } from '../../client/src/cli/commands.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
+import { tools } from '../../src/mcp/tools.ts'
 import { words } from '../../src/reference/glossary/describe.ts'
 import type { Json } from '../harness/client.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -252,13 +254,50 @@ test('the glossary has no word that describes nothing', () => {
   expect(Object.keys(words).filter((word) => !names.has(word.split('.').at(-1)))).toEqual([])
 })
 
-test('an operation that a program calls is shown in curl, TypeScript and Python, and those for agents and shells there too', () => {
-  const labels = (path: string, method: string): string[] =>
-    document.paths[path][method]['x-codeSamples'].map(({ label }: Json) => label)
-  expect(labels('/v1/payments', 'post')).toEqual(['curl', 'TypeScript', 'Python', 'Command line', 'MCP'])
-  const shown = operations().filter(({ path, operation }) => path.startsWith('/v1/') && operation['x-codeSamples'])
-  expect(shown.length).toBeGreaterThan(100)
-  for (const { operation } of shown)
-    for (const { source } of operation['x-codeSamples'])
+test('a form has texts and lists of texts alone: generators of clients can encode nothing else', () => {
+  const forms = operations().flatMap(({ operation }) => {
+    const { $ref = '' } = operation.requestBody?.content?.['application/x-www-form-urlencoded']?.schema ?? {}
+    return document.components.schemas[String($ref).split('/').at(-1) ?? ''] ?? []
+  })
+  expect(forms).toHaveLength(5)
+  for (const { properties } of forms)
+    for (const [name, { type, items }] of Object.entries<Json>(properties))
+      expect([name, type === 'array' ? items.type : type]).toEqual([name, 'string'])
+})
+
+const samplesOf = ({ operation }: Operation): { label: string; source: string }[] => operation['x-codeSamples']
+
+test('every operation is shown in curl, those of programs in TypeScript and Python, and those for agents and shells there too', () => {
+  const labelsOf = (id: string) =>
+    operations().flatMap((each) => (each.operation.operationId === id ? samplesOf(each).map(({ label }) => label) : []))
+  expect(labelsOf('payments.create')).toEqual(['curl', 'TypeScript', 'Python', 'Command line', 'MCP'])
+  expect(labelsOf('oauth.token')).toEqual(['curl'])
+  for (const each of operations()) {
+    const { method, operation } = each
+    const labels = samplesOf(each).map(({ label }) => label)
+    const isForm = operation.requestBody?.content?.['application/x-www-form-urlencoded'] !== undefined
+    const expected = ['curl', ...(isForm ? [] : ['TypeScript']), ...(isForm || method === 'put' ? [] : ['Python'])]
+    expect([operation.operationId, labels.slice(0, expected.length)]).toEqual([operation.operationId, expected])
+    for (const { source } of samplesOf(each))
       expect([operation.operationId, source]).toEqual([operation.operationId, expect.not.stringMatching(/undefined|\[object/)])
+  }
+})
+
+test('each tool is shown at its operation with arguments that it takes, and each command that is shown exists', () => {
+  const shown = operations().flatMap((each) =>
+    samplesOf(each).map((sample) => ({ ...sample, operation: String(each.operation.operationId) })),
+  )
+  const calls = shown
+    .filter(({ label }) => label === 'MCP')
+    .map(({ source, operation }) => ({ operation, ...JSON.parse(source) }) as Json)
+  for (const { name, arguments: input, operation } of calls) {
+    const tool = tools.find((one) => one.name === name)
+    expect([name, tool?.operation ?? operation]).toEqual([name, operation])
+    expect([name, tool?.input.safeParse(input).error?.issues]).toEqual([name, undefined])
+  }
+  // It reads the operation of get_payment until the payment has ended.
+  const others = tools.map(({ name }) => name).filter((name) => name !== 'wait_for_payment')
+  expect(calls.map(({ name }) => name).toSorted()).toEqual(others.toSorted())
+  for (const { source } of shown.filter(({ label }) => label === 'Command line'))
+    expect(commands).toHaveProperty([source.split(' ')[1] ?? ''])
 })

@@ -26,9 +26,8 @@ const parse = (text: string, own: string): string => {
  * The audience of a token (RFC 8707), in one spelling. It is this API unless the client names others: a token for another server is not
  * accepted here, and that server asks the introspection endpoint about it.
  */
-export const parseResources = (requested: string | readonly string[] | undefined, own: string): string[] | undefined => {
-  const named = requested === undefined ? [] : typeof requested === 'string' ? [requested] : requested
-  const resources = [...new Set(named.filter((text) => text !== '').map((text) => parse(text, own)))]
+export const parseResources = (requested: readonly string[] | undefined, own: string): string[] | undefined => {
+  const resources = [...new Set((requested ?? []).filter((text) => text !== '').map((text) => parse(text, own)))]
   if (resources.length > maxResources) throw new OAuthError('invalid_target', `At most ${maxResources} resources can be named.`)
   return resources.length === 0 ? undefined : resources.sort()
 }

@@ -15,7 +15,7 @@ const Text = (description: string) =>
     .meta({ description })
 const Texts = (description: string) =>
   z
-    .union([z.string(), z.array(z.string())])
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string()))
     .optional()
     .meta({ description })
 

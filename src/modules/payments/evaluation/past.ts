@@ -20,12 +20,13 @@ const reference = 'coalesce(b.account_reference, r.reference)'
 const sameReference = (payment: string): string =>
   `${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
+// One plan is made for lists of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
 const read = statement(
   'payments.past',
   `select r.n, p.id, p.created_at, p.is_unknown, ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as last_paid
    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::timestamptz[]) with ordinality as r(beneficiary, amount, reference, since, n)
-   join beneficiaries b on b.id = r.beneficiary
-   join payees own on own.id = b.payee_id
+   cross join lateral (select * from beneficiaries where id = r.beneficiary offset 0) as b
+   cross join lateral (select * from payees where id = b.payee_id offset 0) as own
    left join lateral (
      select p.id, p.created_at, p.is_unknown
      from unnest(case when ${hasAccountsSql('b.payment_rail')}
