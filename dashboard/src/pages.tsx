@@ -6,20 +6,13 @@ import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
 import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
 import { BeneficiaryPage } from './pages/beneficiaries/beneficiary-page.tsx'
-import { NewBeneficiaryPage } from './pages/beneficiaries/new-beneficiary-page.tsx'
-import { ConsentPage } from './pages/consent/consent-page.tsx'
-import { DevicePage } from './pages/consent/device-page.tsx'
-import { KeysPage } from './pages/developers/keys-page.tsx'
-import { HistoryPage } from './pages/history/history-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { RefusedPage } from './pages/payments/refused-page.tsx'
-import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
-import { InvitationPage } from './pages/workspace/invitation-page.tsx'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SkeletonRows } from './ui/layout.tsx'
@@ -47,6 +40,14 @@ const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-
 const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
 const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
 const BatchPage = later(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
+const ConsentPage = later(async () => (await import('./pages/consent/consent-page.tsx')).ConsentPage)
+const DevicePage = later(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
+const KeysPage = later(async () => (await import('./pages/developers/keys-page.tsx')).KeysPage)
+const HistoryPage = later(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)
+const InvitationPage = later(async () => (await import('./pages/workspace/invitation-page.tsx')).InvitationPage)
+const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
+const PoliciesPage = later(async () => (await import('./pages/policies/policies-page.tsx')).PoliciesPage)
+const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
 const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
 const ReceiptPage = later(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
@@ -82,7 +83,7 @@ const Inside = () => (
     <Route path="/top-up" component={TopUpPage} />
     <Route path="/top-up/:id">{({ id }) => <TopUpStatusPage key={id} id={id} />}</Route>
     <Route path="/history" component={HistoryPage} />
-    <Route path="/history/statement" component={StatementPage} />
+    <Route path="/statements" component={StatementPage} />
     <Route path="/agents" component={AgentsPage} />
     <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers" component={KeysPage} />
@@ -90,6 +91,7 @@ const Inside = () => (
     <Route path="/developers/keys/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
+    <Route path="/developers/try" component={TryPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />
     <Route path="/account" component={AccountPage} />
     <Route path="/account/notifications" component={NotificationsPage} />
@@ -106,15 +108,23 @@ export const Pages = () => (
     <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
     <Route path="/consent">
       <SignedIn>
-        <ConsentPage />
+        <Suspense fallback={<Arriving />}>
+          <ConsentPage />
+        </Suspense>
       </SignedIn>
     </Route>
     <Route path="/device">
       <SignedIn>
-        <DevicePage />
+        <Suspense fallback={<Arriving />}>
+          <DevicePage />
+        </Suspense>
       </SignedIn>
     </Route>
-    <Route path="/invitation" component={InvitationPage} />
+    <Route path="/invitation">
+      <Suspense fallback={<Arriving />}>
+        <InvitationPage />
+      </Suspense>
+    </Route>
     <Route>
       <SignedIn>
         <Shell>

@@ -20,6 +20,7 @@ const pages = [
   'mandates',
   'top-up',
   'history',
+  'statements',
   'agents',
   'developers',
   'account',

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Query } from '../../../client/src/route-types.ts'
+import type { eventPermissions } from '../../../src/events/types.ts'
 import type { PaymentStatus } from '../lib/status-words.ts'
 import { api, call } from './client.ts'
 import { parametersOf } from './parameters.ts'
@@ -15,6 +16,12 @@ const pages = { initialPageParam: first, getNextPageParam: nextOf } as const
 
 export const accountQuery = queryOptions({ queryKey: ['account'], queryFn: () => call(api.GET('/v1/accounts/me')) })
 export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => call(api.GET('/v1/workspaces/current')) })
+/** Whether this person administers the service: asked once, since no page begins with it. */
+export const credentialQuery = queryOptions({
+  queryKey: ['credential'],
+  queryFn: () => call(api.GET('/v1/credentials/current')),
+  staleTime: Number.POSITIVE_INFINITY,
+})
 export const workspacesQuery = queryOptions({
   queryKey: ['workspaces'],
   queryFn: () => call(api.GET('/v1/workspaces', { params: { query: { limit: 100 } } })),
@@ -275,12 +282,17 @@ export const grantEventsQuery = infiniteQueryOptions({
     ),
   ...pages,
 })
-export const eventsQuery = infiniteQueryOptions({
-  queryKey: ['events'],
-  queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/notifications', { params: { query: parametersOf({ limit: 50, cursor: pageParam }) } })),
-  ...pages,
-})
+export const eventsQuery = (about: keyof typeof eventPermissions | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['events', about ?? 'all'],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.GET('/v1/notifications', {
+          params: { query: parametersOf({ limit: 50, type: one(about && (`${about}.*` as const)), cursor: pageParam }) },
+        }),
+      ),
+    ...pages,
+  })
 
 export const requestLogQuery = (filters: { status?: string | undefined; grant_id?: string | undefined }) =>
   infiniteQueryOptions({

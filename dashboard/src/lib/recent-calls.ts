@@ -23,8 +23,10 @@ const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'
 
 /** The same request as a curl command. The key is a shell variable, so that it is in no shell history. */
 export const curlOf = ({ method, path, body }: Pick<RecentCall, 'method' | 'path' | 'body'>): string => {
+  const address = location.origin + path
   const lines = [
-    `curl -X ${method} ${location.origin}${path}`,
+    // A shell reads these characters itself.
+    `curl -X ${method} ${/[?&{}[\]*]/.test(address) ? shellQuote(address) : address}`,
     `  -H "Authorization: Bearer $API_KEY"`,
     ...(method === 'POST' ? [`  -H "Idempotency-Key: $(uuidgen)"`] : []),
     ...(body === '' ? [] : [`  -H 'Content-Type: application/json'`, `  -d ${shellQuote(prettyJson(body))}`]),

@@ -32,6 +32,8 @@ const zoneHere = (): string => pageZone() ?? Intl.DateTimeFormat().resolvedOptio
 export const localDate = (at: number): string => new Date(localMs(at, zoneHere())).toISOString().slice(0, 10)
 
 export const fullTime = (at: string): string => dateTime(new Date(at))
+/** "21 Nov, 09:41:07": a log's line, whose day is not in a heading. */
+export const timeWithDay = (at: string): string => `${dayLabel(localDate(Date.parse(at)))}, ${clock(new Date(at))}`
 export const clockText = (at: string): string => clock(new Date(at))
 
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */

@@ -8,7 +8,7 @@ import { moneyText } from '../lib/money.ts'
 import { railFacts } from '../lib/rails.ts'
 import { statusText } from '../lib/status-words.ts'
 import { shortTime } from '../lib/time.ts'
-import { allNav } from '../shell/nav-items.ts'
+import { useNav } from '../shell/nav-items.ts'
 import { useSession } from '../shell/session.tsx'
 import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
 import type { Entry } from './entry.ts'
@@ -45,9 +45,10 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
   useEffect(() => search(query), [query, search])
   const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
   const actions = useActions(go)
+  const nav = useNav()
   const entries: Entry[] = [
     ...actions,
-    ...allNav.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
+    ...nav.all.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
     ...beneficiaries.all
       .filter(({ status }) => status !== 'archived')
       .map((beneficiary) => ({

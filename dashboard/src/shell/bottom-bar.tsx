@@ -2,13 +2,11 @@ import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { allNav, isCurrent, mainNav, type NavItem } from './nav-items.ts'
+import { isCurrent, type NavItem, useNav } from './nav-items.ts'
 import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
 
 const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }
-
-const byHref = (href: string): NavItem[] => mainNav.filter((item) => item.href === href)
 
 /** "Pay" has an entry of its own: while it is current, "Payments" is not. */
 const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
@@ -19,13 +17,15 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
   const { can } = useSession()
   const [location] = useLocation()
   const [open, setOpen] = useState(false)
+  const { all } = useNav()
+  const byHref = (href: string): NavItem[] => all.filter((item) => item.href === href)
   const tabs = [
     ...byHref('/'),
     ...byHref('/payments'),
     ...(can('payment.create') ? [pay] : byHref('/beneficiaries')),
     ...byHref('/approvals'),
   ]
-  const further = allNav.filter((item) => !tabs.includes(item))
+  const further = all.filter((item) => !tabs.includes(item))
   const elsewhere = further.some(({ href }) => isCurrent(href, location))
   return (
     <>

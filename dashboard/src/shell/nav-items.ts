@@ -1,29 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { credentialQuery } from '../api/queries.ts'
 import type { IconName } from '../ui/icon.tsx'
+import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
 
-export const mainNav: readonly NavItem[] = [
-  { href: '/', label: 'Overview', icon: 'overview', keys: 'g o' },
-  { href: '/payments', label: 'Payments', icon: 'payments', keys: 'g p' },
-  { href: '/approvals', label: 'Approvals', icon: 'approvals', keys: 'g a' },
-  { href: '/agents', label: 'Agents', icon: 'robot', keys: 'g e' },
-  { href: '/beneficiaries', label: 'Beneficiaries', icon: 'people', keys: 'g b' },
-  { href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t' },
-  { href: '/history', label: 'History', icon: 'list', keys: 'g h' },
+/** For whom a page is more than a refusal. An item without it is for everyone. */
+type Reader = Pick<Session, 'can' | 'ownsBalance'> & { administers: boolean }
+type Entry = NavItem & { group: 'main' | 'rules' | 'setup'; isFor?: (reader: Reader) => boolean }
+
+const entries: readonly Entry[] = [
+  { group: 'main', href: '/', label: 'Overview', icon: 'overview', keys: 'g o' },
+  { group: 'main', href: '/payments', label: 'Payments', icon: 'payments', keys: 'g p' },
+  { group: 'main', href: '/approvals', label: 'Approvals', icon: 'approvals', keys: 'g a' },
+  { group: 'main', href: '/agents', label: 'Agents', icon: 'robot', keys: 'g e' },
+  { group: 'main', href: '/beneficiaries', label: 'Beneficiaries', icon: 'people', keys: 'g b' },
+  { group: 'main', href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
+  { group: 'main', href: '/history', label: 'History', icon: 'list', keys: 'g h', isFor: ({ ownsBalance }) => ownsBalance },
+  { group: 'main', href: '/statements', label: 'Statements', icon: 'receipt', keys: 'g f' },
+  { group: 'rules', href: '/policies', label: 'Policies', icon: 'policy', keys: 'g r' },
+  { group: 'rules', href: '/mandates', label: 'Mandates', icon: 'mandate', keys: 'g m' },
+  { group: 'setup', href: '/developers', label: 'Developers', icon: 'code', keys: 'g d' },
+  { group: 'setup', href: '/workspace', label: 'Workspace', icon: 'workspace', keys: 'g w' },
+  { group: 'setup', href: '/account', label: 'Account', icon: 'account', keys: 'g s' },
+  {
+    group: 'setup',
+    href: '/reconciliation',
+    label: 'Reconciliation',
+    icon: 'bank',
+    keys: 'g c',
+    isFor: ({ administers }) => administers,
+  },
 ]
 
-export const ruleNav: readonly NavItem[] = [
-  { href: '/policies', label: 'Policies', icon: 'policy', keys: 'g r' },
-  { href: '/mandates', label: 'Mandates', icon: 'mandate', keys: 'g m' },
-]
+export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 
-export const setupNav: readonly NavItem[] = [
-  { href: '/developers', label: 'Developers', icon: 'code', keys: 'g d' },
-  { href: '/workspace', label: 'Workspace', icon: 'workspace', keys: 'g w' },
-  { href: '/account', label: 'Account', icon: 'account', keys: 'g s' },
-]
-
-export const allNav = [...mainNav, ...ruleNav, ...setupNav]
+/** The pages that this person can use here: navigation never leads to a refusal. */
+export const useNav = (): Nav => {
+  const { can, ownsBalance } = useSession()
+  const administers = useQuery(credentialQuery).data?.is_admin === true
+  const all = entries.filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
+  const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
+  return { main: of('main'), rules: of('rules'), setup: of('setup'), all }
+}
 
 export const isCurrent = (href: string, location: string): boolean =>
   href === '/' ? location === '/' : location === href || location.startsWith(`${href}/`)

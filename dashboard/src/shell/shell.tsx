@@ -10,7 +10,7 @@ import { Attention } from './attention.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBar } from './connection-bar.tsx'
 import { FrozenBanner } from './frozen-banner.tsx'
-import { allNav, isCurrent, mainNav, type NavItem, ruleNav, setupNav } from './nav-items.ts'
+import { isCurrent, type NavItem, useNav } from './nav-items.ts'
 import { SandboxBadge } from './sandbox-badge.tsx'
 import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
@@ -72,6 +72,7 @@ const usePaletteKey = (open: () => void) => {
 
 export const Shell = ({ children }: { children: ReactNode }) => {
   const { can } = useSession()
+  const nav = useNav()
   const [location, navigate] = useLocation()
   const [open, setOpen] = useState<'help' | 'palette' | null>(null)
   const close = () => setOpen(null)
@@ -81,7 +82,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const help = () => setOpen('help')
   usePaletteKey(search)
   useShortcuts({
-    ...Object.fromEntries(allNav.map(({ keys, href }) => [keys, () => navigate(href)])),
+    ...Object.fromEntries(nav.all.map(({ keys, href }) => [keys, () => navigate(href)])),
     ...(can('payment.create') && { n: () => navigate('/payments/new') }),
     '/': search,
     '?': help,
@@ -100,11 +101,11 @@ export const Shell = ({ children }: { children: ReactNode }) => {
           <kbd>Ctrl K</kbd>
         </button>
         <nav className="nav" aria-label="Main">
-          <NavLinks items={mainNav} waiting={waiting} />
+          <NavLinks items={nav.main} waiting={waiting} />
           <p className="nav-title">Rules</p>
-          <NavLinks items={ruleNav} waiting={waiting} />
+          <NavLinks items={nav.rules} waiting={waiting} />
           <p className="nav-title">Set up</p>
-          <NavLinks items={setupNav} waiting={waiting} />
+          <NavLinks items={nav.setup} waiting={waiting} />
         </nav>
         <div className="sidebar-foot">
           <SecondWay />

@@ -2,7 +2,7 @@ import { shortcutsOn, switchShortcuts } from '../lib/shortcuts.ts'
 import { useStore } from '../lib/store.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'
-import { allNav } from './nav-items.ts'
+import { useNav } from './nav-items.ts'
 
 const further: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'Search and commands'],
@@ -26,10 +26,11 @@ const Keys = ({ keys }: { keys: string }) => (
 
 export const ShortcutHelp = ({ onClose }: { onClose: () => void }) => {
   const on = useStore(shortcutsOn)
+  const { all } = useNav()
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className="facts">
-        {[...further, ...allNav.map(({ keys, label }) => [keys, `Go to ${label.toLowerCase()}`] as const)].flatMap(
+        {[...further, ...all.map(({ keys, label }) => [keys, `Go to ${label.toLowerCase()}`] as const)].flatMap(
           ([keys, what]) => [
             <dt key={`${keys}-keys`}>
               <Keys keys={keys} />

@@ -40,7 +40,7 @@ export const batchFlows = (world: World): void => {
     await world.service.settle()
     await page.goto(`/payments/batches/${batch.id}`)
     await page.getByText('2 succeeded').waitFor()
-    await page.goto('/history/statement')
+    await page.goto('/statements')
     await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
     await page
       .getByRole('cell', { name: /Achieng Otieno/ })

@@ -198,6 +198,47 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
+  test('events have their day, are filtered by what they are about, and show their content', async () => {
+    const person = await signIn(world.service.api)
+    await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    await createKey(person, { name: 'Nightly' })
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers/events')
+    await page.getByText('api_key.created').waitFor()
+    await page.getByLabel('About').selectOption('Beneficiary')
+    await page.getByText('api_key.created').waitFor({ state: 'detached' })
+    await page
+      .getByText(/^\w+ \d+, \d\d:\d\d:\d\d/)
+      .first()
+      .waitFor()
+    await page.getByText('beneficiary.created').click()
+    await page.getByRole('dialog').getByText('Baraka Stores').waitFor()
+    await close()
+  })
+
+  test('a call that reads is tried with the session, shown as curl and with its answer, and none that changes anything is offered', async () => {
+    const person = await signIn(world.service.api)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/developers/try')
+    const paths = await page.getByLabel('Operation').locator('option').allTextContents()
+    const { paths: documented } = (await world.service.api.get('/openapi.json')).body
+    for (const text of paths) expect(Object.keys(documented[text.split(': ').at(-1) ?? ''])).toContain('get')
+    await page.getByLabel('Operation').selectOption('/v1/beneficiaries/{id}')
+    expect(await page.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel('id', { exact: true }).fill(payee)
+    const curl = await page.getByLabel('curl command').textContent()
+    expect(curl).toContain(`curl -X GET ${world.service.api.url}/v1/beneficiaries/${payee}`)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByLabel('Answer').getByText('Baraka Stores').waitFor()
+    await page.getByLabel('id', { exact: true }).fill('ben_01h455vb4pex5vsknk084sn02q')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByLabel('Answer').getByText('not_found').waitFor()
+    await page.getByText('404', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('an agent’s page shows its limits, its own payments and what it spent by day', async () => {
     world.service.clock.set(new Date())
     const home = await world.household()

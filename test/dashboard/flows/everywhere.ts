@@ -54,17 +54,25 @@ export const everywhere = (world: World): void => {
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
   })
 
-  test('the compressed script and style that every page begins with have at most 160 KB, what single pages need 65 KB, the face 40 KB, and none of it is inline', async () => {
+  test('the compressed script and style of each page have at most 160 KB, the face 40 KB, and none of them is inline', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
     // Only a development build of React contains this.
     for (const name of scripts) expect(readFileSync(`${assets}/${name}`, 'utf8')).not.toContain('jsxDEV')
     const page = await world.service.api.get('/')
     const sizeOf = (names: string[]) => names.reduce((sum, name) => sum + readFileSync(`${assets}/${name}.br`).length, 0)
-    const first = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name) && page.text.includes(name))
-    expect(first.length).toBeGreaterThanOrEqual(2)
-    expect(sizeOf(first)).toBeLessThanOrEqual(160 * 1024)
-    expect(sizeOf(scripts.filter((name) => !first.includes(name)))).toBeLessThanOrEqual(65 * 1024)
+    const begun = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name) && page.text.includes(name))
+    const parts = scripts.filter((name) => !begun.includes(name))
+    /** A part with all that it imports, apart from what every page has. */
+    const withImports = (name: string, found = new Set<string>()): Set<string> => {
+      if (begun.includes(name) || found.has(name)) return found
+      found.add(name)
+      for (const [, imported = ''] of readFileSync(`${assets}/${name}`, 'utf8').matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g))
+        withImports(imported, found)
+      return found
+    }
+    expect(parts.length).toBeGreaterThan(10)
+    for (const part of parts) expect([part, sizeOf([...begun, ...withImports(part)]) <= 160 * 1024]).toEqual([part, true])
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/i)
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
     const [, asset = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page.text) ?? []

@@ -82,6 +82,45 @@ export const paletteFlows = (world: World): void => {
     await close()
   })
 
+  test.each(['owner', 'admin', 'approver', 'member', 'viewer'])(
+    'the navigation and the search of an %s never lead to a refusal',
+    async (role) => {
+      const team = await createTeam(world.service)
+      const person = role === 'owner' ? team.owner : await team.join(role, 'Amina Otieno')
+      await person.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+      const { page, complaints, close } = await visitAs(world, person)
+      const refused: string[] = []
+      page.on('response', (response) => {
+        if (response.status() === 403) refused.push(`${page.url()} ${response.url()}`)
+      })
+      await page.goto('/')
+      const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+      await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+      const reached: string[] = []
+      for (let at = 0; at < (await links.count()); at += 1) {
+        await links.nth(at).click()
+        await page.locator('main h1').first().waitFor()
+        await page.locator('main .skeleton').first().waitFor({ state: 'detached' })
+        const text = (await page.locator('main').textContent()) ?? ''
+        expect(text, page.url()).not.toMatch(/Your role can’t|Only administrators|Only the owner sees|went wrong/)
+        reached.push(new URL(page.url()).pathname)
+      }
+      expect(reached).toContain('/statements')
+      expect(reached.includes('/top-up')).toBe(role !== 'viewer' && role !== 'approver')
+      expect(reached.includes('/history')).toBe(role === 'owner')
+      expect(reached).not.toContain('/reconciliation')
+      await page.keyboard.press('Control+k')
+      const found = page.getByRole('option')
+      await found.first().waitFor()
+      const offered = (await found.allTextContents()).join()
+      expect(offered.includes('Top up')).toBe(reached.includes('/top-up'))
+      expect(offered).not.toContain('Reconciliation')
+      expect(refused).toEqual([])
+      expect(complaints).toEqual([])
+      await close()
+    },
+  )
+
   test('what a workspace’s people did is listed, and filtered by what and by whom', async () => {
     const team = await createTeam(world.service)
     await team.join('approver', 'Amina Otieno')

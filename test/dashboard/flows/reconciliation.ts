@@ -8,36 +8,78 @@ import type { World } from '../world.ts'
 
 const statement = `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.
 QXX0000001,2026-01-05 10:00:00,Business Payment,Completed,,-250.00,
+QXX0000002,2026-01-05 11:00:00,Business Payment,Completed,,-300.00,
+QXX0000003,2026-01-05 12:00:00,Business Payment,Completed,,-400.00,
 `
 
 export const reconciliationFlows = (world: World): void => {
-  test('only an administrator sees what a statement lists and the books do not, and resolves it', async () => {
+  test('only an administrator finds what a statement lists and the books do not, each once, and resolves one or several with one reason', async () => {
     const { deps } = world.service
     await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'a test', text: statement })
     const admin = await visitAs(world, await signIn(world.service.api, world.administrator))
     const { page } = admin
-    await page.goto('/reconciliation')
-    const suspense = page.getByRole('button', { name: /^Resolve: The statement lists it, and the books do not/ })
-    await suspense.click()
-    await page.getByRole('dialog').getByLabel('What was found').fill('a payment made in the portal')
-    await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
+    await page.goto('/')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Reconciliation' }).click()
+    const items = page.getByRole('button', { name: /^Resolve: The statement lists it, and the books do not/ })
+    await items.nth(2).waitFor()
+    // The difference of the same line is a part of the item, not one of its own.
+    expect(await page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
+    await page.getByText('No statement differs from the books').waitFor()
+    await items.last().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What was found').fill('a payment made in the portal')
+    await dialog.getByRole('button', { name: 'Resolve' }).click()
+    await page.getByText('Resolved', { exact: true }).waitFor()
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'Resolve 2' }).click()
+    await dialog.getByLabel('What was found').fill('both made in the portal')
+    await dialog.getByRole('button', { name: 'Resolve 2' }).click()
+    await page.getByText('2 items resolved').waitFor()
     await page.getByText('Nothing is in suspense').waitFor()
-    await page.getByRole('button', { name: /^Resolve: The statement lists it, and nothing here/ }).click()
-    await page.getByRole('dialog').getByLabel('What was found').fill('a payment made in the portal')
-    await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
     await page.getByText('No statement differs from the books').waitFor()
     await page.getByText('M-PESA, a test').waitFor()
-    await page.getByText('0 of 1 matched, 1 difference; books KES\u00a00.00, provider KES\u00a0\u2212250.00').waitFor()
+    await page.getByText('0 of 3 matched, 3 differences; books KES\u00a00.00, provider KES\u00a0\u2212950.00').waitFor()
     await page.getByText('Left at the providers').waitFor()
-    const resolved = await deps.db.query('select note from suspense_items where resolved_at is not null')
-    expect(resolved).toEqual([{ note: 'a payment made in the portal' }])
+    const notes = ['a payment made in the portal', 'both made in the portal', 'both made in the portal']
+    for (const table of ['suspense_items', 'reconciliation_differences']) {
+      const resolved = await deps.db.query<{ note: string }>(`select note from ${table} where resolved_at is not null`)
+      expect(resolved.map(({ note }) => note).sort()).toEqual(notes)
+    }
+    const acts = await deps.db.query(
+      "select 1 from audit_log where action in ('admin.resolve_suspense', 'admin.resolve_difference')",
+    )
+    expect(acts).toHaveLength(6)
     expect(admin.complaints).toEqual([])
     await admin.close()
 
     const other = await visitAs(world, await signIn(world.service.api))
     await other.page.goto('/reconciliation')
     await other.page.getByText('Only administrators can see this').waitFor()
+    expect(await other.page.getByRole('link', { name: 'Reconciliation' }).count()).toBe(0)
     expect(await other.page.getByRole('button', { name: /^Resolve/ }).count()).toBe(0)
     await other.close()
+  })
+
+  test('one item of several that is refused stays open with its reason, and the others are resolved', async () => {
+    const { deps } = world.service
+    const again = statement.replaceAll('QXX', 'QYY')
+    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'another test', text: again })
+    const { page, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    await page.goto('/reconciliation')
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'Resolve 3' }).click()
+    // Meanwhile another administrator has resolved one of them.
+    await deps.db.query(
+      "update suspense_items set resolved_at = now(), resolved_by = 'another', outcome = 'explained', note = 'seen' where provider_receipt = 'QYY0000002'",
+    )
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What was found').fill('made in the portal')
+    await dialog.getByRole('button', { name: 'Resolve 3' }).click()
+    await dialog.getByText('1 item stayed open').waitFor()
+    await dialog.getByText('This item is already resolved.').waitFor()
+    await page.getByText('2 items resolved').waitFor()
+    const open = await deps.db.query('select 1 from reconciliation_differences where resolved_at is null')
+    expect(open).toHaveLength(1)
+    await close()
   })
 }

@@ -160,7 +160,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'lists', path: '/payments/batches' },
     { name: 'new-list', path: '/payments/batches/new' },
     { name: 'history', path: '/history' },
-    { name: 'statement', path: '/history/statement' },
+    { name: 'statement', path: '/statements' },
     { name: 'keys', path: '/developers' },
     {
       name: 'key',
@@ -199,6 +199,12 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       opened: [{ name: 'event', steps: [(page) => page.getByText('payment.created').first().click()] }],
     },
     { name: 'requests', path: '/developers/requests', technical: true },
+    {
+      name: 'try',
+      path: '/developers/try',
+      technical: true,
+      opened: [{ name: 'answered', steps: [press('Send')], shows: 'Answer' }],
+    },
     { name: 'account', path: '/account', opened: [opens(/^Link wallet$/), opens(/^Unlink/), opens('Sign out everywhere else')] },
     { name: 'notifications', path: '/account/notifications' },
     { name: 'new-workspace', path: '/workspace/new' },

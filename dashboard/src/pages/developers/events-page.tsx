@@ -1,13 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { eventPermissions } from '../../../../src/events/types.ts'
 import { eventsQuery } from '../../api/queries.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { capitalized } from '../../lib/list-words.ts'
 import { useStore } from '../../lib/store.ts'
-import { clockText, fullTime } from '../../lib/time.ts'
+import { fullTime, timeWithDay } from '../../lib/time.ts'
 import type { LiveEvent } from '../../live/event.ts'
 import { connection, recentEvents } from '../../live/live.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { ClearFilters } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -20,7 +25,7 @@ const resourceId = (data: unknown): string => (typeof data === 'object' && data 
 const EventRow = ({ event, onOpen }: { event: EventEntry; onOpen: () => void }) => (
   <button type="button" className="item item-button" onClick={onOpen}>
     <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
-      {clockText(event.created_at)}
+      {timeWithDay(event.created_at)}
     </time>
     <span className="item-main">
       <code className="strong">{event.type}</code>
@@ -35,17 +40,36 @@ const merge = (live: readonly LiveEvent[], listed: readonly EventEntry[]): Event
   return [...live.filter(({ id }) => !ids.has(id)), ...listed]
 }
 
+const resources = Object.keys(eventPermissions) as (keyof typeof eventPermissions)[]
+
+/** "payment_batch" as "Payment batch". */
+const resourceWords = (resource: string): string => capitalized(resource.replaceAll('_', ' '))
+
 export const EventsPage = () => {
-  const live = useStore(recentEvents)
+  const filters = useFilters()
+  const about = resources.find((resource) => resource === filters.get('about'))
+  const live = useStore(recentEvents).filter((event) => about === undefined || event.type.startsWith(`${about}.`))
   const state = useStore(connection)
   const [open, setOpen] = useState<EventEntry | null>(null)
   const nothing = (
-    <Empty icon="bolt" title="No events yet">
+    <Empty icon="bolt" title={about ? 'No such events in 7 days' : 'No events yet'}>
       Every change appears here and on the stream as it happens.
     </Empty>
   )
   return (
     <DevelopersLayout>
+      <search className="filters">
+        <SelectField
+          label="About"
+          value={about ?? ''}
+          onChange={(value) => filters.set('about', value)}
+          options={[
+            { value: '', label: 'Everything' },
+            ...resources.map((resource) => ({ value: resource, label: resourceWords(resource) })),
+          ]}
+        />
+        <ClearFilters filters={filters} />
+      </search>
       <div className="split">
         <Card
           title="Events"
@@ -54,7 +78,7 @@ export const EventsPage = () => {
           flush
         >
           <Listing
-            query={useInfiniteQuery(eventsQuery)}
+            query={useInfiniteQuery(eventsQuery(about))}
             rows={6}
             empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
           >

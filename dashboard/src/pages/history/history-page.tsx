@@ -54,7 +54,7 @@ export const HistoryPage = () => {
             actions={
               <>
                 <LinkButton href="/payments">View payments</LinkButton>
-                <LinkButton href="/history/statement">Statement</LinkButton>
+                <LinkButton href="/statements">Statements</LinkButton>
               </>
             }
           >
@@ -81,8 +81,8 @@ const OwnHistory = () => {
         lead="Every entry on your balance, newest first."
         actions={
           <>
-            <LinkButton href="/history/statement" icon="receipt">
-              Statement
+            <LinkButton href="/statements" icon="receipt">
+              Statements
             </LinkButton>
             <CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />
           </>

@@ -1,22 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { adviceFor } from '../../api/advice.ts'
 import { hasCode } from '../../api/error.ts'
 import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { moneyText } from '../../lib/money.ts'
-import { typeLabel } from '../../lib/rails.ts'
+import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { ExactTime } from '../../ui/time.tsx'
 import { Clearing, Comparisons } from './books.tsx'
-import { ResolveDifference, ResolveSuspense } from './resolve.tsx'
-
-type Difference = Schemas['ReconciliationDifference']
-type Item = Schemas['SuspenseItem']
+import { ItemRow, titleOfItem } from './item-row.tsx'
+import { type OpenItem, openItems } from './open-items.ts'
+import { Resolve } from './resolve.tsx'
 
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
@@ -36,108 +31,78 @@ export const ReconciliationPage = () => {
   return (
     <div className="stack">
       <PageHeader title="Reconciliation" lead="Where the providers and the books disagree, for administrators of the service." />
-      <Suspense />
-      <Differences />
+      <Open currency={currency} />
       <Clearing />
       <Comparisons currency={currency} />
     </div>
   )
 }
 
-const reasons: Readonly<Record<Item['reason'], string>> = {
-  superseded_attempt: 'A replaced attempt moved money',
-  amount_mismatch: 'The provider reports another amount',
-  receipt_taken: 'The receipt already belongs to something else',
-  contradiction: 'The provider contradicts what is recorded as final',
-  unbookable_delivery: 'A callback failed repeatedly and was set aside',
-  not_in_our_books: 'The statement lists it, and the books do not',
-  unknown_reference: 'A deposit under a reference that is not ours',
-  account_closed: 'A deposit for a closed account',
-}
-
-const Row = ({ title, children, onResolve }: { title: string; children: ReactNode; onResolve: () => void }) => (
-  <li>
-    <div className="item">
-      <span className="item-main">
-        {title}
-        {children}
-      </span>
-      <Button onClick={onResolve} label={`Resolve: ${title}`}>
-        Resolve
-      </Button>
-    </div>
-  </li>
-)
-
-const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
-
-/** Which payment or top-up it is about. It may be another workspace's, so there is no link. */
-const Subject = ({ of: { payment_id: payment, topup_id: topup } }: { of: Pick<Item, 'payment_id' | 'topup_id'> }) => {
-  const id = payment ?? topup
-  return id && <CopyButton value={id}>{payment ? 'Copy payment ID' : 'Copy top-up ID'}</CopyButton>
-}
-
-const Suspense = () => {
-  const { currency } = useSession().workspace
-  const query = useInfiniteQuery(suspenseQuery)
-  const [chosen, choose] = useState<Item | null>(null)
-  return (
-    <Card title="Suspense" note="Money that a provider moved and that could not be booked." flush>
-      <Listing query={query} empty={<Empty icon="check" title="Nothing is in suspense" />}>
-        {(items) => (
-          <ul className="rows">
-            {items.map((item) => (
-              <Row key={item.id} title={reasons[item.reason]} onResolve={() => choose(item)}>
-                <Note>
-                  {[
-                    typeLabel(item.rail),
-                    item.direction === 'in' ? 'paid in' : 'paid out',
-                    item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
-                    item.provider_receipt,
-                  ]
-                    .filter(Boolean)
-                    .join(', ')}
-                </Note>
-                <Subject of={item} />
-                <Note>
-                  <ExactTime at={item.created_at} />
-                </Note>
-              </Row>
-            ))}
-          </ul>
-        )}
-      </Listing>
-      {chosen && <ResolveSuspense item={chosen} onClose={() => choose(null)} />}
-    </Card>
+const Open = ({ currency }: { currency: string }) => {
+  const suspense = useInfiniteQuery(suspenseQuery)
+  const differences = useInfiniteQuery(differencesQuery)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [resolving, setResolving] = useState<readonly OpenItem[] | null>(null)
+  const { inSuspense, others } = openItems(
+    suspense.data?.pages.flatMap((page) => page.data) ?? [],
+    differences.data?.pages.flatMap((page) => page.data) ?? [],
   )
-}
-
-const sides = ({ booked_minor: booked, stated_minor: stated }: Difference, currency: string): string =>
-  [
-    booked === null ? 'not booked' : `booked ${moneyText(booked, currency)}`,
-    stated === null ? 'not in the statement' : `statement ${moneyText(stated, currency)}`,
-  ].join(', ')
-
-const Differences = () => {
-  const { currency } = useSession().workspace
-  const query = useInfiniteQuery(differencesQuery)
-  const [chosen, choose] = useState<Difference | null>(null)
+  const all = [...inSuspense, ...others]
+  const chosen = all.filter(({ key }) => selected.has(key))
+  const toggle = (key: string) => {
+    const next = new Set(selected)
+    if (!next.delete(key)) next.add(key)
+    setSelected(next)
+  }
+  const rows = (items: readonly OpenItem[]) => (
+    <ul className="rows">
+      {items.map((item) => (
+        <ItemRow
+          key={item.key}
+          item={item}
+          currency={currency}
+          checked={selected.has(item.key)}
+          onCheck={() => toggle(item.key)}
+          onResolve={() => setResolving([item])}
+        />
+      ))}
+    </ul>
+  )
+  const noDifference = <Empty icon="check" title="No statement differs from the books" />
   return (
-    <Card title="Differences" note="Between the books and the providers’ statements." flush>
-      <Listing query={query} empty={<Empty icon="check" title="No statement differs from the books" />}>
-        {(differences) => (
-          <ul className="rows">
-            {differences.map((each) => (
-              <Row key={each.id} title={each.reason} onResolve={() => choose(each)}>
-                <Note>{each.action}</Note>
-                <Note>{[sides(each, currency), each.provider_receipt].filter(Boolean).join(', ')}</Note>
-                <Subject of={each} />
-              </Row>
-            ))}
-          </ul>
-        )}
-      </Listing>
-      {chosen && <ResolveDifference difference={chosen} onClose={() => choose(null)} />}
-    </Card>
+    <>
+      {all.length > 1 && (
+        <div className="selection-bar card">
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={chosen.length === all.length}
+              onChange={() => setSelected(new Set(chosen.length === all.length ? [] : all.map(({ key }) => key)))}
+            />
+            <span>{chosen.length === 0 ? 'Select all' : `${countWords(chosen.length, 'item')} selected`}</span>
+          </label>
+          {chosen.length > 0 && (
+            <Button size="small" variant="primary" onClick={() => setResolving(chosen)}>
+              Resolve {chosen.length}
+            </Button>
+          )}
+        </div>
+      )}
+      <Card title="Suspense" note="Money that a provider moved and that could not be booked." flush>
+        <Listing query={suspense} empty={<Empty icon="check" title="Nothing is in suspense" />}>
+          {() => rows(inSuspense)}
+        </Listing>
+      </Card>
+      <Card
+        title="Differences"
+        note="Between the books and the providers’ statements. What is in suspense is listed there."
+        flush
+      >
+        <Listing query={differences} empty={noDifference}>
+          {() => (others.length === 0 ? noDifference : rows(others))}
+        </Listing>
+      </Card>
+      {resolving && <Resolve items={resolving} titleOf={titleOfItem} onClose={() => setResolving(null)} />}
+    </>
   )
 }

@@ -1,8 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { statementQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { now } from '../../lib/clock.ts'
 import { useFilters } from '../../lib/filters.ts'
+import { localDate } from '../../lib/time.ts'
 import { zoneWords } from '../../lib/zone.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -20,7 +22,30 @@ type Period = Pick<Schemas['Statement'], 'from' | 'to' | 'time_zone' | 'currency
   closing_balance_minor: string | null
 }
 
+type StatementQuery = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'>
+
 const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
+const monthsAfter = (month: string, months: number): string => {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
+}
+
+/** Everything that was booked is on the paper, not only what is on the screen. */
+const PrintButton = ({ query }: { query: StatementQuery }) => {
+  const prepare = useMutation({
+    mutationFn: async () => {
+      for (let read = query; read.hasNextPage; ) read = await read.fetchNextPage()
+    },
+    // After the rows are there.
+    onSuccess: () => setTimeout(() => window.print()),
+  })
+  return (
+    <Button icon="print" busy={prepare.isPending} onClick={() => prepare.mutate()}>
+      Print
+    </Button>
+  )
+}
 
 /** A month as a company's books need it: opening, in, out by payee, closing. Members without the balance see their workspace's payments. */
 export const StatementPage = () => {
@@ -30,21 +55,21 @@ export const StatementPage = () => {
   const month = isMonth(chosen) ? chosen : undefined
   const query = useInfiniteQuery(statementQuery(month, ownsBalance))
   const period: Period | undefined = query.data?.pages[0]
+  const shown = month ?? period?.from.slice(0, 7)
   const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
   const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
   return (
     <div className="stack">
       <PageHeader
-        title="Statement"
+        title="Statements"
         lead={
           period
             ? `${workspace.name}, ${period.from} to ${period.to}, ${zoneWords(period.time_zone)}.`
             : 'What was booked in a month.'
         }
-        back={{ href: '/history', label: 'History' }}
         actions={
           <>
-            <Button onClick={() => window.print()}>Print</Button>
+            <PrintButton query={query} />
             <CsvButton
               path={path}
               query={{ from: month && `${month}-01` }}
@@ -53,18 +78,26 @@ export const StatementPage = () => {
           </>
         }
       />
-      <div className="no-print">
+      <div className="row no-print">
         <Field label="Month">
           {(wiring) => (
             <input
               {...wiring}
               className="input"
               type="month"
-              value={month ?? period?.from.slice(0, 7) ?? ''}
+              value={shown ?? ''}
               onChange={(event) => filters.set('month', event.target.value)}
             />
           )}
         </Field>
+        {shown && (
+          <>
+            <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>Previous month</Button>
+            <Button disabled={shown >= localDate(now()).slice(0, 7)} onClick={() => filters.set('month', monthsAfter(shown, 1))}>
+              Next month
+            </Button>
+          </>
+        )}
       </div>
       {query.isPending && (
         <div className="card">

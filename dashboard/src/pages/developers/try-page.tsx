@@ -1,0 +1,124 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { chosenWorkspace } from '../../api/chosen-workspace.ts'
+import { unreachable } from '../../api/error.ts'
+import { curlOf } from '../../lib/recent-calls.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Card, SkeletonRows } from '../../ui/layout.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { DevelopersLayout } from './developers-layout.tsx'
+import { addressOf, type Operation, readOperations } from './read-operations.ts'
+
+type Sent = { address: string; status: number; ms: number; text: string }
+
+const longest = 50_000
+
+/** As it was answered: what a program would get, also a refusal. */
+const send = async (address: string): Promise<Sent> => {
+  const started = performance.now()
+  const workspace = chosenWorkspace()
+  const headers = { accept: 'application/json', ...(workspace !== null && { 'Workspace-Id': workspace }) }
+  const response = await fetch(address, { headers }).catch(() => {
+    throw unreachable()
+  })
+  const text = await response.text()
+  return { address, status: response.status, ms: Math.round(performance.now() - started), text: pretty(text).slice(0, longest) }
+}
+
+const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** The document is read when the page is opened: it lists what there is to call. */
+const documentQuery = {
+  queryKey: ['openapi'],
+  queryFn: async () => {
+    const response = await fetch('/openapi.json').catch(() => {
+      throw unreachable()
+    })
+    return readOperations(await response.json())
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+}
+
+export const TryPage = () => {
+  const operations = useQuery(documentQuery)
+  return (
+    <DevelopersLayout>
+      {operations.isPending && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {operations.isError && <Failure error={operations.error} onRetry={() => void operations.refetch()} />}
+      {operations.data && <TryForm operations={operations.data} />}
+    </DevelopersLayout>
+  )
+}
+
+const TryForm = ({ operations }: { operations: readonly Operation[] }) => {
+  const [path, setPath] = useState(operations[0]?.path ?? '')
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const calling = useMutation({ mutationFn: send })
+  const operation = operations.find((each) => each.path === path) ?? operations[0]
+  if (!operation) return null
+  const address = addressOf(operation, values)
+  const missing = operation.parameters.some(({ name, required }) => required && !values[name]?.trim())
+  return (
+    <div className="stack">
+      <Card title="Try a call" note="With your session, and only what reads: nothing is changed.">
+        <Form className="stack" ready={!missing} busy={calling.isPending} onSubmit={() => calling.mutate(address)}>
+          <SelectField
+            label="Operation"
+            value={operation.path}
+            onChange={(chosen) => {
+              setPath(chosen)
+              setValues({})
+              calling.reset()
+            }}
+            options={operations.map(({ path: value, summary }) => ({ value, label: `${summary}: ${value}` }))}
+          />
+          {operation.parameters.length > 0 && (
+            <div className="columns">
+              {operation.parameters.map(({ name, required, hint }) => (
+                <TextField
+                  key={name}
+                  label={name}
+                  optional={!required}
+                  hint={hint}
+                  mono
+                  value={values[name] ?? ''}
+                  onChange={(value) => setValues({ ...values, [name]: value })}
+                />
+              ))}
+            </div>
+          )}
+          <CodeBlock label="curl command" code={curlOf({ method: 'GET', path: address, body: '' })} />
+          <div className="row">
+            <Button type="submit" variant="primary" busy={calling.isPending} disabled={missing}>
+              Send
+            </Button>
+          </div>
+          <Failure error={calling.error} />
+        </Form>
+      </Card>
+      {calling.data && (
+        <Card
+          title="Answer"
+          actions={<Badge tone={calling.data.status < 400 ? 'good' : 'warn'}>{String(calling.data.status)}</Badge>}
+          note={`${calling.data.address}, ${calling.data.ms} ms`}
+        >
+          <CodeBlock label="Answer" code={calling.data.text} />
+        </Card>
+      )}
+    </div>
+  )
+}

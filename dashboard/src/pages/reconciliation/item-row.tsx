@@ -1,0 +1,101 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { paymentQuery, topupQuery } from '../../api/queries.ts'
+import { moneyText, shortMoney } from '../../lib/money.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import type { Difference, OpenItem, SuspenseItem } from './open-items.ts'
+
+const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
+  superseded_attempt: 'A replaced attempt moved money',
+  amount_mismatch: 'The provider reports another amount',
+  receipt_taken: 'The receipt already belongs to something else',
+  contradiction: 'The provider contradicts what is recorded as final',
+  unbookable_delivery: 'A callback failed repeatedly and was set aside',
+  not_in_our_books: 'The statement lists it, and the books do not',
+  unknown_reference: 'A deposit under a reference that is not ours',
+  account_closed: 'A deposit for a closed account',
+}
+
+export const titleOfItem = ({ suspense, difference }: OpenItem): string =>
+  suspense ? reasons[suspense.reason] : (difference?.reason ?? '')
+
+const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
+
+const suspenseWords = (item: SuspenseItem, currency: string): string =>
+  [
+    typeLabel(item.rail),
+    item.direction === 'in' ? 'paid in' : 'paid out',
+    item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
+    item.provider_receipt,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+const sides = ({ booked_minor: booked, stated_minor: stated }: Difference, currency: string): string =>
+  [
+    booked === null ? 'not booked' : `booked ${moneyText(booked, currency)}`,
+    stated === null ? 'not in the statement' : `statement ${moneyText(stated, currency)}`,
+  ].join(', ')
+
+/** A link to a payment of this workspace; one of another workspace can only be named. */
+const PaymentOf = ({ id }: { id: string }) => {
+  const { data } = useQuery({ ...paymentQuery(id), retry: false })
+  if (!data) return <CopyButton value={id}>Copy payment ID</CopyButton>
+  return (
+    <Link href={`/payments/${id}`}>
+      {shortMoney(data.amount_minor, data.currency)} to {data.beneficiary.display_name}
+    </Link>
+  )
+}
+
+const TopUpOf = ({ id }: { id: string }) => {
+  const { data } = useQuery({ ...topupQuery(id), retry: false })
+  return data ? <Link href={`/top-up/${id}`}>The top-up</Link> : <CopyButton value={id}>Copy top-up ID</CopyButton>
+}
+
+const Subject = ({ item: { suspense, difference } }: { item: OpenItem }) => {
+  const payment = suspense?.payment_id ?? difference?.payment_id
+  const topup = suspense?.topup_id ?? difference?.topup_id
+  if (payment) return <PaymentOf id={payment} />
+  return topup ? <TopUpOf id={topup} /> : null
+}
+
+type Props = { item: OpenItem; currency: string; checked: boolean; onCheck: () => void; onResolve: () => void }
+
+export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) => {
+  const { suspense, difference } = item
+  const title = titleOfItem(item)
+  const receipt = suspense ? null : difference?.provider_receipt
+  return (
+    <li>
+      <div className="item">
+        <input
+          type="checkbox"
+          className="row-check"
+          aria-label={`Select: ${[title, suspense?.provider_receipt ?? receipt].filter(Boolean).join(', ')}`}
+          checked={checked}
+          onChange={onCheck}
+        />
+        <span className="item-main">
+          {title}
+          {difference && <Note>{difference.action}</Note>}
+          {suspense && <Note>{suspenseWords(suspense, currency)}</Note>}
+          {!suspense && difference && <Note>{[sides(difference, currency), receipt].filter(Boolean).join(', ')}</Note>}
+          <Note>
+            <Subject item={item} />
+          </Note>
+          <Note>
+            <ExactTime at={(suspense ?? difference)?.created_at ?? ''} />
+          </Note>
+        </span>
+        <Button onClick={onResolve} label={`Resolve: ${title}`}>
+          Resolve
+        </Button>
+      </div>
+    </li>
+  )
+}
