@@ -5,7 +5,7 @@ const service = 'http://localhost:3000'
 const proxied = ['/v1', '/openapi.json', '/docs', '/link', '/.well-known']
 
 const loadedLater =
-  /csv-parse|csv-rows|@simplewebauthn|uqr|qr-image|pages\/batches\/|statement-page|pages\/(reconciliation|mandates|top-up)\/|policies\/(policy-|replay)|agents\/(agents-page|agent-page|connect-agent|stop-all|agent-refusals)|developers\/(grant-(page|aside|limits|payments)|limit-facts|edit-limits|r(evoke|otate)-|new-key)|workspace\/(activity|member-grant|revoke-member|workspace-|settings|members|invitations)|(events|requests|notifications|new-workspace|receipt)-page|request-log/
+  /csv-parse|csv-rows|@simplewebauthn|uqr|qr-image|pages\/batches\/|statement-page|pages\/(reconciliation|mandates|top-up|consent|history|developers|account)\/|pages\/policies\/|ui\/(spend-choice|controls-fields|scope-fields|pick-many)|lib\/controls-words|new-beneficiary-page|passkey\/|invitation|agents\/(agents-page|agent-page|connect-agent|stop-all|agent-refusals)|workspace\/(activity|member-grant|revoke-member|workspace-|settings|members|invitations)|(events|requests|notifications|new-workspace|receipt)-page|request-log/
 
 export default defineConfig({
   plugins: [react()],

@@ -1,6 +1,5 @@
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
-import { AccountPage } from './pages/account/account-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
@@ -40,6 +39,7 @@ const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-
 const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
 const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
 const BatchPage = later(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
+const AccountPage = later(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
 const ConsentPage = later(async () => (await import('./pages/consent/consent-page.tsx')).ConsentPage)
 const DevicePage = later(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
 const KeysPage = later(async () => (await import('./pages/developers/keys-page.tsx')).KeysPage)

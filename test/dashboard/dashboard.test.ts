@@ -21,6 +21,7 @@ import { reconciliationFlows } from './flows/reconciliation.ts'
 import { servicePages } from './flows/service-pages.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
+import { statementFlows } from './flows/statements.ts'
 import { topUpFlows } from './flows/top-up.ts'
 import { everyView } from './flows/views.ts'
 import { workspaceFlows } from './flows/workspace.ts'
@@ -47,6 +48,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('consent', () => consentFlows(world))
   describe('reconciliation', () => reconciliationFlows(world))
   describe('receipts', () => receiptFlows(world))
+  describe('statements', () => statementFlows(world))
   describe('workspace', () => workspaceFlows(world))
   describe('search, roles and activity', () => paletteFlows(world))
   describe('journeys', () => journeyFlows(world))

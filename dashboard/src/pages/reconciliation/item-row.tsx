@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paymentQuery, topupQuery } from '../../api/queries.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
-import { typeLabel } from '../../lib/rails.ts'
+import { providerLabels, typeLabel } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -27,7 +27,7 @@ const Note = ({ children }: { children: ReactNode }) => <span className="item-no
 
 const suspenseWords = (item: SuspenseItem, currency: string): string =>
   [
-    typeLabel(item.rail),
+    item.rail in providerLabels ? providerLabels[item.rail as keyof typeof providerLabels] : typeLabel(item.rail),
     item.direction === 'in' ? 'paid in' : 'paid out',
     item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
     item.provider_receipt,

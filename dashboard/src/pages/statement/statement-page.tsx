@@ -4,7 +4,7 @@ import { statementQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { now } from '../../lib/clock.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { localDate } from '../../lib/time.ts'
+import { dayLabel, localDate } from '../../lib/time.ts'
 import { zoneWords } from '../../lib/zone.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -64,7 +64,7 @@ export const StatementPage = () => {
         title="Statements"
         lead={
           period
-            ? `${workspace.name}, ${period.from} to ${period.to}, ${zoneWords(period.time_zone)}.`
+            ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}.`
             : 'What was booked in a month.'
         }
         actions={
@@ -78,7 +78,7 @@ export const StatementPage = () => {
           </>
         }
       />
-      <div className="row no-print">
+      <div className="row row-bottom no-print">
         <Field label="Month">
           {(wiring) => (
             <input
@@ -196,7 +196,6 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
         <tr>
           <th scope="col">When</th>
           <th scope="col">Booking</th>
-          <th scope="col">Receipt</th>
           <th scope="col" className="figure">
             Amount
           </th>
@@ -214,10 +213,12 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
               <ExactTime at={entry.at} />
             </td>
             <td>
-              <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
-              {entry.narrative && <span className="faint"> {entry.narrative}</span>}
+              <p>
+                <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
+              </p>
+              {entry.narrative && <p className="faint small">{entry.narrative}</p>}
+              {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}
             </td>
-            <td className="mono small">{entry.provider_receipt}</td>
             <td className="figure">
               <Amount minor={entry.amount_minor} currency={period.currency} signed />
             </td>

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { createTeam } from '../team.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const statementFlows = (world: World): void => {
+  test('a month of the account is shown with its balances and by payee, other months are one step away, and print and export take all of it', async () => {
+    const home = await world.household()
+    const { page, complaints, close } = await visitAs(world, home.person)
+    const row = (payee: string, sum: string) => page.getByRole('row').filter({ hasText: payee }).filter({ hasText: sum }).first()
+    await page.goto('/')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Statements' }).click()
+    const facts = page.locator('main .facts').first()
+    await facts.getByText('Opening balance').waitFor()
+    const { body } = await home.person.api.get('/v1/accounts/me/statement')
+    const shown = (await facts.textContent())?.replaceAll(/[^\d]/g, ' ').trim().split(/\s\s+/) ?? []
+    expect(shown.map((text) => text.replaceAll(' ', ''))).toEqual([
+      body.opening_balance_minor === '0' ? '000' : body.opening_balance_minor,
+      body.in_minor,
+      body.out_minor,
+      body.closing_balance_minor,
+    ])
+    await row('Brian Otieno', '9,450.00').waitFor()
+    await page.evaluate('window.print = () => { document.title = "printed" }')
+    await page.getByRole('button', { name: 'Print' }).click()
+    await page.waitForFunction('document.title === "printed"')
+    const file = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export CSV' }).click()
+    expect((await file).suggestedFilename()).toBe(`statement-${body.from.slice(0, 7)}.csv`)
+    await page.getByRole('button', { name: 'Previous month' }).click()
+    await page.getByText('Nothing was booked').waitFor()
+    await page.getByRole('button', { name: 'Next month' }).click()
+    await row('Kenya Power', '3,840.00').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a viewer of a workspace has its payments by payee, without the balance of its owner', async () => {
+    const team = await createTeam(world.service)
+    await team.payOnce()
+    const viewer = await team.join('viewer', 'Vera Viewer')
+    await viewer.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    const { page, complaints, close } = await visitAs(world, viewer)
+    await page.goto('/statements')
+    await page.getByRole('row').filter({ hasText: 'Roastery Kiambu' }).filter({ hasText: '900.00' }).first().waitFor()
+    expect(await page.getByText(/Opening balance|Closing balance|Balance after/).count()).toBe(0)
+    expect(complaints).toEqual([])
+    await close()
+  })
+}
