@@ -131,17 +131,10 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
 
 type Context = { people: (accountId: string) => string; currency: string }
 
-/** The amount that a refused payment asked for: every rule that looked at it has it. */
-const requestedIn = (decision: unknown): string | null => {
-  const { trace } = fieldsOf(decision)
-  const amounts = Array.isArray(trace) ? trace.map((entry) => textOf(fieldsOf(entry).requested_minor)) : []
-  return amounts.find((amount) => amount !== null) ?? null
-}
-
 /** What was acted on, as the entry itself names it: no request for each row. */
 const nameIn = ({ action, before, after }: Entry, { people, currency }: Context): string | null => {
   const fields = { ...fieldsOf(before), ...fieldsOf(after) }
-  const minor = textOf(fields.amount_minor) ?? requestedIn(fields.decision)
+  const minor = textOf(fields.amount_minor)
   if (minor !== null) return shortMoney(minor, currency)
   const account = action.startsWith('member.') ? textOf(fields.account) : null
   if (account !== null) return people(account)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signIn } from '../../harness/people.ts'
+import { createKey, signIn } from '../../harness/people.ts'
 import { createTeam } from '../team.ts'
 import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -125,6 +125,10 @@ export const paletteFlows = (world: World): void => {
     const team = await createTeam(world.service)
     await team.join('approver', 'Amina Otieno')
     await team.hold('450000')
+    const [payee] = (await team.within(team.owner).get('/v1/beneficiaries')).body.data
+    const limits = { per_payment_limit_minor: '100000' }
+    const bot = await createKey({ api: team.within(team.owner) }, { name: 'Roaster bot', spending_controls: limits })
+    await bot.api.post('/v1/payments', { beneficiary_id: payee.id, amount_minor: '700000' })
     const { page, close } = await visitAs(world, team.owner)
     await page.goto('/account')
     await page.getByRole('heading', { name: 'Account' }).waitFor()
@@ -140,6 +144,9 @@ export const paletteFlows = (world: World): void => {
     await follow(page, '/workspace/activity')
     await page.getByText(/^You created a payment of KES\s4,500 to Roastery Kiambu$/).waitFor()
     await page.getByText('You created the policy “Team rules”').waitFor()
+    await page
+      .getByText(/^Roaster bot, your agent, asked for a payment of KES\s7,000 to Roastery Kiambu, and it was refused$/)
+      .waitFor()
     await page.getByText('You added Roastery Kiambu as a beneficiary').waitFor()
     await page.getByText('Amina Otieno accepted an invitation').waitFor()
     await page.getByLabel('Activity', { exact: true }).selectOption('Invitations')

@@ -136,10 +136,10 @@ const Totals = ({ period }: { period: Period }) => {
       <Card>
         <Facts
           facts={[
-            ['Opening balance', opening !== null && <Amount key="opening" minor={opening} currency={currency} />],
+            ['Opening balance', opening === null ? null : <Amount key="opening" minor={opening} currency={currency} />],
             ['In', <Amount key="in" minor={period.in_minor} currency={currency} />],
             ['Out', <Amount key="out" minor={period.out_minor} currency={currency} />],
-            ['Closing balance', closing !== null && <Amount key="closing" minor={closing} currency={currency} size="medium" />],
+            ['Closing balance', closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />],
           ]}
         />
       </Card>

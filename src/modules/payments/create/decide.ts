@@ -2,6 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
@@ -45,7 +46,14 @@ export type Accepted = {
   mandate: PaymentMandate | null
 }
 /** A denial moves no money, but it is in the audit log. */
-export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
+export type Denied = {
+  kind: 'denied'
+  principal: Principal
+  decision: Decision
+  refusal: Refusal
+  payee: string
+  amountMinor: Minor
+}
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
 
@@ -173,6 +181,8 @@ export const decidePayment = (
       kind: 'denied',
       principal,
       decision,
+      payee: context.beneficiary.displayName,
+      amountMinor: input.amount_minor,
       refusal: denialOf(decision, { earlier: past.earlier, ofBatch: request.ofBatch !== undefined, currency }),
     }
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n

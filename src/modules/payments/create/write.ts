@@ -114,10 +114,14 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[], curren
     }),
   ),
   ...denied.map(
-    ({ principal, decision }): ActedEntry => ({
+    ({ principal, decision, payee, amountMinor }): ActedEntry => ({
       actor: principal,
       action: 'payment.denied',
-      after: { decision: presentDecision(decision, currency) },
+      after: {
+        amount_minor: amountMinor.toString(),
+        beneficiary: payee,
+        decision: presentDecision(decision, currency),
+      },
     }),
   ),
 ]
