@@ -86,7 +86,7 @@ const Activity = () => {
 
 const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }) => {
   const { currency } = useSession()
-  const href = activityHref(entry.subject)
+  const href = entry.action === 'payment.denied' ? '/payments/refused' : activityHref(entry.subject)
   const sentence = activityWords(entry, { people, currency })
   return (
     <div className="item">
