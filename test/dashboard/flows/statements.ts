@@ -37,7 +37,7 @@ export const statementFlows = (world: World): void => {
 
   test('a viewer of a workspace has its payments by payee, without the balance of its owner', async () => {
     const team = await createTeam(world.service)
-    await team.payOnce()
+    await team.payUsually()
     const viewer = await team.join('viewer', 'Vera Viewer')
     await viewer.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     const { page, complaints, close } = await visitAs(world, viewer)
