@@ -139,7 +139,10 @@ const Totals = ({ period }: { period: Period }) => {
             ['Opening balance', opening === null ? null : <Amount key="opening" minor={opening} currency={currency} />],
             ['In', <Amount key="in" minor={period.in_minor} currency={currency} />],
             ['Out', <Amount key="out" minor={period.out_minor} currency={currency} />],
-            ['Closing balance', closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />],
+            [
+              'Closing balance',
+              closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />,
+            ],
           ]}
         />
       </Card>
