@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
+import { measureBatches } from './batches.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { measureDispatch } from './dispatch.ts'
 import { measureEventOrder } from './event-order.ts'
@@ -53,6 +54,7 @@ try {
       only: values.only === undefined ? undefined : new RegExp(values.only),
     })
   else if (what === 'overload') await measureOverload(bench, shared)
+  else if (what === 'batches') await measureBatches(bench, shared)
   else if (what === 'dispatch') await measureDispatch(bench, shared)
   else if (what === 'callbacks') await measureCallbacks(bench, shared)
   else if (what === 'streams') await measureStreams(bench, { ...shared, streams: Number(values.streams) })
@@ -71,7 +73,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say operations, overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

@@ -46,9 +46,21 @@ const mayNotCreate = (): Refusal =>
     details: { required_permission: 'beneficiary.manage', field: 'destination' },
   })
 
-/** Where one destination has several beneficiaries, the one with the name that was given. */
-const choose = (known: readonly Known[], { row, fingerprints }: Named): Known | undefined => {
-  const own = known.filter(({ fingerprint }) => fingerprints.includes(fingerprint.toString('hex')))
+type Found = Known & { place: number }
+
+/** By fingerprint: to compare each of a thousand rows with each known payee was a third of the processor time that Node spent on a list. */
+const byFingerprint = (known: readonly Known[]): Map<string, Found[]> => {
+  const found = new Map<string, Found[]>()
+  for (const [place, one] of known.entries()) {
+    const fingerprint = one.fingerprint.toString('hex')
+    found.set(fingerprint, [...(found.get(fingerprint) ?? []), { ...one, place }])
+  }
+  return found
+}
+
+/** Where one destination has several beneficiaries, the one with the name that was given, else the first. */
+const choose = (known: ReadonlyMap<string, readonly Found[]>, { row, fingerprints }: Named): Known | undefined => {
+  const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.place - b.place)
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
@@ -66,7 +78,7 @@ export const ensureBeneficiaries = async (
   const read = rows.map((row) => fingerprintsOf(deps, workspaceId, row))
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = bytesList(wanted.map((each) => Buffer.from(each, 'hex')))
-  const known = await tx.query<Known>(findByDestination, [workspaceId, fingerprints])
+  const known = byFingerprint(await tx.query<Known>(findByDestination, [workspaceId, fingerprints]))
   const created = new Map<string, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const found = choose(known, named)
