@@ -1,8 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
+import { first, type Tx } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
 import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
+import type { Uuid } from '../lib/ids.ts'
 
 export const MakerOut = z
   .object({
@@ -12,6 +15,20 @@ export const MakerOut = z
   })
   .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
 export type MakerOut = z.output<typeof MakerOut>
+
+const labelOf = prepare('grants.label', { id: 'uuid' }, (orm, at) =>
+  orm.select({ label: grants.label }).from(grants).where(eq(grants.id, at.id)),
+)
+
+/** The caller as a maker, to be stored, with the label of its grant at this moment. */
+export const readMaker = async (
+  tx: Tx,
+  { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
+): Promise<{ accountId: Uuid; grantId: Uuid | null; label: string | null }> => ({
+  accountId,
+  grantId: grant?.id ?? null,
+  label: grant ? ((await first(tx, labelOf, { id: grant.id }))?.label ?? null) : null,
+})
 
 /** The caller as a maker, to be stored: the label is the grant's own at this moment. */
 export const makerValues = ({ accountId, grant }: Pick<Principal, 'accountId' | 'grant'>) => ({

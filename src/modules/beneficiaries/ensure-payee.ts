@@ -1,5 +1,4 @@
-import type { Tx } from '../../db/client.ts'
-import { payees } from '../../db/tables/beneficiaries.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from './deps.ts'
@@ -10,7 +9,17 @@ type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null
 /** The account at a paybill that a payee is. */
 type Account = { paybill: PayeeRow; referenceKey: string }
 
-const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
+const found = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
+const findPayee = statement('payees.by_fingerprint', found)
+// One statement finds it, or makes it.
+const findOrInsert = statement(
+  'payees.ensure',
+  `with known as (${found}), made as (
+     insert into payees (id, workspace_id, fingerprint, fingerprint_key_id, paybill_id, reference_key, created_at)
+     select $3, $1, $4, $5, $6, $7, $8 where not exists (select from known)
+     on conflict do nothing returning id, frozen_at as "frozenAt")
+   select * from known union all select * from made`,
+)
 
 /**
  * The payee with this fingerprint, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
@@ -25,26 +34,20 @@ const ensureOne = async (
 ): Promise<PayeeRow> => {
   const { workspaceId, rail } = beneficiary
   const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
-  const [known] = await tx.query<PayeeRow>(findPayee, [workspaceId, macs.map(({ mac }) => mac)])
-  if (known) return known
   const [current] = macs
   if (!current) throw new Error('the ring of token secrets is empty')
-  const row = {
-    id: newId(),
+  const [payee] = await tx.query<PayeeRow>(findOrInsert, [
     workspaceId,
-    fingerprint: current.mac,
-    fingerprintKeyId: current.keyId,
-    paybillId: account?.paybill.id ?? null,
-    referenceKey: account?.referenceKey ?? null,
-    createdAt: tx.at,
-  }
-  const [created] = await tx.orm
-    .insert(payees)
-    .values(row)
-    .onConflictDoNothing()
-    .returning({ id: payees.id, frozenAt: payees.frozenAt })
-  if (created) return created
-  // Another transaction created it between the read and the insert, and has committed.
+    macs.map(({ mac }) => mac),
+    newId(),
+    current.mac,
+    current.keyId,
+    account?.paybill.id ?? null,
+    account?.referenceKey ?? null,
+    tx.at,
+  ])
+  if (payee) return payee
+  // Another transaction created it between the search and the insert, and has committed.
   const [existing] = await tx.query<PayeeRow>(findPayee, [workspaceId, [current.mac]])
   if (!existing) throw new Error('a payee that exists cannot be read')
   return existing

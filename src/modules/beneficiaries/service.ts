@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
+import { prepareInsert } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -8,7 +9,7 @@ import type { EventType } from '../../events/types.ts'
 import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
-import { makerValues } from '../makers.ts'
+import { makerValues, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
@@ -16,6 +17,19 @@ import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
 import { maskOf, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
+
+const insertBeneficiary = prepareInsert('beneficiaries.insert', beneficiaries)
+
+/** Of a payee whose name was not asked for yet. */
+const notChecked = {
+  verification: 'unverified',
+  reportedName: null,
+  nameSource: null,
+  nameCheckedAt: null,
+  nameChecks: 0,
+  resultName: null,
+  similarToId: null,
+} as const
 
 /** The context that a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
 export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
@@ -84,37 +98,42 @@ export const createBeneficiary = async (
     },
     deps.rails.payout[input.payment_rail]?.banks ?? null,
   )
-  const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to)
+  const [payee, maker] = await Promise.all([
+    ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to),
+    readMaker(tx, principal),
+  ])
   const id = newId()
-  const maker = makerValues(principal)
   const sealed = deps.vault.seal(to.destination, destinationContext(id, workspaceId))
-  const [row] = await tx.orm
-    .insert(beneficiaries)
-    .values({
-      id,
-      workspaceId,
-      payeeId: payee.id,
-      type: input.type,
-      displayName: input.display_name,
-      legalName: input.legal_name ?? null,
-      paymentRail: input.payment_rail,
-      destinationCiphertext: sealed.ciphertext,
-      destinationKeyId: sealed.keyId,
-      destinationMask: maskOf(input.payment_rail, to),
-      accountReferenceRequired: input.account_reference_required ?? false,
-      accountReference: to.accountReference,
-      metadata: input.metadata ?? {},
-      bankCode: to.bankCode,
-      createdBy: maker.accountId,
-      createdByGrantId: maker.grantId,
-      createdByLabel: maker.label,
-      confirmedAt: principal.grant ? null : at,
-      nameCheckDueAt: at,
-      createdAt: at,
-      updatedAt: at,
-    })
-    .returning()
-  if (!row) throw new Error('an inserted beneficiary was not returned')
+  const row: typeof beneficiaries.$inferSelect = {
+    id,
+    workspaceId,
+    payeeId: payee.id,
+    type: input.type,
+    displayName: input.display_name,
+    legalName: input.legal_name ?? null,
+    paymentRail: input.payment_rail,
+    destinationCiphertext: sealed.ciphertext,
+    destinationKeyId: sealed.keyId,
+    destinationMask: maskOf(input.payment_rail, to),
+    accountReferenceRequired: input.account_reference_required ?? false,
+    accountReference: to.accountReference,
+    metadata: input.metadata ?? {},
+    bankCode: to.bankCode,
+    createdBy: maker.accountId,
+    createdByGrantId: maker.grantId,
+    createdByLabel: maker.label,
+    changedBy: null,
+    changedByGrantId: null,
+    changedByLabel: null,
+    changedAt: null,
+    ...notChecked,
+    nameCheckDueAt: at,
+    confirmedAt: principal.grant ? null : at,
+    createdAt: at,
+    updatedAt: at,
+    archivedAt: null,
+  }
+  insertBeneficiary(tx, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
   tx.afterCommit(() => deps.jobs.wake('names'))

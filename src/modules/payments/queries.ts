@@ -29,25 +29,27 @@ export const findPayment = (db: Db, workspaceId: Uuid, id: Uuid): Promise<Paymen
 
 const readOwners = statement('payments.owners', 'select id, account_id as "accountId" from payments where id = any($1::uuid[])')
 
-/** The payments, locked. The caller already holds the owning ledger accounts' locks. */
-const lockPayments = (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> =>
-  tx.orm
-    .select()
-    .from(payments)
-    .where(sql`${payments.id} = any(${plainList(ids)}::uuid[])`)
-    .orderBy(payments.id)
-    .for('update')
-    // A drizzle query is sent when it is awaited; this one is sent before the next.
-    .execute()
+const lockRows = prepare(
+  'payments.lock',
+  { ids: 'uuid[]' },
+  (orm, at) => orm.select().from(payments).where(sql`${payments.id} = any(${at.ids})`).orderBy(payments.id).for('update'),
+  'pool',
+)
 
 /** The only way to lock payments: their owning accounts first, then their rows. Throws `not_found` for a payment that does not exist. */
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
   const owners = await tx.query<{ accountId: Uuid }>(readOwners, [plainList(ids)])
   if (owners.length !== ids.length) throw notFound()
-  const [, locked] = await Promise.all([
-    lockAccounts(tx, { exclusive: owners.map(({ accountId }) => accountId) }),
-    lockPayments(tx, ids),
-  ])
+  return lockPaymentsOf(
+    tx,
+    owners.map(({ accountId }) => accountId),
+    ids,
+  )
+}
+
+/** The same where the caller knows whose payments they are: nothing is read before the locks. */
+export const lockPaymentsOf = async (tx: Tx, accountIds: readonly Uuid[], ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
+  const [, locked] = await Promise.all([lockAccounts(tx, { exclusive: accountIds }), tx.run(lockRows, { ids })])
   return locked
 }
 

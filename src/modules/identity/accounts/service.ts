@@ -70,15 +70,20 @@ export const updateAccount = async (
   })
 }
 
-/** An event for each account whose balance changed. Its data is the account as REST shows it now. */
+/**
+ * An event for each account whose balance changed. Its data is the account as REST shows it now. `owners`: where they are known before the money
+ * has moved, so that both go in one trip.
+ */
 export const balancesUpdated = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
-  balances: ReadonlyMap<Uuid, Balance>,
+  moved: ReadonlyMap<Uuid, Balance> | Promise<ReadonlyMap<Uuid, Balance>>,
+  owners?: readonly Uuid[],
 ): Promise<NewEvent[]> => {
+  const [balances, known] = await Promise.all([moved, owners && getAccounts(tx, owners)])
   if (balances.size === 0) return []
   const events: NewEvent[] = []
-  for (const account of await getAccounts(tx, [...balances.keys()])) {
+  for (const account of known ?? (await getAccounts(tx, [...balances.keys()]))) {
     const balance = balances.get(account.id)
     const data = balance && presentAccount(account, balance, deps.config.CURRENCY)
     if (data) events.push({ type: 'balance.updated', accountId: account.id, workspaceId: null, data })

@@ -7,9 +7,9 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, readItemIds } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments, releasePayment } from '../lifecycle/end.ts'
-import { findPayment, lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
-import { cancelApproval, endWhole } from './end.ts'
-import { findApproval, lockWhole } from './queries.ts'
+import { findPayment, lockPaymentsOf, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import { cancelPending, endWhole } from './end.ts'
+import { findApproval, lockApproval, lockWhole } from './queries.ts'
 
 const readBelow = statement('payments.asked_below', 'select $1 = any(ancestor_ids || id) as below from grants where id = $2')
 
@@ -32,8 +32,12 @@ export const cancelPayment = async (
   principal: Principal,
   id: Uuid,
 ): Promise<PaymentRecord> => {
-  if (!(await findPayment(tx, principal.workspace.id, id))) throw notFound()
-  const payment = await lockPaymentWithAccount(tx, id)
+  const { accountId, approvalId } = found(await findPayment(tx, principal.workspace.id, id))
+  const [[payment], approval] = await Promise.all([
+    lockPaymentsOf(tx, [accountId], [id]),
+    approvalId === null ? null : lockApproval(tx, approvalId),
+  ])
+  if (!payment) throw notFound()
   await requireOwn(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
   if (payment.batchId && isWaiting(payment.status))
@@ -44,7 +48,7 @@ export const cancelPayment = async (
   if (!isWaiting(payment.status))
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
   const cancelled = await releasePayment(tx, deps, payment, { to: 'cancelled', actor: principal })
-  await cancelApproval(tx, deps, principal, cancelled)
+  if (approval) await cancelPending(tx, deps, principal, { ...approval, payment: cancelled })
   return cancelled
 }
 

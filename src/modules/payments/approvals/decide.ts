@@ -4,6 +4,7 @@ import { type Principal, type RequestOrigin, requireActiveAccount } from '../../
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../http/wire.ts'
@@ -95,8 +96,19 @@ const readProposed = statement(
   'select id from beneficiaries where id = any($1::uuid[]) and confirmed_at is null order by id',
 )
 
-/** The payees that nobody has confirmed yet, by the names that the approver saw. */
-const confirmPayees = async (tx: Tx, deps: DecideDeps, actor: Actor, { approval, payments }: LockedApproval): Promise<void> => {
+/** The payees that nobody has confirmed yet. */
+const proposedPayees = (tx: Tx, { payments }: LockedApproval): Promise<{ id: Uuid }[]> =>
+  tx.query<{ id: Uuid }>(readProposed, [plainList([...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])])
+
+/** By the names that the approver saw. */
+const confirmPayees = async (
+  tx: Tx,
+  deps: DecideDeps,
+  actor: Actor,
+  { approval, payments }: LockedApproval,
+  proposed: readonly { id: Uuid }[],
+): Promise<void> => {
+  if (proposed.length === 0) return
   const { workspaceId, beneficiaryName } = approval
   const names = new Map(
     payments.map(({ beneficiaryId, batchLeaf }) => [
@@ -104,16 +116,15 @@ const confirmPayees = async (tx: Tx, deps: DecideDeps, actor: Actor, { approval,
       batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
     ]),
   )
-  const proposed = await tx.query<{ id: Uuid }>(readProposed, [plainList([...names.keys()])])
   for (const { id } of proposed) await confirmByApproval(tx, deps, actor, { workspaceId, id, name: names.get(id) ?? '' })
 }
 
 /** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
 const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
-  const authorityOf = await readAuthority(tx, [record.payment.id])
+  const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [record.payment.id]), proposedPayees(tx, record)])
   if (!holdsApprovals(authorityOf(record.payment.id))) return record
   const approved = await endApproval(tx, deps, actor, record, 'approved')
-  await confirmPayees(tx, deps, actor, record)
+  await confirmPayees(tx, deps, actor, record, proposed)
   return approved
 }
 
@@ -123,13 +134,13 @@ const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval
  */
 const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
   if (record.payment.status === 'scheduled') return approveScheduled(tx, deps, record, actor)
-  const obstacles = await countOnApproval(tx, deps, record.payments)
+  const [obstacles, proposed] = await Promise.all([countOnApproval(tx, deps, record.payments), proposedPayees(tx, record)])
   const [first] = obstacles
   if (first?.kind === 'unapproved') return record
   // Nothing is lost: the approval can be given again when what stops the payment is lifted.
   if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
   const approved = await endApproval(tx, deps, actor, record, 'approved')
-  await confirmPayees(tx, deps, actor, record)
+  await confirmPayees(tx, deps, actor, record, proposed)
   if (record.approval.batchId) await moveBatch(tx, deps, actor, record.approval.batchId, 'processing')
   const fits = record.payments.filter((_, index) => !obstacles[index])
   const started = await startPayments(tx, deps, fits)
@@ -147,6 +158,8 @@ const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: 
 /** What follows from the decisions that are recorded now. */
 const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, { actor, choice }: Decision): Promise<ApprovalRecord> =>
   choice === 'reject' ? endWhole(tx, deps, actor, record, 'rejected') : release(tx, deps, record, actor)
+
+const insertDecision = prepareInsert('approvals.give', approvalDecisions)
 
 /**
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
@@ -174,7 +187,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
     ...proofColumns(proof),
     decidedAt: at,
   }
-  await tx.orm.insert(approvalDecisions).values(row)
+  insertDecision(tx, row)
   await audit(tx, actor, at, {
     action: `approval.${choice}`,
     workspaceId: record.payment.workspaceId,

@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import type { ReleasedPaymentStatus } from '../../../db/transitions.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
@@ -14,6 +14,8 @@ import { type ApprovalRecord, type LockedApproval, lockApproval } from './querie
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
+const end = prepareUpdate('approvals.end', approvals, ['status', 'updatedAt'])
+
 /** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
@@ -24,7 +26,7 @@ export const endApproval = async (
 ): Promise<ApprovalRecord> => {
   const { at } = tx
   const { approval, payment } = record
-  await tx.orm.update(approvals).set({ status: to, updatedAt: at }).where(eq(approvals.id, approval.id))
+  end(tx, approval.id, { status: to, updatedAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
   const { accountId, workspaceId } = payment
   await deps.appendEvents(tx, at, [{ type: `approval.${to}`, accountId, workspaceId, data: presentApproval(after) }])
@@ -72,14 +74,22 @@ export const refreshed = async (tx: Tx, record: LockedApproval, payments: Paymen
   batch: record.batch && ((await findBatches(tx, [record.batch.id]))[0]?.batch ?? record.batch),
 })
 
-/** The approval of a payment that was cancelled: it can no longer be decided. */
+/** What was cancelled can no longer be decided. The approval is locked. */
+export const cancelPending = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  record: ApprovalRecord,
+): Promise<void> => {
+  if (record.approval.status === 'pending') await endApproval(tx, deps, actor, record, 'cancelled')
+}
+
+/** The approval of a payment that was cancelled. */
 export const cancelApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   payment: PaymentRecord,
 ): Promise<void> => {
-  if (!payment.approvalId) return
-  const record = await lockApproval(tx, payment.approvalId)
-  if (record.approval.status === 'pending') await endApproval(tx, deps, actor, record, 'cancelled')
+  if (payment.approvalId) await cancelPending(tx, deps, actor, await lockApproval(tx, payment.approvalId))
 }

@@ -12,7 +12,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type BatchRow, findBatchRows, readItemIds } from '../batch/queries.ts'
-import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import { lockPaymentsOf, type PaymentRecord } from '../queries.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
@@ -162,7 +162,8 @@ export const lockWhole = async (
   { approval, payment }: Pick<ApprovalRecord, 'approval' | 'payment'>,
 ): Promise<LockedApproval> => {
   const ids = approval.batchId ? await readItemIds(tx, approval.batchId) : [payment.id]
-  const locked = new Map((await lockPaymentsWithAccounts(tx, ids)).map((one) => [one.id, one]))
-  const record = await lockApproval(tx, approval.id)
+  // In this order, without a wait between them. A batch is of one account.
+  const [rows, record] = await Promise.all([lockPaymentsOf(tx, [payment.accountId], ids), lockApproval(tx, approval.id)])
+  const locked = new Map(rows.map((one) => [one.id, one]))
   return { ...record, payments: ids.flatMap((id) => locked.get(id) ?? []) }
 }

@@ -43,7 +43,8 @@ const mostRead = 1_000
 const repeated = statement(
   'attention.repeated',
   `with newest as (
-     select p.* from payments p where p.workspace_id = $1 order by p.id desc limit ${mostRead}),
+     select p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
+     from payments p where p.workspace_id = $1 order by p.id desc limit ${mostRead}),
    runs as (
      select n.*, count(*) over alike as within, min(n.created_at) over alike as first_at
      from newest n where n.created_at > $2 and n.status not in ('rejected', 'cancelled', 'expired', 'failed')
@@ -68,7 +69,8 @@ export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Prom
 const refused = statement(
   'attention.refused',
   `with newest as (
-     select r.* from payment_refusals r where r.workspace_id = $1 order by r.id desc limit ${mostRead}),
+     select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
+     from payment_refusals r where r.workspace_id = $1 order by r.id desc limit ${mostRead}),
    recent as (
      select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
      from newest n left join grants w on w.id = n.grant_id

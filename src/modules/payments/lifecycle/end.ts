@@ -46,20 +46,17 @@ export const endPayments = async (
 ): Promise<PaymentRecord[]> => {
   if (ends.length === 0) return []
   const { at } = tx
-  const balances = await endHolds(
-    tx,
-    ends.flatMap(({ payment, to }) =>
-      payment.holdTransferId === null
-        ? []
-        : [{ kind: to === 'succeeded' ? 'post' : 'void', holdId: payment.holdTransferId, ownerId: payment.accountId } as const],
-    ),
-    at,
+  const holds = ends.flatMap(({ payment, to }) =>
+    payment.holdTransferId === null
+      ? []
+      : [{ kind: to === 'succeeded' ? 'post' : 'void', holdId: payment.holdTransferId, ownerId: payment.accountId } as const],
   )
   // A scheduled payment has no hold and no charges.
   const released = ends
     .filter(({ to, payment }) => to !== 'succeeded' && payment.holdTransferId !== null)
     .map(({ payment }) => payment.id)
-  const [updated] = await Promise.all([balancesUpdated(tx, deps, balances), releaseCharges(tx, released)])
+  const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
+  const [updated] = await Promise.all([balancesUpdated(tx, deps, endHolds(tx, holds, at), owners), releaseCharges(tx, released)])
   const changing = ends.map((end) => changeOf(end, at))
   const after = await writeChanges(tx, deps, changing, updated)
   const paid = after.filter(({ status }) => status === 'succeeded')

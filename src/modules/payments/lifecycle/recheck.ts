@@ -187,13 +187,8 @@ const decideAgain = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   again: readonly Again[],
-  answers: ChainAnswers | null,
+  { authorityOf, answers }: { authorityOf: AuthorityOf; answers: ChainAnswers | null },
 ): Promise<(Obstacle | undefined)[]> => {
-  const payments = again.map(({ payment }) => payment)
-  const authorityOf = await readAuthority(
-    tx,
-    payments.map(({ id }) => id),
-  )
   const state = await readState(
     tx,
     stateQuery(again, ({ id }) => authorityOf(id).lineage),
@@ -203,6 +198,14 @@ const decideAgain = async (
     obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
   return obstacles
 }
+
+type AuthorityOf = (paymentId: Uuid) => Authority
+
+const authorityOfAll = (tx: Tx, payments: readonly PaymentRecord[]): Promise<AuthorityOf> =>
+  readAuthority(
+    tx,
+    payments.map(({ id }) => id),
+  )
 
 const currentPeriods = async (db: Db, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
   const workspace = await findWorkspace(db, workspaceId)
@@ -220,13 +223,11 @@ export const recheckPayments = async (
   deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
   answers: ChainAnswers,
-): Promise<(Obstacle | undefined)[]> =>
-  decideAgain(
-    tx,
-    deps,
-    payments.map((payment) => ({ payment, day: payment.countedDay })),
-    answers,
-  )
+): Promise<(Obstacle | undefined)[]> => {
+  const authorityOf = await authorityOfAll(tx, payments)
+  const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
+  return decideAgain(tx, deps, again, { authorityOf, answers })
+}
 
 /**
  * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
@@ -240,13 +241,9 @@ export const countOnApproval = async (
 ): Promise<(Obstacle | undefined)[]> => {
   const [one] = payments
   if (!one) return []
-  const { day } = await currentPeriods(tx, one, tx.at)
-  const obstacles = await decideAgain(
-    tx,
-    deps,
-    payments.map((payment) => ({ payment, day })),
-    null,
-  )
+  const [{ day }, authorityOf] = await Promise.all([currentPeriods(tx, one, tx.at), authorityOfAll(tx, payments)])
+  const again = payments.map((payment) => ({ payment, day }))
+  const obstacles = await decideAgain(tx, deps, again, { authorityOf, answers: null })
   const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
   await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
   return obstacles

@@ -118,14 +118,9 @@ export const writeChanges = async (
   const { at } = tx
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
+  const rows = pairs.map(({ after }) => after)
+  tx.defer(tx.query(update, updateValues(rows, at)))
   await Promise.all([
-    tx.query(
-      update,
-      updateValues(
-        pairs.map(({ after }) => after),
-        at,
-      ),
-    ),
     deps.appendEvents(tx, at, events),
     auditAll(
       tx,
@@ -141,7 +136,7 @@ export const writeChanges = async (
   )
   const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
   if (batches.size > 0) await finishBatches(tx, deps, [...batches])
-  return pairs.map(({ after }) => after)
+  return rows
 }
 
 export const writeChange = async (
