@@ -21,7 +21,7 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByLabel('Name').fill('March')
     await page.getByRole('button', { name: 'Check the list' }).click()
-    await page.getByText('1 rows cannot be paid').waitFor()
+    await page.getByText('1 row cannot be paid').waitFor()
     await page.getByText('Phone or account: has no country: begin it with +254, or with 0').waitFor()
     await page.getByLabel('Row 3, phone').fill('0722000702')
     await page.getByLabel('Row 3, amount').fill('380')

@@ -188,6 +188,46 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('rows of 44 pixels stand under their day with its total; j and k go through them in the panel; a row that arrives shows itself for 120 ms', async () => {
+    world.service.clock.set(new Date())
+    const payer = await newPayer(world)
+    const pay = (narrative: string, amount_minor: string) =>
+      payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor, narrative })
+    await pay('First', '10000')
+    await pay('Second', '20000')
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    await page.goto('/payments')
+    const row = (text: string) => page.getByRole('row', { name: new RegExp(text) })
+    await row('First').waitFor()
+    expect(await row('Today').textContent()).toMatch(/KES\s300.00 spent/)
+    expect((await row('First').boundingBox())?.height).toBe(44)
+    const panel = page.getByRole('complementary', { name: 'Payment', exact: true })
+    for (const [key, amount] of [
+      ['j', '200'],
+      ['j', '100'],
+      ['k', '200'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await panel.getByRole('heading', { name: new RegExp(`^KES\\s${amount} to`) }).waitFor()
+    }
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    const duration = () => page.evaluate<string>("getComputedStyle(document.querySelector('.pay-row')).transitionDuration")
+    await page.evaluate(
+      `addEventListener('transitionrun', ({ target }) => { if (target.matches('.pay-row')) window.arrived = target.textContent })`,
+    )
+    await pay('Third', '30000')
+    await row('Third').waitFor()
+    await expect.poll(() => page.evaluate('window.arrived')).toContain('Third')
+    expect(new Set((await duration()).split(', '))).toEqual(new Set(['0.12s']))
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    expect(await duration()).toBe('0s')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a payment without a known outcome says when the payment method was asked last, and when it is asked next', async () => {
     const payer = await newPayer(world)
     const silent = await newBeneficiary(payer.api, { display_name: 'Kilimo', destination: '254700004999' })
