@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { walletMessage } from '../harness/people.ts'
+import { type Balancer, balancers, isInstalled } from './balancer.ts'
+import { freePlaces, newPayer, payThroughout, startPair } from './pair.ts'
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => Promise<Balancer>) => {
+  const places = await freePlaces()
+  const balancer = await start(places)
+  ends.push(balancer.close)
+  const pair = await startPair(places, {
+    PUBLIC_URL: balancer.url,
+    TRUST_PROXY: '127.0.0.1',
+    OPERATOR_ALLOWED_HOSTS: 'localhost',
+  })
+  ends.push(pair.close)
+  await Promise.all([balancer.joined(0), balancer.joined(1)])
+  return { balancer, pair }
+}
+
+const needsProgram = { haproxy: true, nginx: true, 'a plain one': false } as const
+
+for (const [name, start] of Object.entries(balancers)) {
+  const missing = needsProgram[name as keyof typeof balancers] && !isInstalled(name)
+  if (missing) process.stderr.write(`${name} is not installed here: its file in deploy/ is not run\n`)
+  describe.skipIf(missing)(`two processes behind ${name}, restarted one after the other`, () => {
+    test('refuse no request of their clients', { timeout: 240_000 }, async () => {
+      const { balancer, pair } = await open(start)
+      const payer = await newPayer(balancer.url)
+      let restarted = false
+      const paid = payThroughout(payer, { clients: 8, atLeast: balancer.callbacks ? 2_000 : 500, mayEnd: () => restarted })
+      await pair.restartEach(balancer).finally(() => {
+        restarted = true
+      })
+      const statuses = await paid
+      expect(statuses.filter((status) => status !== 201)).toEqual([])
+      if (balancer.callbacks === null) return
+
+      // The client's address is what the balancer saw, whatever the client says.
+      const message = await walletMessage(payer.person.api, payer.person.wallet)
+      const signature = await payer.person.wallet.signMessage({ message })
+      const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
+      const client = createClient(balancer.url)
+      expect((await client.post('/v1/auth/wallet/verify', { message, signature }, { headers })).status).toBe(200)
+      const sessions = await payer.person.api.get('/v1/accounts/me/sessions')
+      expect(sessions.body.data.map((session: { ip: string }) => session.ip)).toEqual(['127.0.0.1', '127.0.0.1'])
+      const callbacks = createClient(balancer.callbacks)
+      // The private listener takes every delivery, and believes none without its secret; nothing else of it is there.
+      expect(await callbacks.post('/callbacks/none/none/result', {})).toMatchObject({ status: 200, body: { ResultCode: 0 } })
+      for (const path of ['/metrics', '/healthz', '/']) expect([403, 404]).toContain((await callbacks.get(path)).status)
+      const metrics = await callbacks.get('/metrics')
+      expect(metrics.text).not.toContain('process_cpu')
+    })
+  })
+}
