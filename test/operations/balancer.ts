@@ -20,7 +20,7 @@ export type Balancer = Watch & {
 }
 
 /** The programs are Debian's. */
-export const isInstalled = (program: string): boolean => spawnSync(program, ['-v']).error === undefined
+export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** A certificate for localhost by an authority that only this process trusts. */
 const makeCertificate = (folder: string) => {

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { createTestDatabase } from '../harness/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { programs } from '../harness/programs.ts'
 import { freePort } from '../harness/service.ts'
 import { killAll, type ServerProcess, spawnServer } from '../start/process.ts'
@@ -21,8 +21,8 @@ export const freePlaces = async (): Promise<readonly [Place, Place]> => [
 export type Watch = { leaving: (index: number) => void; joined: (index: number) => Promise<unknown> | undefined }
 
 /** Two processes of the service on one database, each with a place that it keeps when it is started again. */
-export const startPair = async (places: readonly [Place, Place], settings: Record<string, string>) => {
-  const database = await createTestDatabase()
+export const startPair = async (places: readonly [Place, Place], settings: Record<string, string>, on?: TestDatabase) => {
+  const database = on ?? (await createTestDatabase())
   const folder = await mkdtemp(join(tmpdir(), 'pair-'))
   const sandbox = spawnServer(
     { SANDBOX_PORT: String(await freePort()), DATA_DIR: folder },
@@ -44,6 +44,7 @@ export const startPair = async (places: readonly [Place, Place], settings: Recor
   }
   const servers = [await start(places[0]), await start(places[1])]
   return {
+    urls: places.map(({ port }) => `http://localhost:${port}`),
     /** Each in turn: SIGTERM, its end, a start at the same place. */
     restartEach: async ({ leaving, joined }: Watch): Promise<void> => {
       for (const [index, place] of places.entries()) {

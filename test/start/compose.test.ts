@@ -79,6 +79,7 @@ describe('docker-compose.yml', () => {
     const dataDir = service.environment?.DATA_DIR ?? ''
     expect(used.find(({ from }) => from === 'data')?.to).toBe(dataDir)
     expect(text('Dockerfile')).toContain(`mkdir ${dataDir} && chown node:node ${dataDir}`)
+    expect(text('Dockerfile')).toMatch(new RegExp(`^ENV .*DATA_DIR=${dataDir}$`, 'm'))
     const mountedIn = (name: string, file: string) => used.some((one) => one.name === name && file.startsWith(one.to))
     const prometheus: { rule_files: string[] } = parse(text('deploy/prometheus.yml'))
     for (const file of ['/etc/prometheus/prometheus.yml', ...prometheus.rule_files])

@@ -1,0 +1,59 @@
+import { createServer, connect as dial, type Socket } from 'node:net'
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { connect } from '../../src/db/connect.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createTestDatabase } from '../harness/postgres.ts'
+
+/** Connections that are open when `freeze` is called stay open, and nothing passes on them any more; those that come later work. */
+const startFreezable = async (databaseUrl: string) => {
+  const { hostname, port } = new URL(databaseUrl)
+  const open = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = dial({ host: hostname, port: Number(port) })
+    for (const socket of [client, upstream]) {
+      open.add(socket)
+      socket.on('error', () => undefined)
+    }
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const address = server.address()
+  const url = new URL(databaseUrl)
+  url.port = String(typeof address === 'object' && address ? address.port : 0)
+  url.hostname = '127.0.0.1'
+  return {
+    url: url.href,
+    freeze: () => {
+      for (const socket of open) socket.unpipe().pause()
+    },
+    close: () => {
+      for (const socket of open) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+test('after one connection got no answer, no caller waits for another connection of that server', async () => {
+  const database = await createTestDatabase()
+  const server = await startFreezable(database.url)
+  const db = connect({
+    url: server.url,
+    poolSize: 5,
+    logger: pino({ level: 'silent' }),
+    clock: systemClock,
+    statementTimeoutMs: 600,
+  })
+  const ask = () => db.transaction(async (tx) => (await tx.query<{ one: number }>('select 1 as one'))[0]?.one)
+  // Five connections, all idle afterwards.
+  await Promise.all(Array.from({ length: 5 }, () => db.transaction((tx) => tx.query('select pg_sleep(0.05)'))))
+  expect(db.pool.idleCount).toBe(5)
+  server.freeze()
+  await expect(ask()).rejects.toThrow()
+  expect([await ask(), await ask(), await ask(), await ask()]).toEqual([1, 1, 1, 1])
+  await db.close()
+  server.close()
+  await database.drop()
+})

@@ -1,0 +1,190 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { asUser, choosePostgresUser } from '../../src/embedded-postgres/user.ts'
+import { freePort } from '../harness/service.ts'
+import { isInstalled } from './balancer.ts'
+
+const debian = '/usr/lib/postgresql'
+
+/** Debian's programs: the newest PostgreSQL, Patroni and etcd. Undefined where one is missing. */
+export const findPatroni = (): string | undefined => {
+  const majors = existsSync(debian)
+    ? readdirSync(debian)
+        .map(Number)
+        .toSorted((one, other) => other - one)
+    : []
+  const binaries = majors.map((major) => join(debian, String(major), 'bin')).find((path) => existsSync(join(path, 'pg_rewind')))
+  return isInstalled('etcd') && isInstalled('patroni') ? binaries : undefined
+}
+
+const template = readFileSync(fileURLToPath(new URL('../../deploy/patroni/patroni.yml', import.meta.url)), 'utf8')
+
+type Replacement = readonly [string | RegExp, string]
+
+/** deploy/patroni/patroni.yml for one of three servers on this machine: no TLS, no watchdog, no archive. */
+const configure = (replacements: readonly Replacement[]): string =>
+  replacements.reduce((text, [from, to]) => {
+    if (typeof from === 'string' ? !text.includes(from) : !from.test(text))
+      throw new Error(`deploy/patroni/patroni.yml has no ${String(from)}`)
+    return typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)
+  }, template)
+
+export type Member = { name: string; port: number; restPort: number; patroni: ChildProcess; data: string; file: string }
+
+type Replication = { replication?: { sync_state: string }[] }
+
+const isSynchronous = (state: unknown): boolean =>
+  (state as Replication | undefined)?.replication?.some(({ sync_state }) => sync_state === 'sync') === true
+
+const until = async <T>(what: string, read: () => Promise<T | undefined>): Promise<T> => {
+  const deadline = performance.now() + 120_000
+  for (;;) {
+    const value = await read().catch(() => undefined)
+    if (value !== undefined) return value
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`)
+    await wait(100)
+  }
+}
+
+/** Three servers as deploy/patroni configures them, and the etcd that they agree by. */
+export const startCluster = async (binaries: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'patroni-'))
+  const user = await choosePostgresUser(tmpdir())
+  const own = async (path: string) => {
+    if (user) await chown(path, user.uid, user.gid)
+  }
+  await own(folder)
+  const [etcdPort, peerPort] = [await freePort(), await freePort()]
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  const etcd = spawn(
+    'etcd',
+    [
+      ...['--data-dir', join(folder, 'etcd'), '--listen-client-urls', etcdUrl, '--advertise-client-urls', etcdUrl],
+      ...['--listen-peer-urls', `http://127.0.0.1:${peerPort}`, '--initial-advertise-peer-urls', `http://127.0.0.1:${peerPort}`],
+      ...['--initial-cluster', `default=http://127.0.0.1:${peerPort}`],
+    ],
+    { stdio: 'ignore' },
+  )
+  await until('etcd', async () => (await fetch(`${etcdUrl}/health`)).ok || undefined)
+
+  const run = (file: string): ChildProcess => {
+    const command = asUser(user, 'patroni', [file])
+    return spawn(command.file, command.args, { ...command.ids, cwd: '/', stdio: 'ignore', detached: true })
+  }
+  const startMember = async (name: string): Promise<Member> => {
+    const [port, restPort, data] = [await freePort(), await freePort(), join(folder, name)]
+    await mkdir(data, { mode: 0o700 })
+    await own(data)
+    const file = join(folder, `${name}.yml`)
+    const configuration = configure([
+      ['name: db1', `name: ${name}`],
+      ['10.0.0.21:8008', `127.0.0.1:${restPort}`],
+      ['10.0.0.21:5432', `127.0.0.1:${port}`],
+      ['[10.0.0.11:2379, 10.0.0.12:2379, 10.0.0.13:2379]', `['127.0.0.1:${etcdPort}']`],
+      ['/var/lib/postgresql/payments', data],
+      ['/var/lib/postgresql/.pgpass_patroni', join(folder, `${name}.pgpass`)],
+      ['/usr/lib/postgresql/18/bin', binaries],
+      ["'test ! -f /backup/wal/%f && cp %p /backup/wal/%f'", "'true'"],
+      ['- local all postgres peer', `- local all all trust`],
+      ['hostssl replication replicator 10.0.0.0/24', 'host replication replicator 127.0.0.1/32'],
+      ['hostssl all all 10.0.0.0/24', 'host all all 127.0.0.1/32'],
+      [
+        / {2}parameters:\n {4}ssl: 'on'\n( {4}ssl_.*\n)+/,
+        `  parameters:\n    unix_socket_directories: ${folder}\n    fsync: 'off'\n`,
+      ],
+      ['mode: required', 'mode: off'],
+    ])
+    await writeFile(file, configuration)
+    await own(file)
+    return { name, port, restPort, patroni: run(file), data, file }
+  }
+  const members: Member[] = []
+  for (const name of ['db1', 'db2', 'db3']) {
+    members.push(await startMember(name))
+    await until(`${name} runs`, async () => (await fetch(`http://127.0.0.1:${members.at(-1)?.restPort}/health`)).ok || undefined)
+  }
+  const leads = async ({ restPort }: Member): Promise<boolean> =>
+    (await fetch(`http://127.0.0.1:${restPort}/leader`, { signal: AbortSignal.timeout(500) }).catch(() => ({ ok: false }))).ok
+  /** Which member takes writes now, by its own word. */
+  const leader = async (except?: Member): Promise<Member | undefined> => {
+    for (const member of members) if (member !== except && (await leads(member))) return member
+    return undefined
+  }
+  const synchronous = async (): Promise<true | undefined> => {
+    for (const { restPort } of members)
+      if (
+        (await fetch(`http://127.0.0.1:${restPort}/sync`, { signal: AbortSignal.timeout(500) }).catch(() => ({ ok: false }))).ok
+      )
+        return true
+    return undefined
+  }
+  const first = await until('a leader', () => leader())
+  await until('a synchronous standby', synchronous)
+  const admin = new pg.Client({
+    host: '127.0.0.1',
+    port: first.port,
+    user: 'postgres',
+    password: 'replace-this',
+    database: 'postgres',
+  })
+  await admin.connect()
+  await admin.query(`create role payments login password 'payments'`)
+  await admin.query('create database payments owner payments')
+  await admin.end()
+
+  const processes = (): { pid: number; parent: number }[] =>
+    execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number))
+      .map(([pid = 0, parent = 0]) => ({ pid, parent }))
+  /** Patroni, its server, and the server's process of each connection: as if it were the machine. */
+  const signal = ({ patroni, data }: Member, name: NodeJS.Signals): void => {
+    const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+    const backends = processes().flatMap(({ pid, parent }) => (parent === postmaster ? [pid] : []))
+    for (const pid of [patroni.pid ?? 0, postmaster, ...backends]) process.kill(pid, name)
+  }
+  return {
+    url: `postgresql://payments:payments@${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}/payments?target_session_attrs=read-write`,
+    leader: () => until('a leader', () => leader()),
+    /** Another than this one, once it can commit: strictly synchronous, it needs a standby that follows it. */
+    successor: (of: Member) =>
+      until('a successor', async () => {
+        const found = await leader(of)
+        const state = found && (await fetch(`http://127.0.0.1:${found.restPort}/`).then((answer) => answer.json()))
+        return isSynchronous(state) ? found : undefined
+      }),
+    synchronous: () => until('a synchronous standby', synchronous),
+    switchOver: async (from: Member): Promise<void> => {
+      const answer = await fetch(`http://127.0.0.1:${from.restPort}/switchover`, {
+        method: 'POST',
+        body: JSON.stringify({ leader: from.name }),
+      })
+      if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`)
+    },
+    signal,
+    /** After it was killed. */
+    restart: (member: Member): void => {
+      member.patroni = run(member.file)
+    },
+    close: async (): Promise<void> => {
+      for (const { patroni } of members) {
+        if (patroni.exitCode !== null || patroni.signalCode !== null || !patroni.pid) continue
+        process.kill(-patroni.pid, 'SIGCONT')
+        const ended = once(patroni, 'exit')
+        // Patroni stops its server in order.
+        patroni.kill('SIGTERM')
+        await Promise.race([ended, wait(20_000)])
+      }
+      etcd.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

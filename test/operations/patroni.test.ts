@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { isFull } from '../faults/world.ts'
+import { type Answer, createClient } from '../harness/client.ts'
+import { findPatroni, startCluster } from './cluster.ts'
+import { freePlaces, newPayer, startPair } from './pair.ts'
+
+const binaries = findPatroni()
+if (isFull && !binaries)
+  process.stderr.write('Patroni, etcd or PostgreSQL of Debian is not installed here: deploy/patroni is not run\n')
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+type Paid = { id: string; key: string }
+
+describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configures them', () => {
+  test('a switchover, a killed primary and a frozen one lose no acknowledged payment, pay none twice, and need no person', {
+    timeout: 600_000,
+  }, async () => {
+    if (!binaries) throw new Error('skipped')
+    const cluster = await startCluster(binaries)
+    ends.push(cluster.close)
+    const pair = await startPair(await freePlaces(), {}, { url: cluster.url, drop: async () => undefined })
+    ends.push(pair.close)
+    const { person, beneficiary } = await newPayer(pair.urls[0] ?? '')
+    const apis = pair.urls.map((url) => createClient(url).as({ cookie: person.cookie }))
+
+    const acknowledged: Paid[] = []
+    const successes: number[] = []
+    const refusals = new Map<number, number>()
+    let ended = false
+    let begun = 0
+    /** Repeats a request under its key until it has an answer, as the client does. */
+    const client = async (api = apis[0]): Promise<void> => {
+      while (!ended && api) {
+        begun += 1
+        const key = `payment ${begun}`
+        for (;;) {
+          const answer = await api
+            .post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' }, { key })
+            .catch(() => ({ status: 0, body: undefined }))
+          if (answer.status === 201) {
+            acknowledged.push({ id: answer.body.id, key })
+            successes.push(performance.now())
+            break
+          }
+          refusals.set(answer.status, (refusals.get(answer.status) ?? 0) + 1)
+          if (answer.status >= 400 && answer.status < 500) return
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
+      }
+    }
+    const clients = Array.from({ length: 6 }, (_, index) => client(apis[index % apis.length]))
+    const waits: Record<string, { primary: number; firstSuccess: number }> = {}
+    const act = async (name: string, break_: (leader: Awaited<ReturnType<typeof cluster.leader>>) => Promise<void> | void) => {
+      await cluster.synchronous()
+      const before = await cluster.leader()
+      const from = performance.now()
+      await break_(before)
+      await cluster.successor(before)
+      const there = performance.now()
+      await expect.poll(() => successes.some((at) => at > there), { timeout: 60_000, interval: 20 }).toBe(true)
+      const first = successes.find((at) => at > there) ?? Number.NaN
+      waits[name] = { primary: Math.round(there - from), firstSuccess: Math.round(first - there) }
+      return before
+    }
+    await act('switchover', cluster.switchOver)
+    const killed = await act('killed', (leader) => cluster.signal(leader, 'SIGKILL'))
+    cluster.restart(killed)
+    const frozen = await act('frozen', (leader) => cluster.signal(leader, 'SIGSTOP'))
+    cluster.signal(frozen, 'SIGCONT')
+    ended = true
+    await Promise.all(clients)
+
+    process.stdout.write(`${JSON.stringify({ waits, acknowledged: acknowledged.length, refusals: [...refusals] })}\n`)
+    const listed = new Set<string>()
+    for (let cursor: string | null = null; ; ) {
+      const page: Answer | undefined = await apis[0]?.get(`/v1/payments?limit=100${cursor ? `&cursor=${cursor}` : ''}`)
+      for (const { id } of page?.body.data ?? []) listed.add(id)
+      cursor = page?.body.next_cursor
+      if (!cursor) break
+    }
+    expect(acknowledged.filter(({ id }) => !listed.has(id))).toEqual([])
+    // One payment for each key.
+    expect(new Set(acknowledged.map(({ id }) => id)).size).toBe(new Set(acknowledged.map(({ key }) => key)).size)
+    expect(Object.values(waits).every(({ firstSuccess }) => firstSuccess <= 2_000)).toBe(true)
+    // Only what a client may repeat: no answer, or "not now".
+    expect([...refusals.keys()].filter((status) => status !== 0 && status !== 503)).toEqual([])
+    const statuses = async () => {
+      const page = await apis[0]?.get('/v1/payments?status=unknown')
+      return page?.body.data.length
+    }
+    await expect.poll(statuses, { timeout: 60_000 }).toBe(0)
+    expect((await apis[0]?.get('/readyz'))?.body.status).toBe('ok')
+  })
+})
