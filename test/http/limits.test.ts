@@ -134,8 +134,10 @@ test('while the shared counter cannot be reached each process counts for itself:
 /** Speaks as much of Redis's protocol as a counter needs: a greeting, INFO, and a script that answers a count and the time that is left. */
 const startCounter = async () => {
   let count = 0
+  let received = ''
   const server = createServer((socket) =>
     socket.on('data', (bytes) => {
+      received += bytes.toString()
       for (const command of bytes.toString().matchAll(/\r\n(hello|info|evalsha|eval|client)\r\n/gi)) {
         const name = command[1]?.toLowerCase()
         if (name === 'info') socket.write('$19\r\nredis_version:7.0.0\r\n')
@@ -149,7 +151,12 @@ const startCounter = async () => {
     }),
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, counted: () => count, close: () => server.close() }
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counted: () => count,
+    received: () => received,
+    close: () => server.close(),
+  }
 }
 
 test('a shared counter without an answer delays a request for a tenth of a second, and later requests not at all', async () => {
@@ -162,6 +169,8 @@ test('a shared counter without an answer delays a request for a tenth of a secon
     return { status, ms: performance.now() - from }
   }
   await expect.poll(async () => (await ask()) && counter.counted(), { timeout: 5_000 }).toBe(1)
+  expect(counter.received()).toContain('rate:credentials:')
+  expect(counter.received()).not.toContain('undefined')
   proxy.silence()
   const answers = [await ask(), await ask(), await ask(), await ask()]
   expect(answers.at(-1)?.status).toBe(429)
