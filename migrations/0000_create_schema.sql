@@ -1087,6 +1087,7 @@ CREATE INDEX "payments_paybill_account" ON "payments" USING btree ("payee_id",up
 CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
 CREATE INDEX "payments_unknown" ON "payments" USING btree ("payee_id") WHERE "payments"."status" = 'unknown';--> statement-breakpoint
 CREATE INDEX "payments_unapproved" ON "payments" USING btree ("payee_id","counted_day") WHERE "payments"."approval_id" is null and "payments"."mandate_id" is null;--> statement-breakpoint
+CREATE INDEX "payments_approved" ON "payments" USING btree ("payee_id","counted_day") WHERE "payments"."approval_id" is not null or "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_idempotency_key" ON "payments" USING btree ("workspace_id","idempotency_key","account_id") WHERE "payments"."idempotency_key" is not null;--> statement-breakpoint

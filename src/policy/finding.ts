@@ -9,8 +9,8 @@ export type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date
 /** Usage and amount together may reach the limit, but not exceed it. */
 export type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
 /**
- * Requires approvals from the threshold on; without a threshold always. `usedMinor`: what was paid to the payee today without an approval. It
- * counts, so that nothing is gained by splitting a sum.
+ * Requires approvals from the threshold on; without a threshold always. `usedMinor`: what was paid to the payee today with fewer
+ * approvals. It counts, so that nothing is gained by splitting a sum.
  */
 export type ApprovalRule = RuleOrigin & {
   kind: 'ask'

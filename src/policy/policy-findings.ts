@@ -31,7 +31,7 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
       const [rule, approvals] = ['approval_threshold' as const, Math.max(1, requiredApprovalCount)]
       return thresholdMinor === null
         ? []
-        : [{ kind: 'ask', source, rule, thresholdMinor, approvals, usedMinor: unapprovedUnderPolicy(input, policy) }]
+        : [{ kind: 'ask', source, rule, thresholdMinor, approvals, usedMinor: unapprovedUnderPolicy(input, policy, approvals) }]
     },
   },
   requiredApprovalCount: {

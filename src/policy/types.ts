@@ -80,8 +80,17 @@ export type PolicyRules = PolicyFields & {
 export type EarlierPayment = { paymentId: string; createdAt: Date; isUnknown: boolean }
 /** What a payee got before. */
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
-/** What was paid today to the same payee (at a paybill, to all of its accounts) without anyone's approval, by type, rail and grant. */
-export type Unapproved = { paymentType: string; rail: string; grantLineage: readonly string[]; amountMinor: Minor }
+/**
+ * What was paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant, and how many approvals it has; a mandate
+ * gives one. A rule counts what has fewer than it asks for.
+ */
+export type Unapproved = {
+  paymentType: string
+  rail: string
+  grantLineage: readonly string[]
+  approvals: number
+  amountMinor: Minor
+}
 
 export type Warning =
   | { code: 'possible_duplicate'; paymentId: string; createdAt: Date }

@@ -77,6 +77,35 @@ describe('payments to one payee that together reach an approval threshold', () =
     expect(await statusOf(pay({}, child.api))).toBe('pending_approval')
   })
 
+  test('need as many people as the sum needs, although fewer approved its parts', async () => {
+    await threshold()
+    await threshold({ name: 'Very large', approval_threshold_minor: '40000', required_approval_count: 2 })
+    const other = await signIn(service.api)
+    const { token } = (await person.api.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
+    await other.api.post('/v1/workspaces/invitations/accept', { token })
+    const { workspace } = (await person.api.get('/v1/workspaces/current')).body
+    await other.api.put('/v1/workspaces/current', { workspace_id: workspace.id })
+    const approve = async ({ body }: { body: Json }, api: Client) =>
+      (await api.post(`/v1/approvals/${body.approval_id}/decide`, { decision: 'approve' })).body
+    const first = await pay({ amount_minor: '20000' })
+    expect(first.body.decision.required_approvals).toBe(1)
+    expect((await approve(first, other.api)).status).toBe('approved')
+    await service.settle()
+    const second = await pay({ amount_minor: '20000' })
+    expect(second.body.decision.required_approvals).toBe(2)
+    expect(second.body.decision.trace.filter(({ rule }: Json) => rule === 'approval_threshold')).toMatchObject([
+      { used_minor: '0', limit_minor: '20000' },
+      { used_minor: '20000', limit_minor: '40000' },
+    ])
+    expect((await approve(second, other.api)).status).toBe('pending')
+    expect((await approve(second, person.api)).status).toBe('approved')
+    await service.settle()
+    // It does not count against itself when it is checked again, and two people have approved it.
+    expect((await person.api.get(`/v1/payments/${second.body.id}`)).body.status).toBe('succeeded')
+    expect((await pay({ amount_minor: '19000' })).body.status).toBe('processing')
+    expect((await pay({ amount_minor: '1000' })).body.decision.required_approvals).toBe(2)
+  })
+
   test('are all sent when nothing stops them, also those that were decided first', async () => {
     await threshold()
     const made = [await pay(), await pay()]

@@ -121,6 +121,7 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
           paymentType: fc.constantFrom('supplies', 'travel'),
           rail: fc.constantFrom('MPESA_B2B', 'PESALINK'),
           grantLineage: fc.constantFrom([], ['g0'], ['g0', 'g1']),
+          approvals: fc.constantFrom(0, 1, 2),
           amountMinor: amount,
         }),
         { maxLength: 3 },

@@ -115,6 +115,7 @@ export const payments = pgTable(
     index('payments_unknown').on(t.payeeId).where(sql`${t.status} = 'unknown'`),
     // The day's payments to a payee that nobody approved: approval thresholds count them.
     index('payments_unapproved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is null and ${t.mandateId} is null`),
+    index('payments_approved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is not null or ${t.mandateId} is not null`),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(oneOf(t.status, underWayPaymentStatuses)),
     uniqueIndex('payments_idempotency_key')

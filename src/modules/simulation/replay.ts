@@ -107,7 +107,7 @@ type UnapprovedByPayee = Map<string, Unapproved[]>
 const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Row): void => {
   const key = `${day} ${row.family_id}`
   const { payment_type: paymentType, rail, amount_minor: amountMinor, lineage: grantLineage } = row
-  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage, amountMinor }])
+  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage, approvals: 0, amountMinor }])
 }
 
 /** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed, with the name that the rail reports today. */

@@ -86,7 +86,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { approval, payment } = record
       const waits = approval.status === 'pending' && approval.batchId === null
       const { lineage } = record
-      const now = waits ? await decideAt(deps.db, { payment, lineage, zone: workspace.zone }, deps.clock.now()) : null
+      const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
+      const now = waits ? await decideAt(deps.db, reread, deps.clock.now()) : null
       return reply.send({
         ...presentApproval(record, contextOf(record)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),

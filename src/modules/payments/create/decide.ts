@@ -199,14 +199,14 @@ export const decidePayment = (
   }
   if (executeAt) return accepted
   use(state, accepted)
-  if (payment.approvalId === null && payment.mandateId === null)
-    state.unapproved.push({
-      familyId: context.beneficiary.familyId,
-      day: payment.countedDay,
-      paymentType,
-      rail: payment.rail,
-      grantLineage: lineage,
-      amountMinor,
-    })
+  state.unapproved.push({
+    familyId: context.beneficiary.familyId,
+    day: payment.countedDay,
+    paymentType,
+    rail: payment.rail,
+    grantLineage: lineage,
+    approvals: Math.max(decision.requiredApprovals, payment.mandateId === null ? 0 : 1),
+    amountMinor,
+  })
   return accepted
 }

@@ -6,7 +6,15 @@ import type { Unapproved } from '../../../policy/types.ts'
 /** `familyId`: the payee, or of an account at a paybill the paybill. */
 export type UnapprovedState = Unapproved & { familyId: Uuid; day: string }
 
-/** A part of the statement `payments.state`: read only where a policy or a grant has a threshold, which also bounds how many rows there are. */
+const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
+
+const ofPayee = (further: string): string =>
+  `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql} and ${further}`
+
+/**
+ * A part of the statement `payments.state`: read only where a policy or a grant has a threshold, which also bounds how many rows nobody approved;
+ * those that somebody approved only where a policy asks for several people.
+ */
 export const unapprovedColumn = recordsColumn(
   [
     'u.family_id',
@@ -14,25 +22,29 @@ export const unapprovedColumn = recordsColumn(
     quoted('u.payment_type'),
     'u.rail',
     'array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id)',
+    'u.approvals',
     'u.minor',
   ],
-  `(select family.id as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, sum(p.amount_minor) as minor
+  `(select family.id as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, ${approvals} as approvals, sum(p.amount_minor) as minor
         from (select distinct family_id from asked) as family(id)
         cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as y(id)
         cross join lateral (
-          select * from payments where payee_id = y.id and counted_day = any($4::date[]) and approval_id is null and mandate_id is null
-            and status in ${countedPaymentsSql} offset 0) as p
+          (${ofPayee('p.approval_id is null and p.mandate_id is null')} offset 0)
+          union all
+          (${ofPayee('(p.approval_id is not null or p.mandate_id is not null)')}
+             and exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1) offset 0)) as p
         where exists (select from applicable where approval_threshold_minor is not null)
           or exists (select from grants g where g.id = any($2::uuid[]) and g.approval_threshold_minor is not null)
-        group by 1, 2, 3, 4, 5) as u`,
+        group by 1, 2, 3, 4, 5, 6) as u`,
 )
 
 export const readUnapproved = (text: string | null): UnapprovedState[] =>
-  splitRecords(text).map(([familyId = '', day = '', type = '', rail = '', lineage = '', minor = '']) => ({
+  splitRecords(text).map(([familyId = '', day = '', type = '', rail = '', lineage = '', approvals = '', minor = '']) => ({
     familyId,
     day,
     paymentType: JSON.parse(type),
     rail,
     grantLineage: listOf(lineage),
+    approvals: Number(approvals),
     amountMinor: BigInt(minor),
   }))

@@ -85,25 +85,31 @@ const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, eva
   }
 }
 
-/** Nobody approved the payment itself: the sum of its day includes it. */
+/** The grants behind a payment, root first, and how many approvals were asked for. */
+type Asked = { lineage: readonly Uuid[]; required: number }
+
+/** The sum of its day includes the payment itself, with the approvals that were asked for. */
 const withoutOwnUnapproved = (
-  { amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
+  { status, amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
   { unapproved }: PaymentContext,
-  grantLineage: readonly Uuid[],
+  { lineage: grantLineage, required }: Asked,
   { day }: Periods,
-) =>
-  approvalId === null && mandateId === null && countedDay === day
-    ? [...unapproved, { paymentType, rail, grantLineage, amountMinor: -amountMinor }]
+) => {
+  const approvals = approvalId === null && mandateId !== null ? 1 : required
+  return status !== 'scheduled' && countedDay === day
+    ? [...unapproved, { paymentType, rail, grantLineage, approvals, amountMinor: -amountMinor }]
     : unapproved
+}
 
 /** What a payment is decided from again: as of `at`, without its own charges. */
 const evaluationAgain = (
   { payment, day, at }: Again & { at: Date },
   state: LockedState,
-  lineage: readonly Uuid[],
+  asked: Asked,
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
+  const { lineage } = asked
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(at, effectiveTimeZone(zone, at)), day, month: monthOf(day) }
@@ -111,7 +117,7 @@ const evaluationAgain = (
   if (!context) throw new Error('a payment has no beneficiary')
   const own: PaymentContext = {
     ...context,
-    unapproved: withoutOwnUnapproved(payment, context, lineage, periods),
+    unapproved: withoutOwnUnapproved(payment, context, asked, periods),
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
   }
@@ -154,7 +160,7 @@ const decideOne = async (
     return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
-  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority.lineage, mandate)
+  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
   const stop = stopped(context, authority)
   if (stop) return stop
   const decision = evaluate(evaluation)
@@ -249,11 +255,14 @@ export const countOnApproval = async (
   return obstacles
 }
 
-/** A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, and its workspace's zone. */
-export type Reread = { payment: PaymentRecord; lineage: readonly Uuid[]; zone: Principal['workspace']['zone'] }
+/**
+ * A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, the approvals that were asked for,
+ * and its workspace's zone.
+ */
+export type Reread = Asked & { payment: PaymentRecord; zone: Principal['workspace']['zone'] }
 
 /** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
-export const decideAt = async (db: Db, { payment, lineage, zone }: Reread, at: Date): Promise<Decision> => {
+export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
   const again = { payment, day: periodsAt(at, effectiveTimeZone(zone, at)).day }
   const { workspaceId, mandateId, amountMinor } = payment
   const [state, mandate] = await Promise.all([
@@ -263,6 +272,6 @@ export const decideAt = async (db: Db, { payment, lineage, zone }: Reread, at: D
     ),
     mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
   ])
-  const { evaluation } = evaluationAgain({ ...again, at }, state, lineage, mandate)
+  const { evaluation } = evaluationAgain({ ...again, at }, state, { lineage, required }, mandate)
   return evaluate(evaluation)
 }
