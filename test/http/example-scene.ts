@@ -417,6 +417,9 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
     source: 'statement of 4 March',
     text: `${statementCsv(service.sandbox.movements(), 'MPESA').trimEnd()}\n${stranger}`,
   })
+  await play('admin.upload_statement', admin.api, {
+    body: { source: 'statement of 4 March.csv', statement: statementCsv(service.sandbox.movements(), 'MPESA') },
+  })
   await play('admin.list_reconciliations', admin.api)
   const { data } = await play('admin.list_differences', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_difference', admin.api, { path: { id: data[0].id }, body: { note: 'a deposit by mistake' } })

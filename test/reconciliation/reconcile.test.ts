@@ -9,6 +9,7 @@ import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconcili
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { statementCsv } from '../../src/sandbox/emulated.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
+import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -103,6 +104,60 @@ test('a payment that the statement lacks is a difference with advice', async () 
   ])
   const { data } = (await administered.admin.api.get('/v1/admin/reconciliations')).body
   expect(data[0]).toMatchObject({ booked_minor: '-450000', stated_minor: '-300000' })
+})
+
+describe('a statement that an administrator uploads', () => {
+  const upload = (statement: string, options = {}) =>
+    administered.admin.api.post('/v1/admin/reconciliations', { source: 'portal.csv', statement }, options)
+  const header = 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.\n'
+
+  test('lists what differs, once, and is evidence of nothing: no money, no payment and no deposit follows from it', async () => {
+    service.sandbox.rules.add({ effect: 'lose_callback', times: 1, delay_ms: 0 })
+    service.sandbox.failNext({ kind: 'reset', takesEffect: true })
+    const beneficiary_id = await newBeneficiary(person.api, { payment_rail: 'MPESA_B2B', destination: '400201' })
+    const { id } = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '170000' })).body
+    const asked = await person.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })
+    await service.settle()
+    await pass(service, 3_600)
+    const before = await balanceOf(person)
+    const forged = `FORGED0001,2026-03-04 20:00:00,Completed,9000.00,,${asked.body.instructions.account_number}\n`
+    const text = `${statementCsv(service.sandbox.movements(), 'MPESA').trimEnd()}\n`
+    const own = await upload(text)
+    expect([own.status, own.body.source, own.body.requested_by]).toEqual([201, 'portal.csv', expect.stringContaining('acc_')])
+    const strange = await upload(header + forged)
+    expect([strange.status, strange.body.lines, strange.body.matched]).toEqual([201, 1, 0])
+    const found = await open('/v1/admin/reconciliation-differences')
+    const about = found.filter(({ payment_id, provider_receipt: receipt }: Json) => payment_id === id || receipt === 'FORGED0001')
+    expect(about.map(({ offered_outcome }: Json) => offered_outcome)).toEqual([null, null])
+    expect(about.map(({ action }: Json) => action).join()).not.toMatch(/Accept the outcome|is taken as evidence|suspense/)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect((await topupOf(person, asked.body.id)).status).toBe('pending')
+    expect(await balanceOf(person)).toEqual(before)
+    expect(await open('/v1/admin/suspense')).toEqual([])
+    expect((await upload(header + forged)).status).toBe(409)
+    // What the command takes as evidence is not kept from it by an upload.
+    await reconcile(text)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    for (const { id: difference } of await open('/v1/admin/reconciliation-differences'))
+      await administered.admin.api.post(`/v1/admin/reconciliation-differences/${difference}/resolve`, { note: 'read' })
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('is replayed by its Idempotency-Key, in the audit log, refused with the reason if it is none, and only for administrators', async () => {
+    const line = (receipt: string) => `${header}${receipt},2026-03-04 20:00:00,Completed,70.00,,\n`
+    const key = { headers: { 'idempotency-key': 'the statement of March' } }
+    const [first, again] = [await upload(line('ONCE000001'), key), await upload(line('ONCE000001'), key)]
+    expect([first.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true'])
+    const { data } = (await administered.admin.api.get('/v1/admin/audit-log?action=admin.reconcile')).body
+    expect(data[0]).toMatchObject({ after: { source: 'portal.csv', report: true } })
+    const none = await upload('name,phone\nJane,0722000000\n')
+    expect([none.status, none.body.details.param]).toEqual([400, 'statement'])
+    const body = { source: 'portal.csv', statement: line('ONCE000002') }
+    expect((await person.api.post('/v1/admin/reconciliations', body)).body.error).toBe('admin_required')
+    expect((await service.api.post('/v1/admin/reconciliations', body)).body.error).toBe('authentication_required')
+    for (const { id } of await open('/v1/admin/reconciliation-differences'))
+      await administered.admin.api.post(`/v1/admin/reconciliation-differences/${id}/resolve`, { note: 'read' })
+  })
 })
 
 const nairobiDay = 86_400

@@ -23,6 +23,8 @@ export type Comparison = {
   result: Match
   /** Kept for the next comparison. */
   totals?: Readonly<Record<string, string>>
+  /** Lists what differs, and changes nothing. */
+  report?: boolean
 }
 
 export const suspenseFor = (
@@ -46,7 +48,12 @@ export const suspenseFor = (
 /** A statement takes 65,535 parameters at most. */
 const rowsAtOnce = 1_000
 
-const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[]): Promise<void> => {
+const insertDifferences = async (
+  tx: Tx,
+  reconciliationId: Uuid,
+  differences: readonly Difference[],
+  report: boolean,
+): Promise<void> => {
   const { at } = tx
   const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action, offer }) => ({
     id: newId(),
@@ -62,7 +69,7 @@ const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: re
     offer: offer ?? null,
     createdAt: at,
     // A line that was accepted as evidence needs no person.
-    ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+    ...(kind === 'under_way' && !report && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
   }))
   for (let from = 0; from < rows.length; from += rowsAtOnce)
     await tx.orm.insert(reconciliationDifferences).values(rows.slice(from, from + rowsAtOnce))
@@ -73,7 +80,7 @@ export const recordComparison = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts'>,
   operator: Operator,
-  { provider, source, content, period, lines, result, totals }: Comparison,
+  { provider, source, content, period, lines, result, totals, report = false }: Comparison,
 ): Promise<ReconciliationRecord> => {
   const { at } = tx
   const [run] = await tx.orm
@@ -95,8 +102,8 @@ export const recordComparison = async (
     .onConflictDoNothing()
     .returning()
   if (!run) throw conflict('This statement is already reconciled.')
-  await insertDifferences(tx, run.id, result.differences)
-  const unknown = result.differences.filter(({ kind }) => kind === 'not_in_our_books')
+  await insertDifferences(tx, run.id, result.differences, report)
+  const unknown = report ? [] : result.differences.filter(({ kind }) => kind === 'not_in_our_books')
   await recordAllSuspense(
     tx,
     deps,
@@ -105,9 +112,9 @@ export const recordComparison = async (
   await audit(tx, operator, at, {
     action: 'admin.reconcile',
     subject: { type: 'reconciliation', id: run.id },
-    after: { provider, source, lines, matched: run.matched, differences: run.differences },
+    after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = result.differences.filter(({ kind }) => kind !== 'under_way').length
+  const open = result.differences.filter(({ kind }) => report || kind !== 'under_way').length
   if (open > 0)
     alertAfterCommit(tx, deps, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run

@@ -1,12 +1,15 @@
 import type { App } from '../../http/app-type.ts'
-import { accepted, ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import type { Deps } from './deps.ts'
 import { presentDifference, presentReconciliation } from './present.ts'
 import { listDifferences, listReconciliations } from './queries.ts'
 import { resolveDifference } from './resolve.ts'
-import { FindDifferences, Reconciliation, ReconciliationDifference, ResolveDifference } from './schema.ts'
+import { FindDifferences, Reconciliation, ReconciliationDifference, ResolveDifference, UploadStatement } from './schema.ts'
+import { reportStatement } from './service.ts'
+
+const bodyLimitBytes = 1024 * 1024
 
 export const registerReconciliation = (app: App, deps: Deps): void => {
   app.get(
@@ -28,6 +31,23 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
         }),
       )
     },
+  )
+  app.post(
+    '/v1/admin/reconciliations',
+    {
+      config: {
+        operation: 'admin.upload_statement',
+        access: 'admin',
+        idempotent: true,
+        refuses: ['invalid_request', 'conflict'],
+      },
+      bodyLimit: bodyLimitBytes,
+      schema: { body: UploadStatement, response: { 201: Reconciliation } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(presentReconciliation(await reportStatement(tx, deps, request.principal, request.body))),
+      ),
   )
   app.get(
     '/v1/admin/reconciliation-differences',

@@ -91,6 +91,19 @@ const explain: Readonly<
   }),
 }
 
+const reportActions: Partial<Record<Difference['kind'], string>> = {
+  not_in_our_books: 'Find out who moved it at the provider. Nothing was booked: an uploaded statement is only compared.',
+  under_way:
+    'Nothing was recorded: an uploaded statement is only compared. Resolve the payment, or reconcile the file by the command.',
+  outcome_unknown: 'Read the lines of this sum or this payee, then resolve the payment with what they show.',
+}
+
+/** A difference that only says what differs: it offers no outcome, and promises nothing that is done about it. */
+export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
+  ...difference,
+  action: reportActions[difference.kind] ?? difference.action,
+})
+
 const sum = (amounts: Iterable<Minor>): Minor => {
   let total = 0n
   for (const amount of amounts) total += amount

@@ -55,6 +55,18 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
+/** What a statement may have: some thousand lines. */
+export const longestStatement = 900_000
+
+export const UploadStatement = z
+  .strictObject({
+    source: VisibleText(120).meta({ description: 'What it is, such as the name of the file.' }),
+    statement: z.string().min(1).max(longestStatement).meta({
+      description: "The provider's statement in CSV, as its portal exports it.",
+    }),
+  })
+  .meta({ id: 'UploadStatement' })
+
 export const ResolveDifference = z.strictObject({
   note: VisibleText(500),
   accept: z.boolean().default(false).meta({

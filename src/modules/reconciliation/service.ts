@@ -1,4 +1,4 @@
-import { inTx } from '../../db/client.ts'
+import { type Db, inTx, type Tx } from '../../db/client.ts'
 import { isPaid } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
@@ -13,9 +13,9 @@ import { takeListedDeposits } from '../topups/deposits/listed.ts'
 import type { StatementLine } from './books.ts'
 import type { Deps } from './deps.ts'
 import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
-import { recordComparison } from './record.ts'
+import { type Comparison, recordComparison } from './record.ts'
 import { acceptAll } from './resolve.ts'
-import { type Difference, match } from './rules.ts'
+import { type Difference, match, withoutEffect } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'>
@@ -68,12 +68,33 @@ export const reconcileStatement = async (
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> => {
+  return reconcileLines(deps, subjects, operator, { ...readWhole(text, 'file'), source, content: text })
+}
+
+/** `path`: where the text stands, for the refusal of one that is no statement. */
+const readWhole = (text: string, path: string): Pick<Statement, 'provider' | 'rails' | 'lines' | 'period'> => {
   const read = readStatement(text)
-  if ('problem' in read) throw invalidFields({ path: 'file', message: read.problem })
+  if ('problem' in read) throw invalidFields({ path, message: read.problem })
   const { provider, lines } = read
-  if (lines.length === 0) throw invalidFields({ path: 'file', message: 'it lists nothing that was completed' })
-  const statement = { provider, rails: railsOf(provider), source, content: text, lines, period: periodOf(lines) }
-  return reconcileLines(deps, subjects, operator, statement)
+  if (lines.length === 0) throw invalidFields({ path, message: 'it lists nothing that was completed' })
+  return { provider, rails: railsOf(provider), lines, period: periodOf(lines) }
+}
+
+/**
+ * Compares a statement that an administrator has uploaded, and lists the differences. Whoever uploads a file may have written it, so it is
+ * evidence of nothing: no deposit is credited, no attempt ends, nothing goes to suspense and no outcome is offered. The same content may
+ * still be reconciled by the command, which does all of that.
+ */
+export const reportStatement = async (
+  tx: Tx,
+  deps: Pick<ReconciliationDeps, 'alerts' | 'config' | 'orderNames'>,
+  operator: Operator,
+  { source, statement: text }: { source: string; statement: string },
+): Promise<ReconciliationRecord> => {
+  const statement = { ...readWhole(text, 'statement'), source, content: `uploaded ${text}` }
+  const compared = await compareLines(tx, deps, statement)
+  const differences = compared.result.differences.map(withoutEffect)
+  return recordComparison(tx, deps, operator, { ...compared, result: { ...compared.result, differences }, report: true })
 }
 
 const reconcileLines = async (
@@ -82,6 +103,21 @@ const reconcileLines = async (
   operator: Operator,
   statement: Statement,
 ): Promise<ReconciliationRecord> => {
+  // A deposit whose notice was lost is no difference: what lists it is the notice.
+  await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
+  const comparison = await compareLines(deps.db, deps, statement)
+  const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
+  for (const difference of comparison.result.differences)
+    if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
+  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
+  return run
+}
+
+const compareLines = async (
+  db: Db,
+  deps: Pick<ReconciliationDeps, 'config' | 'orderNames'>,
+  statement: Statement,
+): Promise<Comparison> => {
   const { lines, rails, listedOutside } = statement
   const { start, end } = statement.period
   const references = lines.flatMap((line) => line.references)
@@ -89,9 +125,7 @@ const reconcileLines = async (
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const names = { receipts: lines.map(({ receipt }) => receipt), references, attemptIds }
   const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
-  // A deposit whose notice was lost is no difference: what lists it is the notice.
-  await takeListedDeposits(deps, statement.provider, lines, statement.source === providerSource ? 'list' : 'statement')
-  const booked = await readBooked(deps.db, rails, around, names)
+  const booked = await readBooked(db, rails, around, names)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
@@ -104,12 +138,7 @@ const reconcileLines = async (
   const whole = statement.source === providerSource ? undefined : statement.period
   const result = match(lines, ofPeriod, deps.config.CURRENCY, whole)
   const { provider, source, content, period } = statement
-  const comparison = { provider, source, content, period, lines: lines.length, result }
-  const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
-  for (const difference of result.differences)
-    if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
-  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
-  return run
+  return { provider, source, content, period, lines: lines.length, result }
 }
 
 /** A day is compared this long after its end: the provider's list may be late. */

@@ -132,6 +132,11 @@ export const platformOperations: OperationTexts = {
     summary: 'List reconciliations',
     text: 'Every comparison of the books with a statement of a provider, with how much matched.',
   },
+  'admin.upload_statement': {
+    summary: 'Compare a statement with the books',
+    text: 'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It is evidence of nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
+    body: 'UploadStatement',
+  },
   'admin.list_differences': {
     summary: 'List differences with statements',
     text: 'The differences between the books and a statement, each with its likely reason and what to do. Nothing is booked automatically.',

@@ -82,4 +82,25 @@ export const reconciliationFlows = (world: World): void => {
     expect(open).toHaveLength(1)
     await close()
   })
+
+  test('a statement is compared by upload, and what differs is listed', async () => {
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    await page.goto('/reconciliation')
+    await page.getByRole('button', { name: 'Compare a statement' }).click()
+    const dialog = page.getByRole('dialog')
+    const choose = (name: string, text: string) =>
+      dialog.getByLabel('Statement').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+    await choose('people.csv', 'name,phone\nJane,0722000000\n')
+    await dialog.getByRole('button', { name: 'Compare' }).click()
+    await dialog.getByRole('alert').first().waitFor()
+    await choose('march.csv', statement.replaceAll('QXX', 'QZZ'))
+    await dialog.getByRole('button', { name: 'Compare' }).click()
+    await dialog.getByText('0 of 3 matched').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('QZZ0000003').waitFor()
+    await page.getByText('M-PESA, march.csv').waitFor()
+    expect(await world.service.deps.db.query("select 1 from suspense_items where provider_receipt like 'QZZ%'")).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
 }

@@ -1,12 +1,15 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { reconciliationsQuery, trialBalanceQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
 import { providerLabels } from '../../lib/rails.ts'
+import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { UploadStatement } from './upload-statement.tsx'
 
 type Line = Schemas['TrialBalance']['lines'][number]
 type Run = Schemas['Reconciliation']
@@ -54,12 +57,15 @@ const result = ({ differences, matched, lines }: Run): string => {
 /** Every comparison with a provider's own list or statement, newest first. */
 export const Comparisons = ({ currency }: { currency: string }) => {
   const query = useInfiniteQuery(reconciliationsQuery)
+  const [uploading, setUploading] = useState(false)
   return (
     <Card
       title="Comparisons"
-      note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when an administrator imports it."
+      note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
+      actions={<Button onClick={() => setUploading(true)}>Compare a statement</Button>}
       flush
     >
+      {uploading && <UploadStatement onClose={() => setUploading(false)} />}
       <Listing query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>
         {(runs) => (
           <ul className="rows">

@@ -1,0 +1,76 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/layout.tsx'
+
+/** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
+export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
+  const client = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const compare = useMutation({
+    mutationFn: async (chosen: File) =>
+      call(
+        api.POST('/v1/admin/reconciliations', { body: { source: chosen.name.slice(0, 120), statement: await chosen.text() } }),
+      ),
+    onSettled: () => {
+      for (const name of ['reconciliations', 'differences']) void client.invalidateQueries({ queryKey: [name] })
+    },
+  })
+  const run = compare.data
+  return (
+    <Dialog
+      title="Compare a statement"
+      onClose={onClose}
+      onSubmit={() => {
+        if (file && !compare.isPending && !run) compare.mutate(file)
+      }}
+      footer={
+        run ? (
+          <Button onClick={onClose}>Close</Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" variant="primary" busy={compare.isPending} disabled={!file}>
+              Compare
+            </Button>
+          </>
+        )
+      }
+    >
+      {run ? (
+        <Notice tone={run.differences === 0 ? 'good' : 'warn'} title={`${run.matched} of ${run.lines} matched`} live>
+          <p className="quiet">
+            {run.differences === 0
+              ? 'The statement and the books agree.'
+              : `${countWords(run.differences, 'difference')} listed on this page.`}
+          </p>
+        </Notice>
+      ) : (
+        <div className="stack">
+          <Field label="Statement" hint="The CSV file from the provider’s portal." error={fieldError(compare.error, 'statement')}>
+            {(wiring) => (
+              <input
+                {...wiring}
+                className="input"
+                type="file"
+                accept=".csv,text/csv"
+                onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+              />
+            )}
+          </Field>
+          <p className="quiet small">
+            It is compared with the books, and nothing is booked. On the server,{' '}
+            <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.
+          </p>
+          <Failure error={compare.error} />
+        </div>
+      )}
+    </Dialog>
+  )
+}
