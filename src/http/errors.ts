@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
-import { opensPage, sendRefusalPage } from './page.ts'
+import { opensPage, sendRefusalPage, unknownAddress } from './page.ts'
 import { metadataPath } from './protected-resource.ts'
 import { createPathJudge } from './wrong-path.ts'
 
@@ -82,8 +82,6 @@ const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))
     request.log.error({ operation, code: refusal.code }, undeclaredRefusal)
 }
-
-const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
 
 const pageTitle = ({ status }: Refusal): string => (status === 404 ? 'There is no such page' : 'This page can’t be shown')
 

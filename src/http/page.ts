@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
-import type { Refusal } from '../lib/errors.ts'
+import { Refusal } from '../lib/errors.ts'
 
 export type PageLink = { href: string; text: string; primary?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
@@ -58,16 +58,20 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 /** For a page that works with a file of the reader: our own scripts, and requests to this service alone. */
 const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
 
+const htmlHeaders = (scripted: boolean) => ({
+  'content-security-policy': scripted ? scriptedPolicy : contentSecurityPolicy,
+  'cache-control': 'no-store',
+  'x-frame-options': 'DENY',
+})
+
+/** An address that leads nowhere, for a person; `headers` go with the text where there is no route that sends it. */
+export const lostPage = (requestId: string): { headers: Record<string, string>; html: string } => ({
+  headers: { ...htmlHeaders(false), 'content-type': 'text/html; charset=utf-8' },
+  html: refusalPage(new Refusal('not_found', { message: unknownAddress }), 'There is no such page', waysOut, requestId),
+})
+
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
-  reply
-    .code(status)
-    .headers({
-      'content-security-policy': scripted ? scriptedPolicy : contentSecurityPolicy,
-      'cache-control': 'no-store',
-      'x-frame-options': 'DENY',
-    })
-    .type('text/html; charset=utf-8')
-    .send(html)
+  reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
 /** Whether a person reads the answer, and not a program. */
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
@@ -82,12 +86,17 @@ export const opensPage = (request: FastifyRequest): boolean =>
   wantsPage(request) &&
   !forPrograms.test(request.url)
 
+export const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
+
 /** From a page that does not lead on. */
 const waysOut: readonly PageLink[] = [
   { href: '/', text: 'Go to the overview', primary: true },
   { href: '/docs/guides', text: 'Guides' },
   { href: '/docs', text: 'API reference' },
 ]
+
+const refusalPage = (refusal: Refusal, title: string, links: readonly PageLink[], requestId: string): string =>
+  renderPage({ title, paragraphs: [refusal.message], links, note: `${refusal.code} · ${requestId}` })
 
 /** A refusal as a page for a person. It shows the code and the request's id for questions to the support. */
 export const sendRefusalPage = (
@@ -96,8 +105,4 @@ export const sendRefusalPage = (
   title: string,
   links: readonly PageLink[] = waysOut,
 ): FastifyReply =>
-  sendHtml(
-    reply.headers(refusal.headers ?? {}),
-    refusal.status,
-    renderPage({ title, paragraphs: [refusal.message], links, note: `${refusal.code} · ${reply.request.id}` }),
-  )
+  sendHtml(reply.headers(refusal.headers ?? {}), refusal.status, refusalPage(refusal, title, links, reply.request.id))

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
+import { lostPage, opensPage } from './page.ts'
 
 // Refusals before there is a route, and so before any hook: the same envelope, written directly.
 
@@ -19,6 +20,11 @@ export const refuseUnroutable =
   (envelope: MakeEnvelope) => (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = new Refusal('not_found', { message: 'There is no such path.' })
     reply.hijack()
+    if (opensPage(request)) {
+      const { headers, html } = lostPage(request.id)
+      reply.raw.writeHead(refusal.status, { ...headersOf(request.id), ...headers }).end(html)
+      return
+    }
     reply.raw
       .writeHead(refusal.status, { ...headersOf(request.id), ...retryHeader(refusal) })
       .end(JSON.stringify(envelope(refusal, request.id)))

@@ -3,7 +3,8 @@ import { subjects } from '../../../src/modules/jobs.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
 import { reconcileStatement } from '../../../src/modules/reconciliation/service.ts'
 import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { createInspector } from '../axe.ts'
+import { desk, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const statement = `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.
@@ -25,6 +26,11 @@ export const reconciliationFlows = (world: World): void => {
     // The difference of the same line is a part of the item, not one of its own.
     expect(await page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
     await page.getByText('No statement differs from the books').waitFor()
+    const inspector = createInspector()
+    expect(await inspector.inBothThemes(page)).toEqual([])
+    await page.setViewportSize(phone)
+    expect(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')).toBe(false)
+    await page.setViewportSize(desk)
     await items.last().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What was found').fill('a payment made in the portal')
@@ -32,6 +38,7 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByText('Resolved', { exact: true }).waitFor()
     await page.getByLabel('Select all').check()
     await page.getByRole('button', { name: 'Resolve 2' }).click()
+    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByLabel('What was found').fill('both made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 2' }).click()
     await page.getByText('2 items resolved').waitFor()
@@ -89,7 +96,7 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Compare a statement' }).click()
     const dialog = page.getByRole('dialog')
     const choose = (name: string, text: string) =>
-      dialog.getByLabel('Statement').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+      dialog.getByLabel('Statement', { exact: true }).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
     await choose('people.csv', 'name,phone\nJane,0722000000\n')
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByRole('alert').first().waitFor()

@@ -41,7 +41,7 @@ export const servicePages = (world: World): void => {
 
   test('an address where nothing is, an unknown code and an unknown guide answer a browser with 404, a page and a way back, and a program with JSON', async () => {
     const { page, close } = await visit(world)
-    for (const path of ['/nowhere/at/all', '/docs/errors/nonsense', '/docs/guides/nonsense', '/sandbox']) {
+    for (const path of ['/nowhere/at/all', '/docs/errors/nonsense', '/docs/guides/nonsense', '/sandbox', '/%E0%A4%A']) {
       const answer = await page.goto(path)
       expect([path, answer?.status()]).toEqual([path, 404])
       await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
