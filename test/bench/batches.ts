@@ -39,6 +39,60 @@ const newPayees = async (api: Client): Promise<string[]> => {
   }
 }
 
+const readsInTurn = 100
+const moreBatches = 1_000
+
+type Growing = { bench: Bench; cost: (work: () => Promise<number>) => Promise<Cost> }
+
+/** What reads cost when an account has a thousand batches more, ÷ what they cost with a few; and deep pages ÷ the first. */
+const whileBatchesGrow = async (
+  api: Client,
+  items: readonly object[],
+  { bench, cost }: Growing,
+): Promise<Record<string, number[]>> => {
+  const list = '/v1/payment-batches?limit=25'
+  const first = (await api.get(list)).body.data[0]?.id
+  const paths = {
+    'a page of 25 batches': list,
+    'one batch': `/v1/payment-batches/${first}`,
+    'its items': `/v1/payments?batch_id=${first}&limit=100`,
+  }
+  const take = async (path: string) => {
+    const { nodeMs, postgresMs } = await cost(async () => {
+      for (let n = 0; n < readsInTurn; n += 1) if ((await api.get(path)).status !== 200) throw new Error(path)
+      return readsInTurn
+    })
+    return nodeMs + postgresMs
+  }
+  const takeAll = async () => {
+    const taken: Record<string, number> = {}
+    for (const [name, path] of Object.entries(paths)) taken[name] = await take(path)
+    return taken
+  }
+  await takeAll()
+  await bench.query('vacuum analyze')
+  const before = await takeAll()
+  for (let n = 0; n < moreBatches; n += 1) {
+    const ten = items.slice((n * 10) % rows, ((n * 10) % rows) + 10)
+    created(await api.post('/v1/payment-batches', { items: ten }, { key: randomUUID() }))
+  }
+  await bench.query('vacuum analyze')
+  const after = await takeAll()
+  let cursor = ''
+  for (let page = 1; page < moreBatches / 25; page += 1)
+    cursor = `&cursor=${(await api.get(`${list}${cursor}`)).body.next_cursor}`
+  const [deep, front] = [await take(`${list}${cursor}`), await take(list)]
+  return {
+    ...Object.fromEntries(
+      Object.keys(paths).map((name) => [
+        `${name}, ${moreBatches} more batches ÷ a few: processor time`,
+        [(after[name] ?? 0) / (before[name] ?? 1)],
+      ]),
+    ),
+    'page 40 of the batches ÷ page 1: processor time': [deep / front],
+  }
+}
+
 /** What a payment costs in a batch of a thousand, and alone at 128 connections; of the same account and payees, and of many accounts. */
 export const measureBatches = async (bench: Bench, { rounds, seconds, write }: BatchOptions): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder)
@@ -121,6 +175,8 @@ export const measureBatches = async (bench: Bench, { rounds, seconds, write }: B
       note(`${name}: Node, ms a payment`, (each) => each[name].nodeMs)
       note(`${name}: Postgres, ms a payment`, (each) => each[name].postgresMs)
     }
+    for (const [name, values] of Object.entries(await whileBatchesGrow(api, items, { bench, cost })))
+      result.push({ name, goal: 'about 1', ...spread(values) })
     for (const each of result) say(row(each.name, each, each.goal))
     await save('batches', result, write, { seconds, connections, rows })
   } finally {

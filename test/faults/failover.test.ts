@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
+import { warnWithoutStandby } from '../../src/db/replication.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -121,6 +123,10 @@ test('a commit whose wait for its standby is cancelled is not acknowledged: 503,
 
 test('a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed', async () => {
   const { pay, statuses } = await open(true)
+  const warnings: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(line) })
+  await warnWithoutStandby(service.deps.db, logger)
+  expect(warnings).toEqual([])
   const acknowledged = await pay(30)
   expect(acknowledged.map(({ status }) => status)).toEqual(Array(30).fill(201))
   await servers.failOver()
