@@ -99,7 +99,7 @@ export const readAttention = async (
     readRefused(db, workspace.id, yesterday, grant?.id ?? null),
     permissions.has('beneficiary.read') ? readOtherNames(db, workspace.id) : null,
     permissions.has('policy.read') ? readNearLimits(db, workspace.id, periods) : [],
-    isAdmin && !grant ? readSuspended(db) : null,
+    isAdmin ? readSuspended(db) : null,
   ])
   return {
     currency: deps.config.CURRENCY,
