@@ -37,6 +37,7 @@ const declare = (name: string, build: () => void): void => {
  * its place, and a failure fails the commit.
  */
 export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
+  const untyped: PgTable = table
   const columns = Object.keys(getTableColumns(table))
   const forms = new Map<string, Prepared>()
   const formFor = (given: readonly string[]): Prepared => {
@@ -44,7 +45,7 @@ export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: 
     const known = forms.get(missing)
     if (known) return known
     const places = Object.fromEntries(given.map((column) => [column, sql.placeholder(column)]))
-    const form = prepared(missing === '' ? name : `${name}-${missing}`, orm.insert(table).values(places as never))
+    const form = prepared(missing === '' ? name : `${name}-${missing}`, orm.insert(untyped).values(places))
     forms.set(missing, form)
     return form
   }
@@ -64,12 +65,16 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
 ): ((tx: Tx, id: string, changes: Required<Pick<InferInsertModel<T>, Column>>) => void) => {
   let form: Prepared | undefined
   const formed = (): Prepared => {
-    const places = Object.fromEntries(columns.map((column) => [column, sql.placeholder(column)]))
+    const untyped: PgTable = table
+    // An expression each: what drizzle takes for a column's new value.
+    const places = Object.fromEntries(
+      columns.map((column) => [column, sql`${sql.param(sql.placeholder(column), getTableColumns(table)[column])}`]),
+    )
     form ??= prepared(
       name,
       orm
-        .update(table)
-        .set(places as never)
+        .update(untyped)
+        .set(places)
         .where(sql`${table.id} = ${sql.placeholder('id')}`),
     )
     return form

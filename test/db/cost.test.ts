@@ -96,7 +96,7 @@ const most: Readonly<Record<string, Cost>> = {
   'workspaces.audit_log': [2, 2],
   'members.list': [2, 2],
   'workspace_grants.list': [4, 3],
-  'beneficiaries.create': [8, 5],
+  'beneficiaries.create': [9, 8],
   'beneficiaries.list': [2, 2],
   'beneficiaries.get': [2, 2],
   'beneficiaries.update': [8, 8],
@@ -121,7 +121,7 @@ const most: Readonly<Record<string, Cost>> = {
   'topups.initiate': [10, 10],
   'topups.get': [2, 2],
   'mcp.call, tools/list': [1, 1],
-  'mcp.call, get_payment': [2, 2],
+  'mcp.call, get_payment': [4, 4],
 }
 
 const within = ([statements, trips]: Cost, limit: Cost | undefined): boolean =>

@@ -259,8 +259,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a counter is not given back',
     file: 'src/modules/payments/lifecycle/end.ts',
-    find: 'releaseCharges(tx, released)])',
-    replace: 'releaseCharges(tx, [])])',
+    find: 'releaseCharges(tx, released),',
+    replace: 'releaseCharges(tx, []),',
     suite: 'test/payments/approvals.test.ts',
   },
   {

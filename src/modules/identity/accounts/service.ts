@@ -10,7 +10,7 @@ import { only } from '../../../lib/only.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import type { Deps } from '../deps.ts'
 import { presentAccount } from './present.ts'
-import { getAccount, getAccounts } from './queries.ts'
+import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 import type { Account } from './schema.ts'
 
 const insert = statement(
@@ -70,27 +70,25 @@ export const updateAccount = async (
   })
 }
 
-/**
- * An event for each account whose balance changed. Its data is the account as REST shows it now. `owners`: where they are known before the money
- * has moved, so that both go in one trip.
- */
+/** An event for each of these accounts, whose balances changed. Its data is the account as REST shows it now. */
+export const balanceEvents = (
+  { config }: Pick<Deps, 'config'>,
+  accounts: readonly AccountRecord[],
+  balances: ReadonlyMap<Uuid, Balance>,
+): NewEvent[] => {
+  if (accounts.length !== balances.size) throw new Error('an account that must exist is missing')
+  return accounts.flatMap((account): NewEvent[] => {
+    const balance = balances.get(account.id)
+    const data = balance && presentAccount(account, balance, config.CURRENCY)
+    return data ? [{ type: 'balance.updated', accountId: account.id, workspaceId: null, data }] : []
+  })
+}
+
 export const balancesUpdated = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
-  moved: ReadonlyMap<Uuid, Balance> | Promise<ReadonlyMap<Uuid, Balance>>,
-  owners?: readonly Uuid[],
-): Promise<NewEvent[]> => {
-  const [balances, known] = await Promise.all([moved, owners && getAccounts(tx, owners)])
-  if (balances.size === 0) return []
-  const events: NewEvent[] = []
-  for (const account of known ?? (await getAccounts(tx, [...balances.keys()]))) {
-    const balance = balances.get(account.id)
-    const data = balance && presentAccount(account, balance, deps.config.CURRENCY)
-    if (data) events.push({ type: 'balance.updated', accountId: account.id, workspaceId: null, data })
-  }
-  if (events.length !== balances.size) throw new Error('an account that must exist is missing')
-  return events
-}
+  balances: ReadonlyMap<Uuid, Balance>,
+): Promise<NewEvent[]> => (balances.size === 0 ? [] : balanceEvents(deps, await getAccounts(tx, [...balances.keys()]), balances))
 
 export const balanceUpdated = (tx: Tx, deps: Pick<Deps, 'config'>, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
   balancesUpdated(tx, deps, new Map([[accountId, balance]]))

@@ -10,10 +10,8 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../http/wire.ts'
 import { CommitThenThrow, conflict, found, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
-import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
 import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
@@ -21,6 +19,7 @@ import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
 import { endApproval, endWhole, refreshed } from './end.ts'
+import { confirmPayees, proposedPayees } from './proposed.ts'
 import { type ApprovalRecord, counts, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { type ProvenSigner, proofColumns } from './signer.ts'
@@ -89,34 +88,6 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
   const subject = { type: 'approval', id: approval.id }
   await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: payment.workspaceId, subject })
   throw new CommitThenThrow(refusal)
-}
-
-const readProposed = statement(
-  'approvals.proposed_payees',
-  'select id from beneficiaries where id = any($1::uuid[]) and confirmed_at is null order by id',
-)
-
-/** The payees that nobody has confirmed yet. */
-const proposedPayees = (tx: Tx, { payments }: LockedApproval): Promise<{ id: Uuid }[]> =>
-  tx.query<{ id: Uuid }>(readProposed, [plainList([...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])])
-
-/** By the names that the approver saw. */
-const confirmPayees = async (
-  tx: Tx,
-  deps: DecideDeps,
-  actor: Actor,
-  { approval, payments }: LockedApproval,
-  proposed: readonly { id: Uuid }[],
-): Promise<void> => {
-  if (proposed.length === 0) return
-  const { workspaceId, beneficiaryName } = approval
-  const names = new Map(
-    payments.map(({ beneficiaryId, batchLeaf }) => [
-      beneficiaryId,
-      batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
-    ]),
-  )
-  for (const { id } of proposed) await confirmByApproval(tx, deps, actor, { workspaceId, id, name: names.get(id) ?? '' })
 }
 
 /** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */

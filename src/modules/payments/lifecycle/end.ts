@@ -4,7 +4,8 @@ import type { Actor } from '../../../events/audit.ts'
 import { endHolds } from '../../../ledger/ledger.ts'
 import type { Failure } from '../../../lib/failure-codes.ts'
 import { only } from '../../../lib/only.ts'
-import { balancesUpdated } from '../../identity/accounts/service.ts'
+import { getAccounts } from '../../identity/accounts/queries.ts'
+import { balanceEvents } from '../../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
 import type { Deps } from '../deps.ts'
 import { releaseCharges } from '../evaluation/counters.ts'
@@ -56,7 +57,12 @@ export const endPayments = async (
     .filter(({ to, payment }) => to !== 'succeeded' && payment.holdTransferId !== null)
     .map(({ payment }) => payment.id)
   const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
-  const [updated] = await Promise.all([balancesUpdated(tx, deps, endHolds(tx, holds, at), owners), releaseCharges(tx, released)])
+  const [balances, accounts] = await Promise.all([
+    endHolds(tx, holds, at),
+    owners.length === 0 ? [] : getAccounts(tx, owners),
+    releaseCharges(tx, released),
+  ])
+  const updated = balanceEvents(deps, accounts, balances)
   const changing = ends.map((end) => changeOf(end, at))
   const after = await writeChanges(tx, deps, changing, updated)
   const paid = after.filter(({ status }) => status === 'succeeded')
