@@ -216,7 +216,7 @@ const buildHttp = async (
     onRefused: limits.countRefused,
   })
   registerRateLimits(http, limits)
-  registerAuthorization(http)
+  registerAuthorization(http, deps.clock)
   registerServiceRoutes(http, createReadiness(deps.db), () => ({
     ...railsDown(deps.rails.gates),
     ...railsHeld(deps.witness.state()),

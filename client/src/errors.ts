@@ -73,6 +73,7 @@ export class CapabilityDisabledError extends PaymentsError<{ capability?: string
 export class PolicyDeniedError extends PaymentsError<{ decision: Decision }> {}
 export class SeparationOfDutiesError extends PaymentsError {}
 export class CsrfRejectedError extends PaymentsError {}
+export class StepUpRequiredError extends PaymentsError<{ max_age_seconds: number; proven_at?: string }> {}
 export class NotFoundError extends PaymentsError {}
 export class MethodNotAllowedError extends PaymentsError {}
 export class ConflictError extends PaymentsError<{ reason?: string }> {}
@@ -109,6 +110,7 @@ export const errorClasses = {
   policy_denied: PolicyDeniedError,
   separation_of_duties: SeparationOfDutiesError,
   csrf_rejected: CsrfRejectedError,
+  step_up_required: StepUpRequiredError,
   not_found: NotFoundError,
   method_not_allowed: MethodNotAllowedError,
   conflict: ConflictError,

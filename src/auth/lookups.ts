@@ -11,12 +11,22 @@ import { type GrantRow, grantFields, type IdentityRow, identityFields, identityJ
 type Row = IdentityRow & { id: Uuid }
 export type ApiKeyRow = Row &
   GrantRow & { salt: Buffer; hash: Buffer; revokedAt: Date | null; expiresAt: Date | null; lastUsedAt: Date | null }
-export type SessionRow = Row & { expiresAt: Date; revokedAt: Date | null; lastUsedAt: Date; isAdmin: boolean }
+export type SessionRow = Row & {
+  expiresAt: Date
+  revokedAt: Date | null
+  lastUsedAt: Date
+  createdAt: Date
+  provenAt: Date
+  isAdmin: boolean
+}
 export type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
 export type DashboardTokenRow = Row & {
   expiresAt: Date
   isAdmin: boolean
   parentEndsAt: Date | null
+  /** Of the session that issued it. */
+  sessionCreatedAt: Date | null
+  provenAt: Date | null
   sessionRevokedAt: Date | null
   byOauth: boolean
   grant: GrantRow | null
@@ -55,7 +65,7 @@ const byApiKey = recordsStatement(
 const bySession = recordsStatement(
   'auth.sessions',
   { hash: 'text', workspace_id: 'uuid' },
-  ['s.id', 's.expires_at', 's.revoked_at', 's.last_used_at', isAdmin, ...identityFields],
+  ['s.id', 's.expires_at', 's.revoked_at', 's.last_used_at', 's.created_at', 's.proven_at', isAdmin, ...identityFields],
   `join sessions s on s.token_hash = decode(key.hash, 'hex') join accounts a on a.id = s.account_id
    join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}`,
 )
@@ -76,6 +86,8 @@ const byDashboardToken = recordsStatement(
     'd.expires_at',
     isAdmin,
     `least(${sessionEnds('s', '$4')}, k.expires_at, k.revoked_at)`,
+    's.created_at',
+    's.proven_at',
     's.revoked_at',
     'd.oauth_token_id is not null',
     ...identityFields,
@@ -116,6 +128,8 @@ const readSession = recordReader(
     expiresAt: readInstant(next),
     revokedAt: instantOf(next()),
     lastUsedAt: readInstant(next),
+    createdAt: readInstant(next),
+    provenAt: readInstant(next),
     isAdmin: isTrue(next()),
     ...readIdentity(next),
   }),
@@ -136,6 +150,8 @@ const readDashboardToken = recordReader(
     expiresAt: readInstant(next),
     isAdmin: isTrue(next()),
     parentEndsAt: instantOf(next()),
+    sessionCreatedAt: instantOf(next()),
+    provenAt: instantOf(next()),
     sessionRevokedAt: instantOf(next()),
     byOauth: isTrue(next()),
     ...readIdentity(next),

@@ -33,6 +33,8 @@ export type Principal = {
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
+  /** When the person behind a session last proved who they are; null for a delegated credential. */
+  readonly provenAt: Date | null
   /** When the credential expires. */
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, sessionLife } from '../db/credential-life.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { LastUsed } from './last-used.ts'
@@ -27,13 +27,22 @@ export type BearerResolver = { prefix: string; resolve: Resolve }
 
 const principals = new WeakMap<IdentityRow, Authenticated>()
 
+/** Whom a session stands for, if there is one. */
+type Person = { admin: boolean; provenAt: Date | null }
+const nobody: Person = { admin: false, provenAt: null }
+
+/** An administrator signs in again every day: a session that is left open somewhere does not keep that right. */
+const administratorsSessionHours = 12
+const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
+  isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
+
 /** The same row gives the same principal: rows are values, so an unchanged row need not be converted again. */
 const principalOf = (
   row: IdentityRow,
   credential: Principal['credential'],
   expiresAt: Date | null,
   grant: GrantRow | null,
-  admin: boolean,
+  { admin, provenAt }: Person = nobody,
 ): Authenticated => {
   const known = principals.get(row)
   if (known) return known
@@ -61,6 +70,7 @@ const principalOf = (
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
     isAdmin: admin && !grant,
     credential,
+    provenAt: grant ? null : provenAt,
     expiresAt,
   }
   principals.set(row, principal)
@@ -123,7 +133,7 @@ const resolveApiKey =
     if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
     refuseDisabled(row, row, true)
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
-    const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row, false)
+    const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
     lastUsed.note('api_keys', row.id, now, row.lastUsedAt)
     lastUsed.note('grants', row.grantId, now, row.lastUsedAt)
@@ -137,12 +147,13 @@ const resolveSession =
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
-    const life = sessionLife({ ...row, lastUsedAt }, now, deps.sessionIdleDays)
+    const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
+    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
-    return principalOf(row, { kind: 'session', id: row.id }, row.expiresAt, null, row.isAdmin)
+    return principalOf(row, { kind: 'session', id: row.id }, expiresAt, null, { admin: row.isAdmin, provenAt: row.provenAt })
   }
 
 /**
@@ -162,7 +173,7 @@ const resolveAccessToken =
     refuseDisabled(row, row, false)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
     lastUsed.note('grants', row.grantId, now, row.lastUsedAt)
-    return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row, false)
+    return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row)
   }
 
 /** Ends with the session, key or access token that issued it at the latest, and has exactly the rights of that credential. */
@@ -175,12 +186,13 @@ const resolveDashboardToken =
     const { grant } = row
     if (row.sessionRevokedAt) throw new Refusal('session_revoked')
     if (grant?.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
-    const ends = earliest(row.expiresAt, row.parentEndsAt, grant?.grantExpiresAt ?? null)
+    const ofSession = endOfAdministrators(row.isAdmin && !grant, row.sessionCreatedAt)
+    const ends = earliest(row.expiresAt, row.parentEndsAt, ofSession, grant?.grantExpiresAt ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
     if (grant) refuseDisabled(row, grant, !row.byOauth)
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
-    return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, row.isAdmin)
+    return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, { admin: row.isAdmin, provenAt: row.provenAt })
   }
 
 /** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */

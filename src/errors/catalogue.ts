@@ -117,6 +117,14 @@ export const catalogue = {
     agent: 'stop',
     person: 'Sign in with the account of an administrator of this service.',
   },
+  step_up_required: {
+    status: 403,
+    sentence: 'An administrator has to prove who they are again first.',
+    fix: 'With this session, sign in again with a method that the account has (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub), or sign in anew, then send the request again. Such a proof counts for ten minutes.',
+    details: '`max_age_seconds`: how old the proof may be; `proven_at`: when it was last given.',
+    agent: 'stop',
+    person: 'Confirm that it is you, then try again.',
+  },
   workspace_frozen: {
     status: 403,
     sentence: 'The workspace is frozen.',

@@ -30,6 +30,7 @@ export const privateAuditActions = [
   'passkey.add',
   'passkey.remove',
   'session.create',
+  'session.prove',
   'session.revoke',
   'sign_in.refused',
   'sign_in.start',

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
+import { requireFreshProof } from '../auth/step-up.ts'
+import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
@@ -66,11 +68,19 @@ export const authorize = (request: FastifyRequest, principal: Principal): void =
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-export const registerAuthorization = (app: App): void => {
+/** What an administrator changes moves other people's money or authority: a stolen session alone may not do it. */
+const needsFreshProof = ({ method, routeOptions }: FastifyRequest): boolean =>
+  routeOptions.config.access === 'admin' && isUnsafe(method)
+
+export const registerAuthorization = (app: App, clock: Clock): void => {
   app.addHook(
     'onRequest',
     atOnce((request) => {
-      if (request.caller) (hasKey(request) ? checkAuthority : authorize)(request, request.caller)
+      const { caller } = request
+      if (!caller) return
+      const check = hasKey(request) ? checkAuthority : authorize
+      check(request, caller)
+      if (needsFreshProof(request)) requireFreshProof(caller.provenAt, clock.now())
     }),
   )
 }

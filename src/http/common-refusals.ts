@@ -29,6 +29,7 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
+    ...when(access === 'admin' && unsafe, 'step_up_required'),
     ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),
     ...when(unsafe && !whileFrozen && access !== 'public', 'account_frozen'),
     ...when(unsafe && !whileFrozen && permission !== undefined, 'workspace_frozen'),

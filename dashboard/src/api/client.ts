@@ -5,9 +5,10 @@ import { recordCall } from '../lib/recent-calls.ts'
 import { chosenWorkspace } from './chosen-workspace.ts'
 import { ApiError, unreachable } from './error.ts'
 import { isolateTexts, withoutIsolation } from './isolate.ts'
+import { withProof } from './step-up.ts'
 
 /** Every request is about this tab's workspace, and is recorded for people who want to send the same request from a script. */
-const send: typeof fetch = async (address, init) => {
+const sendOnce: typeof fetch = async (address, init) => {
   const request = new Request(address, init)
   const workspace = chosenWorkspace()
   // The person who signs in may not be the one who chose it.
@@ -20,6 +21,8 @@ const send: typeof fetch = async (address, init) => {
     recordCall(request, typeof init?.body === 'string' ? init.body : '', response.headers.get('x-request-id'))
   return response
 }
+
+const send: typeof fetch = (address, init) => withProof(() => sendOnce(address, init))
 
 /** Nothing is sent again beneath the cache: it decides what to read again, and a person what to send again. */
 const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })

@@ -22,6 +22,8 @@ export const sessions = pgTable(
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
+    /** When its person last proved who they are: by the sign-in, or since then by one of the account's sign-in methods again. */
+    provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
   },

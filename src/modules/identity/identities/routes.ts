@@ -40,7 +40,15 @@ export const registerIdentities = (app: App, deps: Deps): void => {
         permission: 'account.manage',
         idempotent: true,
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'],
+        refuses: [
+          'invalid_request',
+          'invalid_signature',
+          'forbidden',
+          'grant_frozen',
+          'conflict',
+          'provider_not_configured',
+          'step_up_required',
+        ],
       },
       schema: {
         description:

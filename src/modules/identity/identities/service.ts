@@ -7,6 +7,7 @@ import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
 import { createAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { grantOf, linkingGrantOf, signInAuthorityRefusal } from '../sessions/authority.ts'
+import { renewProof, requireProofToChange } from '../sessions/proof.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
 import { attachFirstIdentity, attachIdentity, touchIdentity } from './attach.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
@@ -88,7 +89,11 @@ export const linkIdentity = async (
     await audit(tx, owner, tx.at, { action: 'identity.link_refused', after })
     throw new CommitThenThrow(refusal)
   }
-  if (existing) return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
+  if (existing) {
+    await renewProof(tx, owner)
+    return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
+  }
+  await requireProofToChange(tx, deps, owner)
   const linkedBy = await linkingGrantOf(tx, owner)
   return {
     outcome: 'linked',

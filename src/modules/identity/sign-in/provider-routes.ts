@@ -94,6 +94,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
           'conflict',
           'provider_error',
           'provider_not_configured',
+          'step_up_required',
         ],
       },
       schema: {

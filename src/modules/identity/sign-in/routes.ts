@@ -44,7 +44,15 @@ export const registerSignIn = (app: App, deps: Deps): void => {
         operation: 'sign_in.wallet_verify',
         access: 'optional',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
+        refuses: [
+          'invalid_request',
+          'invalid_signature',
+          'forbidden',
+          'account_frozen',
+          'grant_frozen',
+          'conflict',
+          'step_up_required',
+        ],
       },
       schema: {
         body: SignedMessage,

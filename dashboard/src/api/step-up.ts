@@ -1,0 +1,45 @@
+type Asking = { answer: (proven: boolean) => void }
+
+let asking: Asking | null = null
+const listeners = new Set<() => void>()
+const tell = () => {
+  for (const listener of listeners) listener()
+}
+
+/** For the dialog that asks: whether a request waits for the person's proof, and how it is answered. */
+export const stepUp = {
+  subscribe: (listener: () => void) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  },
+  current: (): Asking | null => asking,
+}
+
+/** Asks the person once, however many requests wait. What is sent to give the proof is not asked for one itself. */
+const ask = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    asking = {
+      answer: (proven) => {
+        asking = null
+        tell()
+        resolve(proven)
+      },
+    }
+    tell()
+  })
+
+const isRefused = async (response: Response): Promise<boolean> => {
+  if (response.status !== 403) return false
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null)
+  return typeof body === 'object' && body !== null && 'error' in body && body.error === 'step_up_required'
+}
+
+/** Sends a request; where the service wants to know again who the person is, asks them and sends it once more. */
+export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
+  const response = await send()
+  if (asking !== null || listeners.size === 0 || !(await isRefused(response))) return response
+  return (await ask()) ? send() : response
+}

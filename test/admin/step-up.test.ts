@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { type Administered, startAdministered } from './administrators.ts'
+
+let service: TestService
+let wallets: Administered['wallets']
+let admin: Person
+let subject: Person
+beforeAll(async () => {
+  const administered = await startAdministered()
+  ;({ service, wallets } = administered)
+})
+beforeEach(async () => {
+  admin = await signIn(service.api, wallets[0])
+  subject = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+const minutes = (count: number) => service.clock.advance(count * 60)
+const freeze = (by: Person['api'], status = 'frozen') =>
+  by.patch(`/v1/admin/accounts/${subject.accountId}`, { status, reason: 'a test' })
+const prove = async (api: Person['api'], wallet = admin.wallet) => {
+  const message = await walletMessage(api, wallet)
+  return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+}
+
+test("an administrator's act needs a proof from the last ten minutes; reading needs none, and others learn nothing of it", async () => {
+  minutes(9)
+  expect((await freeze(admin.api)).status).toBe(200)
+  minutes(1)
+  const refused = await freeze(admin.api, 'active')
+  expect([refused.status, refused.body]).toMatchObject([
+    403,
+    { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: expect.stringMatching(/Z$/) } },
+  ])
+  const shown = await admin.api.get(`/v1/admin/accounts/${subject.accountId}`)
+  expect([shown.status, shown.body.status]).toEqual([200, 'frozen'])
+  expect((await freeze(subject.api)).body.error).toBe('admin_required')
+  expect((await freeze(service.api)).status).toBe(401)
+})
+
+test('no act of an administrator is possible with an old proof', async () => {
+  minutes(11)
+  const acts = service.routes.filter(({ path, method }) => path.startsWith('/v1/admin/') && method !== 'GET')
+  expect(acts.length).toBeGreaterThan(8)
+  for (const { method, path } of acts) {
+    const answer = await admin.api.call(method, path.replace(':id', subject.accountId), { body: {} })
+    expect([path, answer.status, answer.body.error]).toEqual([path, 403, 'step_up_required'])
+  }
+})
+
+test('a method that the account has proves the session again, with the tokens that it issued, and no other session', async () => {
+  const other = await signIn(service.api, wallets[0])
+  const token = (await admin.api.post('/v1/auth/dashboard-tokens')).body.token
+  minutes(11)
+  const page = service.api.as({ bearer: token })
+  expect((await freeze(page)).body.error).toBe('step_up_required')
+  const proven = await prove(admin.api)
+  expect([proven.status, proven.body.outcome]).toEqual([200, 'already_linked'])
+  expect((await freeze(admin.api)).status).toBe(200)
+  expect((await freeze(page, 'active')).status).toBe(200)
+  expect((await freeze(other.api)).body.error).toBe('step_up_required')
+  // A new session is a new proof.
+  expect((await freeze((await signIn(service.api, wallets[0])).api)).status).toBe(200)
+})
+
+test('a stolen session cannot prove itself with a wallet of its own', async () => {
+  const thief = newWallet()
+  minutes(11)
+  const refused = await prove(admin.api, thief)
+  expect([refused.status, refused.body.error]).toEqual([403, 'step_up_required'])
+  expect((await freeze(admin.api)).body.error).toBe('step_up_required')
+  expect((await service.api.get('/v1/accounts/me', { cookie: admin.cookie })).body.identities).toHaveLength(1)
+  // After its own wallet has proven it, the person may add one; anybody else always may.
+  await prove(admin.api)
+  expect((await prove(admin.api, thief)).body.outcome).toBe('linked')
+  expect((await prove(subject.api, newWallet())).body.outcome).toBe('linked')
+})
+
+test("an administrator's session ends after twelve hours, with the tokens that it issued; another person's goes on", async () => {
+  minutes(12 * 60 - 5)
+  const token = (await admin.api.post('/v1/auth/dashboard-tokens')).body.token
+  const page = service.api.as({ bearer: token })
+  expect([(await admin.api.get('/v1/admin/accounts')).status, (await page.get('/v1/admin/accounts')).status]).toEqual([200, 200])
+  minutes(5)
+  for (const api of [admin.api, page]) {
+    const ended = await api.get('/v1/accounts/me')
+    expect([ended.status, ended.body.error]).toEqual([401, 'token_expired'])
+  }
+  expect((await subject.api.get('/v1/accounts/me')).status).toBe(200)
+})
