@@ -43,7 +43,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   trial-balance
   reconcile <file>                             a provider's statement (CSV) against the books; fails when they differ
   suspense list                                money that a provider moved and nothing could be booked for
-  suspense resolve <item> adjusted|reversed|explained --reason <text>
+  suspense resolve <item>… adjusted|reversed|explained --reason <text>
+  differences list                             between the books and statements, still open
+  differences resolve <difference>… --reason <text>
   rails check                                  tries credentials, certificate, callback address and clock; moves no money
   rails check --duplicate <phone>              pays KES 10 to your own phone by each rail, and sends the same order again: it must be refused
   rails register                               tells the providers where deposits are to be reported

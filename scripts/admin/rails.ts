@@ -10,11 +10,13 @@ import { rememberDuplicateCheck, untestedRepeats } from '../../src/modules/rail-
 import { listPauses, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
 import { listDifferences } from '../../src/modules/reconciliation/queries.ts'
+import { resolveDifferences } from '../../src/modules/reconciliation/resolve.ts'
+import { ResolveDifference } from '../../src/modules/reconciliation/schema.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { presentSuspense } from '../../src/modules/suspense/present.ts'
 import { listSuspense } from '../../src/modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../src/modules/suspense/schema.ts'
-import { resolveSuspense } from '../../src/modules/suspense/service.ts'
+import { resolveSuspenseItems } from '../../src/modules/suspense/service.ts'
 import { checkRegistrations, registerDeposits } from '../../src/modules/topups/deposits/register.ts'
 import type { RailCheck } from '../../src/rails/check.ts'
 import { payouts } from '../../src/rails/definitions.ts'
@@ -83,9 +85,18 @@ export const railCommands = {
   reconcile,
   'suspense list': async (at: Console) => (await listSuspense(at.deps.db, 'open', everything)).map(presentSuspense),
   'suspense resolve': async (at: Console, words: Arguments) => {
-    const id = idOf('suspense', word(words, 0, 'item'))
-    const input = fieldsOf(ResolveSuspense, { outcome: word(words, 1, 'outcome'), note: words.options.reason })
-    return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.operator, id, input)))
+    word(words, 1, 'outcome')
+    const ids = words.words.slice(0, -1).map((item) => idOf('suspense', item))
+    const input = fieldsOf(ResolveSuspense, { outcome: words.words.at(-1), note: words.options.reason })
+    return (await inTx(at.deps.db, (tx) => resolveSuspenseItems(tx, at.operator, ids, input))).map(presentSuspense)
+  },
+  'differences list': async (at: Console) =>
+    (await listDifferences(at.deps.db, { reconciliationId: undefined, isOpen: true }, everything)).map(presentDifference),
+  'differences resolve': async (at: Console, words: Arguments) => {
+    word(words, 0, 'difference')
+    const ids = words.words.map((item) => idOf('reconciliation', item))
+    const { note } = fieldsOf(ResolveDifference, { note: words.options.reason })
+    return (await inTx(at.deps.db, (tx) => resolveDifferences(tx, at.deps, at.operator, ids, note))).map(presentDifference)
   },
   'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps, at.operator) }),
   'rails check': check,

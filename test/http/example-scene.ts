@@ -412,7 +412,9 @@ const playAssignment = async (service: TestService, play: Play, admin: Person) =
 }
 
 const playReconciliation = async (service: TestService, play: Play, admin: Person) => {
-  const stranger = 'QX99ZZ88YY,2026-03-04 20:00:00,Pay Bill from 254***999,Completed,70.00,,254***999,\n'
+  const stranger = ['QX99ZZ88YY', 'QX99ZZ77YY', 'QX99ZZ66YY']
+    .map((receipt) => `${receipt},2026-03-04 20:00:00,Pay Bill from 254***999,Completed,70.00,,254***999,\n`)
+    .join('')
   await reconcileStatement(service.deps, subjects, shellOperator('the finance team'), {
     source: 'statement of 4 March',
     text: `${statementCsv(service.sandbox.movements(), 'MPESA').trimEnd()}\n${stranger}`,
@@ -423,11 +425,21 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
   await play('admin.list_reconciliations', admin.api)
   const { data } = await play('admin.list_differences', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_difference', admin.api, { path: { id: data[0].id }, body: { note: 'a deposit by mistake' } })
+  await play('admin.resolve_differences', admin.api, {
+    body: { ids: data.slice(1, 3).map(({ id }: { id: string }) => id), note: 'deposits by mistake, sent back' },
+  })
   await playAssignment(service, play, admin)
   const suspense = await play('admin.list_suspense', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_suspense', admin.api, {
     path: { id: suspense.data[0].id },
     body: { outcome: 'reversed', note: 'the statement of 5 March, line 3, shows it going back' },
+  })
+  await play('admin.resolve_suspense_items', admin.api, {
+    body: {
+      ids: suspense.data.slice(1, 3).map(({ id }: { id: string }) => id),
+      outcome: 'reversed',
+      note: 'the statement of 5 March, lines 4 and 5, shows them going back',
+    },
   })
 }
 

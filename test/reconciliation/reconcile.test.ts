@@ -61,6 +61,41 @@ test('a B2B payment whose answer and callback were both lost is found in the sta
   })
 })
 
+test('several items and differences are resolved with one reason, all or none, and each is in the audit log by itself', async () => {
+  const rows = [1, 2, 3].map((line) => `MANY${line},2026-03-04 20:00:00,Completed,70.00,\n`).join('')
+  await reconcile(`Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\n${rows}`)
+  const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+  const { api } = administered.admin
+  const audited = async (subject: string, action: string) => {
+    const { body } = await api.get(`/v1/admin/audit-log?subject_id=${subject}&action=${action}`)
+    return body.data.map(({ after }: { after: { note: string } }) => after.note)
+  }
+  for (const [path, more, action] of [
+    ['/v1/admin/suspense', { outcome: 'explained' }, 'admin.resolve_suspense'],
+    ['/v1/admin/reconciliation-differences', {}, 'admin.resolve_difference'],
+  ] as const) {
+    const ids = idsOf(await open(path))
+    expect(ids).toHaveLength(3)
+    const send = (some: readonly string[], by = api) => by.post(`${path}/resolve`, { ids: some, note: 'one morning', ...more })
+    const unknown = ids[0]?.replace(/.$/, (last) => (last === '0' ? '1' : '0')) ?? ''
+    expect((await send([...ids, unknown])).status).toBe(404)
+    expect((await send([])).body.error).toBe('invalid_request')
+    expect((await send(ids, person.api)).body.error).toBe('admin_required')
+    expect((await send(ids, service.api)).status).toBe(401)
+    expect(idsOf(await open(path))).toEqual(ids)
+    const resolved = await send(ids)
+    expect([resolved.status, resolved.body.data.map(({ note }: { note: string }) => note)]).toEqual([
+      200,
+      Array(3).fill('one morning'),
+    ])
+    expect(await open(path)).toEqual([])
+    for (const id of ids) expect(await audited(id, action)).toEqual(['one morning'])
+    const again = await send(ids.slice(0, 1))
+    expect([again.status, again.body.details]).toEqual([409, expect.objectContaining({ reason: 'decided', id: ids[0] })])
+  }
+  expect(await findBreaches(service)).toEqual([])
+})
+
 test('money without a payment in the books is in suspense until an administrator decides, and raises an alert', async () => {
   service.log.length = 0
   const before = await balanceOf(person)

@@ -19,7 +19,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
         What an administrator changes needs a proof from the last ten minutes. Sign with a wallet of this account: what you were
         doing then goes on.
       </p>
-      <WalletPicker flow={flow} verb="Confirm" />
+      <WalletPicker flow={flow} verb="Confirm with" />
       <p className="quiet">Or sign in again elsewhere, come back to this page, and repeat it:</p>
       <ProviderButtons returnTo={location.pathname + location.search} />
     </Dialog>

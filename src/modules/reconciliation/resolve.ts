@@ -3,7 +3,7 @@ import { inTx, type Tx } from '../../db/client.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { resolvePayment } from '../payments/lifecycle/resolve.ts'
 import { recordAllSuspense } from '../suspense/service.ts'
@@ -45,7 +45,8 @@ export const resolveDifference = async (
     .where(eq(reconciliationDifferences.id, id))
   if (!found) throw notFound()
   const { difference, provider, source } = found
-  if (difference.resolvedAt !== null) throw conflict('This difference is already resolved.')
+  if (difference.resolvedAt !== null)
+    throw conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
   if (accept && (await acceptOffer(tx, deps, operator, difference, { source, note }))) return { difference, isWaiting: true }
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
@@ -59,6 +60,20 @@ export const resolveDifference = async (
     after: { note, ...(accept && { accepted: difference.offer }) },
   })
   return { difference: { ...difference, ...resolved }, isWaiting: false }
+}
+
+/** Closes several with one note and without their offers, in the order of their ids: all of them, or none. */
+export const resolveDifferences = async (
+  tx: Tx,
+  deps: ResolveDeps,
+  operator: Operator,
+  ids: readonly Uuid[],
+  note: string,
+): Promise<DifferenceRecord[]> => {
+  const resolved: DifferenceRecord[] = []
+  for (const id of [...new Set(ids)].sort())
+    resolved.push((await resolveDifference(tx, deps, operator, id, { note, accept: false })).difference)
+  return resolved
 }
 
 /** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */

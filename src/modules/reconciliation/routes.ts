@@ -5,8 +5,16 @@ import { byId } from '../../http/wire.ts'
 import type { Deps } from './deps.ts'
 import { presentDifference, presentReconciliation } from './present.ts'
 import { listDifferences, listReconciliations } from './queries.ts'
-import { resolveDifference } from './resolve.ts'
-import { FindDifferences, Reconciliation, ReconciliationDifference, ResolveDifference, UploadStatement } from './schema.ts'
+import { resolveDifference, resolveDifferences } from './resolve.ts'
+import {
+  FindDifferences,
+  Reconciliation,
+  ReconciliationDifference,
+  ReconciliationDifferences,
+  ResolveDifference,
+  ResolveDifferences,
+  UploadStatement,
+} from './schema.ts'
 import { reportStatement } from './service.ts'
 
 const bodyLimitBytes = 1024 * 1024
@@ -70,6 +78,21 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
         }),
       )
     },
+  )
+  app.post(
+    '/v1/admin/reconciliation-differences/resolve',
+    {
+      config: { operation: 'admin.resolve_differences', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+      schema: {
+        body: ResolveDifferences,
+        response: { 200: ReconciliationDifferences },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { ids, note } = request.body
+        return ok({ data: (await resolveDifferences(tx, deps, request.principal, ids, note)).map(presentDifference) })
+      }),
   )
   app.post(
     '/v1/admin/reconciliation-differences/:id/resolve',

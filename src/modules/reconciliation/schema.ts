@@ -67,6 +67,23 @@ export const UploadStatement = z
   })
   .meta({ id: 'UploadStatement' })
 
+export const ResolveDifferences = z
+  .strictObject({
+    ids: z
+      .array(IdIn('reconciliation'))
+      .min(1)
+      .max(100)
+      .meta({
+        description:
+          'The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.',
+      }),
+    note: VisibleText(500),
+  })
+  .meta({ id: 'ResolveDifferences' })
+export const ReconciliationDifferences = z
+  .object({ data: z.array(ReconciliationDifference) })
+  .meta({ id: 'ReconciliationDifferences' })
+
 export const ResolveDifference = z.strictObject({
   note: VisibleText(500),
   accept: z.boolean().default(false).meta({

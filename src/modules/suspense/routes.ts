@@ -5,8 +5,8 @@ import { byId } from '../../http/wire.ts'
 import type { Deps } from './deps.ts'
 import { presentSuspense } from './present.ts'
 import { listSuspense } from './queries.ts'
-import { FindSuspense, ResolveSuspense, SuspenseItem } from './schema.ts'
-import { resolveSuspense } from './service.ts'
+import { FindSuspense, ResolveSuspense, ResolveSuspenseItems, SuspenseItem, SuspenseItems } from './schema.ts'
+import { resolveSuspense, resolveSuspenseItems } from './service.ts'
 
 export const registerSuspense = (app: App, deps: Deps): void => {
   app.get(
@@ -28,6 +28,25 @@ export const registerSuspense = (app: App, deps: Deps): void => {
         }),
       )
     },
+  )
+  app.post(
+    '/v1/admin/suspense/resolve',
+    {
+      config: {
+        operation: 'admin.resolve_suspense_items',
+        access: 'admin',
+        refuses: ['invalid_request', 'not_found', 'conflict'],
+      },
+      schema: {
+        body: ResolveSuspenseItems,
+        response: { 200: SuspenseItems },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { ids, ...decision } = request.body
+        return ok({ data: (await resolveSuspenseItems(tx, request.principal, ids, decision)).map(presentSuspense) })
+      }),
   )
   app.post(
     '/v1/admin/suspense/:id/resolve',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
+import { IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
 
 export const SuspenseItem = z
   .object({
@@ -38,3 +38,8 @@ export const ResolveSuspense = z
   })
   .meta({ id: 'ResolveSuspense' })
 export type ResolveSuspense = z.output<typeof ResolveSuspense>
+
+export const ResolveSuspenseItems = ResolveSuspense.extend({
+  ids: z.array(IdIn('suspense')).min(1).max(100).meta({ description: 'The open items; each gets its own row in the audit log.' }),
+}).meta({ id: 'ResolveSuspenseItems' })
+export const SuspenseItems = z.object({ data: z.array(SuspenseItem) }).meta({ id: 'SuspenseItems' })

@@ -4,7 +4,7 @@ import { suspenseItems } from '../../db/tables/rails.ts'
 import { type ActedEntry, audit, auditAll } from '../../events/audit.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
@@ -136,7 +136,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
   const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
   if (!item) throw notFound()
-  if (item.resolvedAt !== null) throw conflict('This item is already resolved.')
+  if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
   return item
 }
 
@@ -146,6 +146,18 @@ export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: stri
     .update(suspenseItems)
     .set({ outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
     .where(eq(suspenseItems.id, item.id))
+
+/** Records one decision about several items, in the order of their ids: all of them, or none. */
+export const resolveSuspenseItems = async (
+  tx: Tx,
+  operator: Operator,
+  ids: readonly Uuid[],
+  decision: ResolveSuspense,
+): Promise<SuspenseView[]> => {
+  const resolved: SuspenseView[] = []
+  for (const id of [...new Set(ids)].sort()) resolved.push(await resolveSuspense(tx, operator, id, decision))
+  return resolved
+}
 
 /** Records a person's decision about the money. */
 export const resolveSuspense = async (

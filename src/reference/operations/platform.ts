@@ -123,6 +123,11 @@ export const platformOperations: OperationTexts = {
     text: 'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log.',
     body: 'ResolveSuspense',
   },
+  'admin.resolve_suspense_items': {
+    summary: 'Resolve several items of suspense',
+    text: 'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Each item has its own row in the audit log.',
+    body: 'ResolveSuspenseItems',
+  },
   'admin.assign_suspense': {
     summary: 'Give money in suspense to its account',
     text: 'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
@@ -145,6 +150,11 @@ export const platformOperations: OperationTexts = {
     summary: 'Close a difference with a statement',
     text: 'Records how a person has explained or corrected it. With `accept` it ends the payment as the statement shows; otherwise it moves no money of an account, and a line that was offered as a payment goes to suspense.',
     body: 'ResolveDifference',
+  },
+  'admin.resolve_differences': {
+    summary: 'Close several differences',
+    text: 'One note for all of them, as one change: where one is resolved already or unknown, none is closed. Outcomes that they offer are not accepted. Each difference has its own row in the audit log.',
+    body: 'ResolveDifferences',
   },
   'admin.trial_balance': {
     summary: 'Read the trial balance',
