@@ -69,14 +69,9 @@ export const UploadStatement = z
 
 export const ResolveDifferences = z
   .strictObject({
-    ids: z
-      .array(IdIn('reconciliation'))
-      .min(1)
-      .max(100)
-      .meta({
-        description:
-          'The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.',
-      }),
+    ids: z.array(IdIn('reconciliation')).min(1).max(100).meta({
+      description: 'The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.',
+    }),
     note: VisibleText(500),
   })
   .meta({ id: 'ResolveDifferences' })

@@ -37,7 +37,10 @@ export const reconciliationFlows = (world: World): void => {
     // The proof of the sign-in has become old: the page asks for another one, and then does what was asked of it.
     await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
     await dialog.getByRole('button', { name: 'Resolve' }).click()
-    await page.getByRole('dialog', { name: 'Confirm that it is you' }).getByRole('button', { name: /Test Wallet/ }).click()
+    await page
+      .getByRole('dialog', { name: 'Confirm that it is you' })
+      .getByRole('button', { name: /Test Wallet/ })
+      .click()
     await page.getByText('Resolved', { exact: true }).waitFor()
     await page.getByLabel('Select all').check()
     await page.getByRole('button', { name: 'Resolve 2' }).click()
