@@ -37,6 +37,8 @@ test('a retry with the same key gets the same answer without the token', async (
   const again = await mint(person.api, 'token-1')
   expect(again.headers.get('idempotency-replayed')).toBe('true')
   expect(again.body).toEqual({ token_type: 'Bearer', expires_in: 900 })
+  const { schemas } = (await service.api.get('/openapi.json')).body.components
+  expect(Object.keys(again.body)).toEqual(expect.arrayContaining(schemas.DashboardToken.required))
   const rows = await service.deps.db.query<{ text: string }>('select row_to_json(d)::text as text from dashboard_tokens d')
   expect(rows.map(({ text }) => text).join()).not.toContain(first.body.token)
 })
