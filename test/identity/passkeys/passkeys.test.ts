@@ -105,12 +105,15 @@ test('a passkey does not sign in, and an agent can neither read, add nor remove 
   const { api: key } = await createKey(person, { permissions: ['account.read', 'account.manage'] })
   const answers = [await key.get(path), await key.post(`${path}/options`, undefined), await key.delete(own)]
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403])
-  // A session that began with a wallet of the key is the key's as well.
+  // A session that began with a wallet of the key is the key's as well, and so is a token made in it: nothing of it outlives the key.
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)
   const signature = await wallet.signMessage({ message })
   expect((await key.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
   const planted = await signIn(service.api, wallet)
-  const answer = await add(planted.api, newAuthenticator(site()).create(await challenge(planted.api)))
-  expect([answer.status, answer.body.error]).toEqual([403, 'forbidden'])
+  const { token } = (await planted.api.post('/v1/auth/dashboard-tokens')).body
+  for (const api of [planted.api, service.api.as({ bearer: token })]) {
+    const answer = await add(api, newAuthenticator(site()).create(await challenge(api)))
+    expect([answer.status, answer.body.error]).toEqual([403, 'forbidden'])
+  }
 })
