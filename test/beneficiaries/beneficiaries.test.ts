@@ -128,7 +128,7 @@ test('lists run newest first, page by page, and show this workspace alone', asyn
   expect(second.body.next_cursor).toBeNull()
 })
 
-test('a list finds beneficiaries by part of a name, taken literally, and by their ids', async () => {
+test('a list finds beneficiaries by part of a name, taken literally, and by their ids; archived ones only on request', async () => {
   const reader = await signIn(service.api)
   const add = async (display_name: string, legal_name?: string) =>
     (await reader.api.post('/v1/beneficiaries', { ...phone, display_name, ...(legal_name && { legal_name }) })).body.id
@@ -141,6 +141,12 @@ test('a list finds beneficiaries by part of a name, taken literally, and by thei
   expect(await found(`id=${juma},${kilimo}`)).toEqual([kilimo, juma])
   const strange = (await create(phone)).body.id
   expect(await found(`id=${strange}`)).toEqual([])
+  await reader.api.delete(`/v1/beneficiaries/${percent}`)
+  expect(await found('')).toEqual([kilimo, juma])
+  expect(await found('status=all')).toEqual([kilimo, percent, juma])
+  // What names it, such as a payment, can still be shown by its name.
+  expect(await found(`id=${percent}`)).toEqual([percent])
+  expect(await found(`id=${percent}&status=active`)).toEqual([])
 })
 
 test('a stranger gets 401, another tenant the same 404 as for an id that does not exist', async () => {

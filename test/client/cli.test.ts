@@ -198,6 +198,8 @@ describe('with an API key', () => {
     const follower = await createKey(person, { permissions: ['account.read', 'payment.create', 'payment.read'] })
     const log = payments(['logs', '--follow', '--status', '4xx'], { PAYMENTS_API_KEY: follower.key })
     const refuse = (amount: string) => follower.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
+    // Nothing is logged yet, and this machine's clock is months ahead of the service's.
+    await log.waitForOutput(/listening/)
     expect((await refuse('one')).status).toBe(400)
     await log.waitForOutput(/ 400 {2}POST {2}\/v1\/payments {2}invalid_request: /)
     expect((await refuse('two')).status).toBe(400)

@@ -77,8 +77,13 @@ const events = async (terminal: Terminal): Promise<void> => {
 const logs = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, follow: flag, status: text, grant: text } })
   const { status, grant: grant_id, follow = false } = values
+  const { signal, say } = terminal
   const filters = { ...(status !== undefined && { status }), ...(grant_id !== undefined && { grant_id }) }
-  for await (const line of readLog(await clientOf(terminal, values.url), filters, { follow, signal: terminal.signal }))
+  for await (const line of readLog(await clientOf(terminal, values.url), filters, {
+    follow,
+    signal,
+    onOpen: () => say('listening'),
+  }))
     terminal.out(line)
 }
 
@@ -142,7 +147,7 @@ export const commands: Readonly<Record<string, Command>> = {
   whoami: { arguments: '', summary: 'What this credential may do, and how much of it is left.', run: whoami },
   balance: { arguments: '[--json]', summary: 'What can be spent, and what is held.', run: balance },
   payees: {
-    arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] ${list}`,
+    arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] [--all] ${list}`,
     summary: `Who can be paid: id, name, mask, the name at the rail, and who made it.
   payments payees add NAME NUMBER [--rail MPESA_B2C|MPESA_B2B|PESALINK] [--bank CODE] [--account TEXT] [--legal-name TEXT]
   payments payees verify|archive|confirm BENEFICIARY…, or --made-by GRANT for all that a key or an agent made (people confirm)`,

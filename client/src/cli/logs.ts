@@ -15,12 +15,13 @@ const lineOf = ({ at, status, method, path, error, message, request_id }: Logged
 export async function* readLog(
   client: Payments,
   filters: { status?: string; grant_id?: string },
-  { follow, signal }: { follow: boolean; signal: AbortSignal },
+  { follow, signal, onOpen }: { follow: boolean; signal: AbortSignal; onOpen: () => void },
 ): AsyncGenerator<string> {
   let known: readonly LoggedRequest[] = (await client.requestLog.list(filters).page()).data
   for (const entry of known.toReversed()) yield lineOf(entry)
   // The service's clock, never this machine's: where there is no entry yet, everything is new.
   let newest = known[0]?.at
+  if (follow) onOpen()
   while (follow) {
     await pause(followEveryMs, signal)
     const recent: LoggedRequest[] = []

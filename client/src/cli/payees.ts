@@ -40,7 +40,7 @@ const show = (terminal: Terminal, payee: Payee, asJson: boolean | undefined): vo
   terminal.out(asJson ? json(payee) : lineOf(payee))
 
 const list = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
-  const options = { url: text, limit: text, name: text, 'made-by': text, proposed: flag, json: flag } as const
+  const options = { url: text, limit: text, name: text, 'made-by': text, proposed: flag, all: flag, json: flag } as const
   const { values } = parseArgs({ args: [...args], options })
   const { name: q, 'made-by': made_by_grant_id, limit = '25' } = values
   const client = await clientOf(terminal, values.url)
@@ -50,6 +50,7 @@ const list = async (terminal: Terminal, args: readonly string[]): Promise<void> 
       ...(q !== undefined && { q }),
       ...(made_by_grant_id !== undefined && { made_by_grant_id }),
       ...(values.proposed && { confirmation: 'proposed' }),
+      ...(values.all && { status: 'all' }),
     })
     .page()
   for (const payee of data) terminal.out(values.json ? JSON.stringify(payee) : lineOf(payee))
@@ -105,8 +106,7 @@ const each =
       throw new UsageError(`Say which: payments payees ${verb} ben_…, or --made-by gra_… for all that a key or an agent made`)
     const client = await clientOf(terminal, values.url)
     const ids = [...positionals]
-    if (grant !== undefined)
-      for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant, status: 'active' })) ids.push(id)
+    if (grant !== undefined) for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant })) ids.push(id)
     for (const id of ids) show(terminal, await act(client, id, terminal.signal), values.json)
     if (ids.length === 0) terminal.say('There is nothing here.')
   }

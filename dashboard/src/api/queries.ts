@@ -183,6 +183,7 @@ export type BeneficiaryFilters = {
   confirmation?: 'proposed' | undefined
   verification?: 'no_match' | undefined
   made_by_grant_id?: string | undefined
+  status?: 'all' | undefined
 }
 /** The service searches: a workspace may have thousands. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
@@ -198,7 +199,7 @@ export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_gra
 const readBeneficiaries = (query: Query<'/v1/beneficiaries', 'get'>) => call(api.GET('/v1/beneficiaries', { params: { query } }))
 export const newestBeneficiariesQuery = queryOptions({
   queryKey: ['beneficiaries', 'newest'],
-  queryFn: () => readBeneficiaries({ limit: 100 }),
+  queryFn: () => readBeneficiaries({ limit: 100, status: 'all' }),
 })
 export const searchedBeneficiariesQuery = (q: string) =>
   queryOptions({ queryKey: ['beneficiaries', 'search', q], queryFn: () => readBeneficiaries({ q, limit: 20, status: 'active' }) })

@@ -41,7 +41,7 @@ const list = defineTool({
   input: z.strictObject({ name: z.string().trim().min(1).max(100).optional(), ...pageInput }),
   output: z.object({ ...guide, beneficiaries: z.array(Beneficiary), next_cursor: nextCursor }),
   run: async ({ name, limit, cursor }, caller) => {
-    const query = { status: 'active', ...(name !== undefined && { q: name }), ...pageQuery({ limit, cursor }) }
+    const query = { ...(name !== undefined && { q: name }), ...pageQuery({ limit, cursor }) }
     const page = answered(
       z.object({ data: z.array(Beneficiary), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/beneficiaries', query }),

@@ -31,7 +31,9 @@ const ListQuery = PageQuery.extend({
   q: z.string().trim().min(1).max(100).optional().meta({ description: 'Part of the display name or of the legal name.' }),
   metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
   id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
-  status: z.enum(['active', 'all']).default('all').meta({ description: 'active: without the archived ones.' }),
+  status: z.enum(['active', 'all']).optional().meta({
+    description: '`all`: with the archived ones. Left out: without them, unless `id` names them.',
+  }),
 })
 
 export const registerBeneficiaries = (app: App, deps: Deps): void => {
@@ -77,7 +79,16 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       const { workspace } = request.principal
       const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = request.query
       const { confirmation, verification, metadata } = others
-      const filter = { includeArchived: status === 'all', rail, confirmation, verification, madeBy, text, ids, metadata }
+      const filter = {
+        includeArchived: status === 'all' || (status === undefined && ids !== undefined),
+        rail,
+        confirmation,
+        verification,
+        madeBy,
+        text,
+        ids,
+        metadata,
+      }
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,

@@ -48,6 +48,7 @@ const useBeneficiaryFilters = () => {
     confirmation: get('confirmation') === 'proposed' ? 'proposed' : undefined,
     verification: get('names') === 'other' ? 'no_match' : undefined,
     made_by_grant_id: get('made_by') ?? undefined,
+    status: get('archived') === 'too' ? 'all' : undefined,
   }
   return { ...filters, parameters: useDebounced(parameters, 200) }
 }
@@ -55,6 +56,7 @@ const useBeneficiaryFilters = () => {
 const chips = [
   { name: 'confirmation', value: 'proposed', label: 'Not confirmed' },
   { name: 'names', value: 'other', label: 'Another name' },
+  { name: 'archived', value: 'too', label: 'Archived too' },
 ] as const
 
 export const BeneficiariesPage = () => {
