@@ -50,7 +50,7 @@ export const moneyOperations: OperationTexts = {
   },
   'beneficiaries.create': {
     summary: 'Create a beneficiary',
-    text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask.',
+    text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask. `warnings` names others that have the same number.',
   },
   'beneficiaries.banks': {
     summary: 'List banks',
