@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { fallenOf, readLast, writeLast } from './last-operations.ts'
 import { autocannon, type Load } from './load.ts'
 import { measured, type Operation, type Scene } from './operation-list.ts'
 import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
@@ -34,21 +34,6 @@ const floorTables = `
   create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
   create index on bench.rows (page, id);
   ${['records', 'events', 'audit'].map((name) => `create table bench.${name} (id bigint generated always as identity primary key, owner uuid not null, text text not null, at timestamptz not null); create index on bench.${name} (owner, at);`).join('\n')}`
-
-/** The ratios of the last table in docs/performance.md. */
-const lastRatios = async (): Promise<Map<string, number>> => {
-  const page = await readFile(new URL('../../docs/performance.md', import.meta.url), 'utf8')
-  const part = /<!-- operations -->([\s\S]*)<!-- \/operations -->/.exec(page)?.[1] ?? ''
-  const lines = part.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
-  return new Map(
-    lines.flatMap(([, name = '', ratio = '']): [string, number][] =>
-      Number.isFinite(Number(ratio)) && ratio !== '' ? [[name, Number(ratio)]] : [],
-    ),
-  )
-}
-
-/** An operation may lose a quarter of its ratio before it counts as slower: what one machine's rounds differ by. */
-const mayFallTo = 0.75
 
 type Sample = { ratio: number; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
 
@@ -113,15 +98,10 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
       say(`round ${round} of ${options.rounds}`)
     }
     for (const failure of new Set(failures)) say(`  ${failure}`)
-    const before = options.check ? await lastRatios() : new Map<string, number>()
-    const fallen: string[] = []
     const result = selected.map(([name, { goal, kind }]) => {
       const list = samples.get(name) ?? []
       const ratio = spread(list.map((sample) => sample.ratio))
       const of = (field: 'cpuRatio' | 'nodeMs' | 'postgresMs' | 'p50Ms') => spread(list.map((sample) => sample[field])).median
-      const last = before.get(name)
-      if (last !== undefined && ratio.median < last * mayFallTo)
-        fallen.push(`${name}: ${ratio.median.toFixed(2)}, was ${last.toFixed(2)}`)
       say(
         row(
           name,
@@ -141,6 +121,10 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
       }
     })
     await save('operations', result, options.write, { connections, seconds: options.seconds }, tableOf(result))
+    const now = new Map(result.map(({ name, median }) => [name, median]))
+    const before = await readLast()
+    if (options.write) await writeLast(new Map([...before, ...now].filter(([name]) => name in measured)))
+    const fallen = options.check ? fallenOf(before, now) : []
     if (fallen.length > 0) throw new Error(`fell by more than a quarter: ${fallen.join('; ')}`)
   } finally {
     await service.stop()
