@@ -7,7 +7,7 @@ export type GuideLink = { href: string; title: string; summary: string }
 const style = `
 :root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; ${colours} }
 body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; background: var(--bg); color: var(--ink); }
-header { display: flex; gap: 1.25rem; }
+header { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; }
 @media (min-width: 60rem) {
   body { grid-template-columns: 13rem minmax(0, 46rem); column-gap: 2.5rem; }
   header { grid-column: 1 / -1; }
@@ -20,7 +20,7 @@ ul.plain { list-style: none; margin: 0; padding: 0; }
 .guides a { display: block; padding: .2rem 0; color: var(--ink-2); text-decoration: none; }
 .guides a:hover, .guides a[aria-current] { color: var(--ink); text-decoration: underline; }
 .guides a[aria-current] { font-weight: 600; }
-header a { color: var(--ink); }
+header a { color: var(--ink); white-space: nowrap; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.35rem; margin: 2.5rem 0 .75rem; }
 h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
