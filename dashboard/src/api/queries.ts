@@ -16,7 +16,7 @@ const pages = { initialPageParam: first, getNextPageParam: nextOf } as const
 
 export const accountQuery = queryOptions({ queryKey: ['account'], queryFn: () => call(api.GET('/v1/accounts/me')) })
 export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => call(api.GET('/v1/workspaces/current')) })
-/** Whether this person administers the service: asked once, since no page begins with it. */
+/** Whether this person administers the service: asked once for each load of the page. */
 export const credentialQuery = queryOptions({
   queryKey: ['credential'],
   queryFn: () => call(api.GET('/v1/credentials/current')),

@@ -45,7 +45,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
   useEffect(() => search(query), [query, search])
   const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
   const actions = useActions(go)
-  const nav = useNav()
+  const nav = useNav(true)
   const entries: Entry[] = [
     ...actions,
     ...nav.all.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),

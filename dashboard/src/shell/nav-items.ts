@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
-import { credentialQuery } from '../api/queries.ts'
 import type { IconName } from '../ui/icon.tsx'
+import { useAdministers } from './administers.ts'
 import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
@@ -36,9 +35,9 @@ const entries: readonly Entry[] = [
 export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 
 /** The pages that this person can use here: navigation never leads to a refusal. */
-export const useNav = (): Nav => {
+export const useNav = (asks = false): Nav => {
   const { can, ownsBalance } = useSession()
-  const administers = useQuery(credentialQuery).data?.is_admin === true
+  const administers = useAdministers(asks)
   const all = entries.filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
   const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
   return { main: of('main'), rules: of('rules'), setup: of('setup'), all }

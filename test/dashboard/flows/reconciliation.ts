@@ -20,6 +20,10 @@ export const reconciliationFlows = (world: World): void => {
     const admin = await visitAs(world, await signIn(world.service.api, world.administrator))
     const { page } = admin
     await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'Reconciliation' }).waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Reconciliation' }).click()
     const items = page.getByRole('button', { name: /^Resolve: The statement lists it, and the books do not/ })
     await items.nth(2).waitFor()
