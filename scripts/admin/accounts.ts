@@ -13,6 +13,7 @@ import { presentWorkspace } from '../../src/modules/workspaces/present.ts'
 import { reinstateWorkspace, suspendWorkspace } from '../../src/modules/workspaces/suspend.ts'
 import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
+import { exportPerson } from './persons.ts'
 
 const filterOf = (name: string): AccountFilter => {
   const id = parseId('account', name)
@@ -76,6 +77,10 @@ export const accountCommands = {
   'accounts close': (at: Console, args: Arguments) => administer(at, args, { status: 'closed' }),
   'accounts enable': (at: Console, args: Arguments) => setCapability(at, args, 'active'),
   'accounts disable': (at: Console, args: Arguments) => setCapability(at, args, 'disabled'),
+  'persons export': async (at: Console, args: Arguments): Promise<undefined> => {
+    const { id } = await oneAccount(at, word(args, 0, 'account'))
+    await exportPerson(at, id)
+  },
   grant: (at: Console, args: Arguments) => nameAdministrator(at, args, true),
   revoke: (at: Console, args: Arguments) => nameAdministrator(at, args, false),
   'workspaces suspend': (at: Console, args: Arguments) => workspace(at, args, suspendWorkspace),

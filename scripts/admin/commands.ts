@@ -52,6 +52,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   rails paused
   rails pause|resume ${sendingRails.join('|')} [--reason <text>]
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
+  audit-log export [--format ndjson|csv] [--cursor <cursor>] [--limit <n>]
+                                               the whole log in the order of commits, for another system; --cursor: that of the last row it has
+  persons export <account>                     everything that is stored about a person, as JSON
   verify [--scope recent] [--head <sequence>:<hash>]
                                                holds the data against every promise (recent: what changed since the last time, when that
                                                was within a week), and the audit log against a seal that was kept outside
@@ -82,6 +85,8 @@ const names = [
   'scope',
   'serve-as',
   'minutes',
+  'format',
+  'cursor',
 ]
 const text = { type: 'string' } as const
 

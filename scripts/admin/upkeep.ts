@@ -1,4 +1,6 @@
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { csvLine } from '../../src/http/csv.ts'
+import { type Exported, exportAudit, firstPlace, readExportCursor } from '../../src/modules/audit-log/export.ts'
 import { presentAudit } from '../../src/modules/audit-log/present.ts'
 import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
@@ -27,6 +29,46 @@ const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> =
     limit,
   })
   return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
+}
+
+const exportColumns = [
+  'created_at',
+  'action',
+  'account_id',
+  'grant_id',
+  'workspace_id',
+  'ip',
+  'user_agent',
+  'request_id',
+  'id',
+  'cursor',
+] as const
+
+const asCsv = (entry: Exported): string =>
+  csvLine([
+    ...exportColumns.map((name) => entry[name]),
+    entry.credential?.kind ?? null,
+    entry.credential?.id ?? null,
+    entry.subject?.type ?? null,
+    entry.subject?.id ?? null,
+    entry.before === null ? null : JSON.stringify(entry.before),
+    entry.after === null ? null : JSON.stringify(entry.after),
+  ])
+const csvHeader = csvLine([...exportColumns, 'credential_kind', 'credential_id', 'subject_type', 'subject_id', 'before', 'after'])
+
+/** Waits where the reader of the output is slower. */
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))
+
+const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
+  const { format = 'ndjson', cursor, limit } = options
+  if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
+  const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
+  if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
+  if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
+  if (format === 'csv') await write(csvHeader)
+  for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
+    await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
 }
 
 /** `12:9f86…`: the sequence and the hash of a seal, as in the log. */
@@ -58,6 +100,7 @@ const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<un
 
 export const upkeepCommands = {
   'audit-log': auditLog,
+  'audit-log export': exportAuditLog,
   verify: verifyData,
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
   'after-restore': async (at: Console) => {

@@ -9,6 +9,7 @@ export const privateAuditActions = [
   'admin.adjustment_request',
   'admin.assign_suspense',
   'admin.delivery_retry',
+  'admin.export_person',
   'admin.grant',
   'admin.pass_duplicate_check',
   'admin.pause_rail',

@@ -16,7 +16,8 @@ const cell = (value: string | null): string => {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-const line = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
+/** A line of RFC 4180, safe to open in a spreadsheet. */
+export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
 
 export type Column<Row> = readonly [name: string, value: (row: Row) => string | null]
 
@@ -32,10 +33,10 @@ const linesOf = async function* <Row extends { id: string }>(
   columns: readonly Column<Row>[],
   read: ReadPage<Row>,
 ): AsyncGenerator<string> {
-  yield line(columns.map(([name]) => name))
+  yield csvLine(columns.map(([name]) => name))
   for (let before: string | null = null; ; ) {
     const rows: readonly Row[] = await read({ before, take: pageSize })
-    yield rows.map((row) => line(columns.map(([, value]) => value(row)))).join('')
+    yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('')
     const last = rows.at(-1)
     if (!last || rows.length < pageSize) return
     before = last.id

@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCommand } from '../../scripts/admin/commands.ts'
+import { aboutPerson } from '../../scripts/admin/persons.ts'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import type { Json } from '../harness/client.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -226,6 +228,86 @@ test(
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('march.csv.none cannot be read')])
   },
 )
+
+test('the audit log is exported whole and in order, as NDJSON and CSV, and goes on after a cursor', patience, async () => {
+  for (let count = 0; count < 130; count += 1) await person.api.patch('/v1/accounts/me', { display_name: `Name ${count}` })
+  const rowsOf = (text: string) => text.trimEnd().split('\n')
+  const whole = await spawnAdmin('audit-log', 'export')
+  expect([whole.code, whole.stderr]).toEqual([0, ''])
+  const entries = rowsOf(whole.stdout).map((line) => JSON.parse(line))
+  const stored = await service.deps.db.query<{ id: string }>('select id from audit_log order by transaction, id')
+  expect(entries.map(({ id }) => id)).toEqual(stored.map(({ id }) => formatId('audit', id)))
+  expect(entries.length).toBeGreaterThan(130)
+  expect(entries[0]).toMatchObject({ action: expect.stringContaining('.'), created_at: expect.stringMatching(/Z$/) })
+  const [first, rest, csv, wrong] = await Promise.all([
+    spawnAdmin('audit-log', 'export', '--limit', '100'),
+    spawnAdmin('audit-log', 'export', '--cursor', entries[99].cursor),
+    spawnAdmin('audit-log', 'export', '--format', 'csv'),
+    spawnAdmin('audit-log', 'export', '--cursor', 'aud_1'),
+  ])
+  expect(first.stdout + rest.stdout).toBe(whole.stdout)
+  expect(rowsOf(first.stdout)).toHaveLength(100)
+  const lines = csv.stdout.split('\r\n')
+  expect(lines[0]).toContain('created_at,action,account_id')
+  for (const [index, { id }] of entries.entries()) expect(lines[index + 1]).toContain(id)
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--cursor is the cursor of the last row')])
+})
+
+describe('what is stored about a person', () => {
+  const exported = async (account: string) => {
+    const { code, stdout, stderr } = await spawnAdmin('persons', 'export', account)
+    expect([code, stderr]).toEqual([0, ''])
+    return { text: stdout, document: JSON.parse(stdout) }
+  }
+
+  test('is exported as one document: all of it, nothing of others, and no secret', patience, async () => {
+    const someone = await signIn(service.api)
+    const stranger = await signIn(service.api)
+    const key = await createKey(someone)
+    await fund(service, someone, 100_000n)
+    const paid = await pay(someone, { payment_rail: 'MPESA_B2C', destination: '254722000377' }, '1000')
+    await service.settle()
+    await service.deps.requestLog.flush()
+    const { text, document } = await exported(someone.accountId)
+    expect(document.account_id).toBe(someone.accountId)
+    expect(document.identities).toMatchObject([{ subject: someone.wallet.address }])
+    expect(document.payments).toMatchObject([{ id: parseId('payment', paid), amount_minor: 1000 }])
+    expect(document.topups[0].phone_number).toMatch(/^2547/)
+    for (const table of [
+      'accounts',
+      'sessions',
+      'workspaces',
+      'members',
+      'api_keys',
+      'grants',
+      'beneficiaries',
+      'events',
+      'audit_log',
+    ])
+      expect([table, document[table].length > 0]).toEqual([table, true])
+    expect(document.withheld.sessions).toEqual(['token_hash'])
+    for (const secret of [
+      key.key,
+      someone.cookie,
+      '254722000377',
+      stranger.wallet.address,
+      String(parseId('account', stranger.accountId)),
+    ])
+      expect([secret, text.includes(secret)]).toEqual([secret, false])
+    const [entry] = await admin('audit-log', '--subject', someone.accountId, '--action', 'admin.export_person')
+    expect(entry).toMatchObject({ credential: { kind: 'command' }, user_agent: expect.stringMatching(/^shell:/) })
+  })
+
+  test('is looked for in every table that names an account', async () => {
+    const named = await service.deps.db.query<{ table: string }>(
+      `select distinct c.table_name::text as table from information_schema.columns c join pg_class t on t.oid = c.table_name::regclass
+       where c.table_schema = 'public' and not t.relispartition and t.relkind in ('r', 'p')
+         and c.column_name in ('account_id', 'owner_id', 'owning_account_id', 'customer_account_id', 'initiator_account_id', 'created_by')`,
+    )
+    const missing = named.map(({ table }) => table).filter((table) => !Object.hasOwn(aboutPerson, table))
+    expect(missing).toEqual([])
+  })
+})
 
 test('after a restore into a server whose transaction ids are behind, new rows are ordered after the old ones', async () => {
   await service.deps.db.query(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { sendRaw } from './raw.ts'
 
@@ -62,6 +62,21 @@ describe('every refusal has the envelope and a request id', () => {
       .map((entry) => JSON.parse(entry))
       .find((entry) => entry.requestId === answer.headers.get('x-request-id'))
     expect(line).toMatchObject({ operation: 'accounts.get', status: 200 })
+  })
+
+  test('the log has one line for each request, with public ids, the error and the address, and none for a probe that is answered', async () => {
+    const before = service.log.length
+    const key = await createKey(person)
+    const answers = [await key.api.get('/v1/accounts/me'), await key.api.get('/v1/payments/pay_01h455vb4pex5vsknk084sn02q')]
+    for (const probe of ['/healthz', '/readyz']) expect((await service.api.get(probe)).status).toBe(200)
+    const lines = service.log.slice(before).map((entry) => JSON.parse(entry))
+    const ofAnswers = answers.map(({ headers }) => lines.filter(({ requestId }) => requestId === headers.get('x-request-id')))
+    expect(ofAnswers.map(({ length }) => length)).toEqual([1, 1])
+    expect(ofAnswers.flat()).toMatchObject([
+      { status: 200, account: person.accountId, credential: key.id, address: '127.0.0.1' },
+      { status: 404, code: 'not_found', account: person.accountId, credential: key.id },
+    ])
+    expect(lines.some(({ operation }) => /^service\./.test(operation ?? ''))).toBe(false)
   })
 })
 
