@@ -464,6 +464,9 @@ const passing: readonly Replacement[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, () => 'a UUID'],
   [/"(\w*receipt)":"\w+"/g, (_text, name) => `"${name}":"…"`],
   [/\b[A-Z]{4}-[A-Z]{4}\b/g, () => 'XXXX-XXXX'],
+  // Of a provider's statement.
+  [/^[0-9A-Z]{10},/gm, () => '…,'],
+  [/(254\*{3}\d{3}[ ,])\d{6,}/g, (_text, payer) => `${payer}…`],
   [/(state|nonce|code_challenge|code)=[\w%.-]{16,}/g, (_text, name) => `${name}=…`],
 ]
 
