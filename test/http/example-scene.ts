@@ -486,6 +486,7 @@ const opaque = new Set([
   'jws',
   'x',
   'line',
+  'statement',
   'next_cursor',
 ])
 

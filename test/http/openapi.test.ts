@@ -51,6 +51,7 @@ const promised: Record<number, string[]> = {
     'policy_denied',
     'separation_of_duties',
     'csrf_rejected',
+    'step_up_required',
   ],
   404: ['not_found'],
   409: ['conflict', 'last_identity', 'last_owner'],

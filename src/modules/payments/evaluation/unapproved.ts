@@ -8,8 +8,7 @@ export type UnapprovedState = Unapproved & { familyId: Uuid; day: string }
 
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
 
-const ofPayee = (further: string): string =>
-  `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql} and ${further}`
+const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
 
 /**
  * A part of the statement `payments.state`: read only where a policy or a grant has a threshold, which also bounds how many rows nobody approved;
@@ -29,9 +28,9 @@ export const unapprovedColumn = recordsColumn(
         from (select distinct family_id from asked) as family(id)
         cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as y(id)
         cross join lateral (
-          (${ofPayee('p.approval_id is null and p.mandate_id is null')} offset 0)
+          (${ofPayee} and p.approval_id is null and p.mandate_id is null offset 0)
           union all
-          (${ofPayee('(p.approval_id is not null or p.mandate_id is not null)')}
+          (${ofPayee} and (p.approval_id is not null or p.mandate_id is not null)
              and exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1) offset 0)) as p
         where exists (select from applicable where approval_threshold_minor is not null)
           or exists (select from grants g where g.id = any($2::uuid[]) and g.approval_threshold_minor is not null)
