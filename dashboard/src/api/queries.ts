@@ -194,8 +194,8 @@ export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
     placeholderData: keepPreviousData,
     ...pages,
   })
-/** What one key or agent created or renamed. */
-export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId }, 100)
+/** What one key or agent created or renamed, archived or not: what it did stays done. */
+export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId, status: 'all' }, 100)
 const readBeneficiaries = (query: Query<'/v1/beneficiaries', 'get'>) => call(api.GET('/v1/beneficiaries', { params: { query } }))
 export const newestBeneficiariesQuery = queryOptions({
   queryKey: ['beneficiaries', 'newest'],

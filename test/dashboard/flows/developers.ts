@@ -170,6 +170,8 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
     await page.getByText('2 beneficiaries archived').waitFor()
     await page.getByLabel('Beneficiaries that it made').waitFor({ state: 'detached' })
+    // What it did stays in its timeline.
+    await list.getByText('Added the beneficiary Mpya Traders').waitFor()
     await page.getByRole('button', { name: 'Freeze' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
     await list.getByText('Frozen by you').waitFor()

@@ -19,7 +19,8 @@ export const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
   const client = useQueryClient()
   const made = useInfiniteQuery(madeByQuery(grantId))
-  const listed: readonly Beneficiary[] = made.data?.pages.flatMap(({ data }) => data) ?? []
+  const all: readonly Beneficiary[] = made.data?.pages.flatMap(({ data }) => data) ?? []
+  const listed = all.filter(({ status }) => status !== 'archived')
   const proposed = listed.filter(({ confirmation }) => confirmation === 'proposed')
   const act = useMutation({
     mutationFn: async ({ each, of }: { each: (id: string) => Promise<unknown>; of: readonly Beneficiary[] }) => {
