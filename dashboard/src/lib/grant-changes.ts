@@ -64,6 +64,6 @@ export const changeWords = ({ before, after }: GrantChange, currency: string): s
     ...(before.frozen === after.frozen ? [] : [after.frozen ? 'frozen' : 'unfrozen']),
     ...(before.label === after.label ? [] : [`renamed from “${before.label}”`]),
     ...limits.flatMap(([key, name]) => limitWords(name, old[key], now[key], currency)),
-    ...(others.some((key) => differ(old[key], now[key])) ? ['whom and what it may pay changed'] : []),
+    ...(others.some((key) => differ(old[key], now[key])) ? ['what it may pay, and to whom, changed'] : []),
   ]
 }

@@ -14,7 +14,7 @@ export const accessWords: Readonly<Record<string, string>> = {
   account: 'The account that is signed in.',
   account_id: 'The account, by id.',
   action: 'What was done, as `feature.verb`.',
-  active: 'Whether the token is active. Nothing else is told about one that is not.',
+  active: 'Whether the token is active. Nothing else is returned for one that is not.',
   address: 'The address of the wallet.',
   after: 'How it was afterwards; null where there is nothing to show.',
   api_keys: 'Whether API keys work.',

@@ -127,7 +127,7 @@ export const moneyOperations: OperationTexts = {
   },
   'payments.attention': {
     summary: 'Read what needs a person',
-    text: 'The page for the morning: what was spent on each of the last 30 days, and what of the last 24 hours somebody should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+    text: 'The page for the morning: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
   },
   'payment_refusals.list': {
     summary: 'List refused payments',
