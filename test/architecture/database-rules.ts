@@ -15,7 +15,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'events/read.ts': 'one of two directions',
   'modules/identity/sign-in/nonces.ts': 'with a lock or without: its type has two texts',
   'modules/oauth/prune.ts': 'one of two conditions of the same file',
-  'modules/payments/evaluation/unapproved.ts': 'one of two conditions of the same file',
   'modules/payments/lifecycle/attempts/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/right-to-send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
