@@ -62,7 +62,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   expect(run).toMatchObject({ lines: 3, matched: 1, differences: 2 })
 
   // The person at the console finds the waiting payment among what the books lack, and ends it with its receipt.
-  const admin = restored.api.as({ cookie: before.admin.cookie })
+  const admin = (await signIn(restored.api, before.admin.wallet)).api
   const items: { id: string; provider_receipt: string }[] = (await admin.get('/v1/admin/suspense?status=open')).body.data
   const receipt = movementsTo(restored, '254722000102')[0]?.receipt
   const match = items.find((item) => item.provider_receipt === receipt)
