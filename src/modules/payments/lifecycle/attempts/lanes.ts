@@ -7,6 +7,7 @@ import { createAccountQueue } from '../../../../queue/account-queue.ts'
 import type { Deps } from '../../deps.ts'
 import { askChains } from '../../evaluation/contract-wallets.ts'
 import { claimDue, type Due, type SendLane } from './claim.ts'
+import type { OrderDeps } from './deps.ts'
 import { pickFairly } from './fair.ts'
 import { gatedLane } from './gated-lane.ts'
 import type { Recorded } from './record.ts'
@@ -65,22 +66,7 @@ const adapterOf = ({ payout, collection }: Deps['rails'], rail: SendLane['rail']
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
-const sendingLane = (
-  deps: Pick<
-    Deps,
-    | 'appendEvents'
-    | 'config'
-    | 'contractWallets'
-    | 'db'
-    | 'logger'
-    | 'onApprovalsRefused'
-    | 'orderNames'
-    | 'rails'
-    | 'vault'
-    | 'witness'
-  >,
-  { name, lane, limit, send, read }: SendingLane,
-): Lane => {
+const sendingLane = (deps: OrderDeps, { name, lane, limit, send, read }: SendingLane): Lane => {
   const readFairly = createFairReader(read)
   const queue = createAccountQueue<Due, Recorded | null>({
     name,
@@ -115,25 +101,7 @@ const sendingLane = (
 
 export type SendingLanes = { payments: Lane[]; topups: Lane[] }
 
-export const createSendingLanes = (
-  deps: Pick<
-    Deps,
-    | 'alerts'
-    | 'appendEvents'
-    | 'clock'
-    | 'config'
-    | 'contractWallets'
-    | 'db'
-    | 'logger'
-    | 'onApprovalsRefused'
-    | 'orderNames'
-    | 'rails'
-    | 'sends'
-    | 'vault'
-    | 'witness'
-  >,
-  subjects: Subjects,
-): SendingLanes => {
+export const createSendingLanes = (deps: OrderDeps & Pick<Deps, 'sends'>, subjects: Subjects): SendingLanes => {
   const send = createSender(deps)
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>

@@ -3,6 +3,7 @@ import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { forEachRow } from '../../../for-each-row.ts'
 import type { Deps } from '../../deps.ts'
+import type { OrderDeps } from './deps.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { attemptForRail } from './for-rail.ts'
 import { type AttemptRecord, attemptColumns, findAttempt } from './queries.ts'
@@ -12,23 +13,7 @@ import { queryTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './sch
 import type { AttemptSubject, Subjects } from './subject.ts'
 import { recordAbandoned } from './submission.ts'
 
-type ReconcileDeps = Pick<
-  Deps,
-  | 'alerts'
-  | 'appendEvents'
-  | 'clock'
-  | 'config'
-  | 'contractWallets'
-  | 'db'
-  | 'jobs'
-  | 'logger'
-  | 'onApprovalsRefused'
-  | 'orderNames'
-  | 'rails'
-  | 'sends'
-  | 'vault'
-  | 'witness'
->
+type ReconcileDeps = OrderDeps & Pick<Deps, 'jobs' | 'sends'>
 
 const batchSize = 20
 

@@ -6,27 +6,12 @@ import { collectionRail } from '../../../../lib/rail-names.ts'
 import type { Repeats, SendPermission, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import { askChains, type ChainAnswers } from '../../evaluation/contract-wallets.ts'
+import type { OrderDeps } from './deps.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { callbackUrls } from './for-rail.ts'
 import { type AttemptRecord, adoptProviders, moveAttempt } from './queries.ts'
 import { repeatWithinSeconds, secondsToNextQuery, sendWithinSeconds } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
-
-type RepeatDeps = Pick<
-  Deps,
-  | 'alerts'
-  | 'appendEvents'
-  | 'clock'
-  | 'config'
-  | 'contractWallets'
-  | 'db'
-  | 'logger'
-  | 'onApprovalsRefused'
-  | 'orderNames'
-  | 'rails'
-  | 'vault'
-  | 'witness'
->
 
 const permit = statement(
   'attempts.permit_repeat',
@@ -85,7 +70,7 @@ const recordRepeat = async (
 const readApproval = statement('payments.approval_of', 'select approval_id as "approvalId" from payments where id = $1')
 
 /** Once more the order of an attempt whose answer was lost, which was queried before without an answer. */
-export const repeatLost = async (deps: RepeatDeps, kind: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
+export const repeatLost = async (deps: OrderDeps, kind: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
   const { again } = kind
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail || !again) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats

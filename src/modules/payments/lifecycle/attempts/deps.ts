@@ -1,0 +1,18 @@
+import type { Deps } from '../../deps.ts'
+
+/** What sending an order needs, for the first time and again. */
+export type OrderDeps = Pick<
+  Deps,
+  | 'alerts'
+  | 'appendEvents'
+  | 'clock'
+  | 'config'
+  | 'contractWallets'
+  | 'db'
+  | 'logger'
+  | 'onApprovalsRefused'
+  | 'orderNames'
+  | 'rails'
+  | 'vault'
+  | 'witness'
+>
