@@ -81,6 +81,7 @@ Both,,100,${one},,
     [1, 3, 'invalid_request', 'amount'],
     [1, 3, 'invalid_request', 'display_name'],
     [2, 4, 'invalid_request', 'amount'],
+    [2, 4, 'invalid_request', 'destination'],
     [3, 6, 'invalid_request', 'bank_code'],
     [4, 7, 'invalid_request', 'display_name'],
     [5, 8, 'invalid_request', 'amount_minor'],
@@ -102,6 +103,20 @@ test.each([
   const someone = await payer()
   const answer = await sendCsv(someone, text)
   expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, param])
+})
+
+test('a row with several faults has them all in the first answer, its destination among them', async () => {
+  const someone = await payer()
+  const answer = await sendCsv(someone, 'name,phone,amount\n,12,abc\nAchieng,0722000101,10.00\n')
+  expect(answer.status).toBe(400)
+  expect(faultsOf(answer)).toEqual([
+    [0, 2, 'invalid_request', 'amount'],
+    [0, 2, 'invalid_request', 'display_name'],
+    [0, 2, 'invalid_request', 'destination'],
+  ])
+  expect(answer.body.message).toContain('1 of 2 items')
+  const inJson = await someone.api.post(path, { items: [{ display_name: 'Baraka', destination: '12', amount_minor: 'many' }] })
+  expect(inJson.body.details.items.map(({ param }: Json) => param)).toEqual(['amount_minor', 'destination'])
 })
 
 test('a dry run answers with what would be created, and creates nothing', async () => {

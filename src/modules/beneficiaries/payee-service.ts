@@ -23,20 +23,33 @@ export type NamedPayee = { id: Uuid; isNew: boolean }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
+type Destination = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
+
+const normalise = ({ rails }: Pick<Deps, 'rails'>, row: Destination): ReturnType<typeof normalisePayee> | Refusal => {
+  const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
+  try {
+    return normalisePayee(rail, { destination, bankCode, accountReference }, rails.payout[rail]?.banks ?? null)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+/** Why nobody can be paid at a destination; null where somebody could be. */
+export const refusalOfDestination = (deps: Pick<Deps, 'rails'>, row: Destination): Refusal | null => {
+  const to = normalise(deps, row)
+  return to instanceof Refusal ? to : null
+}
+
 const fingerprintsOf = (
   deps: Pick<Deps, 'derivations' | 'rails'>,
   workspaceId: Uuid,
   row: CreateBeneficiary,
 ): Named | Refusal => {
-  const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
-  try {
-    const to = normalisePayee(rail, { destination, bankCode, accountReference }, deps.rails.payout[rail]?.banks ?? null)
-    const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
-    return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
+  const to = normalise(deps, row)
+  if (to instanceof Refusal) return to
+  const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
+  return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
 }
 
 const mayNotCreate = (): Refusal =>

@@ -69,7 +69,7 @@ const withAmounts = (input: CreatePaymentBatch, list: PaymentList | null): Creat
   const items = input.items.map((entry, index): BatchEntry => {
     const amount = list.amounts.get(index)
     const others = 'faults' in entry ? entry.faults.filter(({ path }) => path !== 'amount_minor') : []
-    return amount ? { faults: [amount, ...others] } : entry
+    return amount ? { faults: [amount, ...others], to: 'faults' in entry ? entry.to : entry.item } : entry
   })
   return { ...input, items }
 }

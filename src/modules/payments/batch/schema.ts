@@ -47,16 +47,26 @@ const payeeProblems = (row: unknown): FieldError[] => {
   )
 }
 
-/** An item, or everything that is wrong with its form: all items are checked, so that one answer names all that cannot be paid. */
-export type BatchEntry = { item: BatchItem } | { faults: FieldError[] }
+/** Where a row's money goes, when it names that by itself. */
+const Destination = z.object(
+  BatchItem.pick({ payment_rail: true, destination: true, bank_code: true, account_reference: true }).shape,
+)
+export type Destination = z.output<typeof Destination>
+
+/**
+ * An item, or everything that is wrong with its form: all items are checked, so that one answer names all that cannot be paid. `to` is null
+ * where a field of the destination is among what is wrong.
+ */
+export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null }
 
 const entryOf = (item: BatchItem): BatchEntry => {
   const faults = payeeProblems(item)
-  return faults.length > 0 ? { faults } : { item }
+  return faults.length > 0 ? { faults, to: item } : { item }
 }
 
 const BatchEntry = BatchItem.transform(entryOf).catch(({ error, input }) => ({
   faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
+  to: Destination.safeParse(input).data ?? null,
 }))
 
 export const CreatePaymentBatch = z

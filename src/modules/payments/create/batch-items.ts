@@ -3,9 +3,9 @@ import type { Tx } from '../../../db/client.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
-import { ensureBeneficiaries } from '../../beneficiaries/payee-service.ts'
+import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
-import type { BatchItem } from '../batch/schema.ts'
+import type { BatchItem, Destination } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type Fault, faultOf } from './item-faults.ts'
@@ -19,9 +19,18 @@ type WellFormed = { index: number; item: BatchItem }
 const wellFormed = ({ input }: BatchRequest): WellFormed[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
 
-/** The items whose form is wrong. */
-export const formFaults = ({ input }: BatchRequest): Fault[] =>
-  input.items.flatMap((entry, index) => ('faults' in entry ? [faultOf(index, invalidFields(...entry.faults))] : []))
+const destinationRefusal = (deps: Pick<BatchDeps, 'rails'>, to: Destination | null): Refusal | null =>
+  to?.destination === undefined
+    ? null
+    : refusalOfDestination(deps, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
+
+/** The items whose form is wrong, each with what is wrong with its destination too. */
+export const formFaults = (deps: Pick<BatchDeps, 'rails'>, { input }: BatchRequest): Fault[] =>
+  input.items.flatMap((entry, index) => {
+    if (!('faults' in entry)) return []
+    const destination = destinationRefusal(deps, entry.to)
+    return [faultOf(index, invalidFields(...entry.faults)), ...(destination ? [faultOf(index, destination)] : [])]
+  })
 
 /** Whether an item names its payee by a destination, so that a beneficiary may have to be created. */
 export const namesPayees = (request: BatchRequest): boolean =>

@@ -252,7 +252,7 @@ const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Ou
     again: (answer) => answer,
     read: async (tx) => (naming ? null : readItems(tx, deps, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
-      const known = formFaults(request)
+      const known = formFaults(deps, request)
       // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
       if (naming) await tx.query('savepoint beneficiaries')
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
