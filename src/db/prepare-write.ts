@@ -65,12 +65,13 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
 ): ((tx: Tx, id: string, changes: Required<Pick<InferInsertModel<T>, Column>>) => void) => {
   let form: Prepared | undefined
   const formed = (): Prepared => {
+    if (form) return form
     const untyped: PgTable = table
     // An expression each: what drizzle takes for a column's new value.
     const places = Object.fromEntries(
       columns.map((column) => [column, sql`${sql.param(sql.placeholder(column), getTableColumns(table)[column])}`]),
     )
-    form ??= prepared(
+    form = prepared(
       name,
       orm
         .update(untyped)

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,21 +8,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { asUser, choosePostgresUser } from '../../src/embedded-postgres/user.ts'
+import { findDebianPostgres } from '../db/between.ts'
 import { freePort } from '../harness/service.ts'
 import { isInstalled } from './balancer.ts'
 
-const debian = '/usr/lib/postgresql'
-
-/** Debian's programs: the newest PostgreSQL, Patroni and etcd. Undefined where one is missing. */
-export const findPatroni = (): string | undefined => {
-  const majors = existsSync(debian)
-    ? readdirSync(debian)
-        .map(Number)
-        .toSorted((one, other) => other - one)
-    : []
-  const binaries = majors.map((major) => join(debian, String(major), 'bin')).find((path) => existsSync(join(path, 'pg_rewind')))
-  return isInstalled('etcd') && isInstalled('patroni') ? binaries : undefined
-}
+/** Debian's PostgreSQL beside Patroni and etcd; undefined where one of them is missing. */
+export const findPatroni = async (): Promise<string | undefined> =>
+  isInstalled('etcd') && isInstalled('patroni') ? findDebianPostgres() : undefined
 
 const template = readFileSync(fileURLToPath(new URL('../../deploy/patroni/patroni.yml', import.meta.url)), 'utf8')
 

@@ -4,7 +4,7 @@ import { type Answer, createClient } from '../harness/client.ts'
 import { findPatroni, startCluster } from './cluster.ts'
 import { freePlaces, newPayer, startPair } from './pair.ts'
 
-const binaries = findPatroni()
+const binaries = await findPatroni()
 if (isFull && !binaries)
   process.stderr.write('Patroni, etcd or PostgreSQL of Debian is not installed here: deploy/patroni is not run\n')
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { Icon } from './icon.tsx'
+import { useDismiss } from './use-dismiss.ts'
 
 type Props = {
   label: string
@@ -17,26 +18,11 @@ export const FilterChip = ({ label, value, children }: Props) => {
   const button = useRef<HTMLButtonElement>(null)
   const fields = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (!open) return undefined
-    fields.current?.querySelector<HTMLElement>('input, select, button')?.focus()
-    const onPointer = (event: PointerEvent) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false)
-    }
-    addEventListener('pointerdown', onPointer)
-    return () => removeEventListener('pointerdown', onPointer)
+    if (open) fields.current?.querySelector<HTMLElement>('input, select, button')?.focus()
   }, [open])
+  useDismiss(open, setOpen, { root, trigger: button })
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the Escape key of the fields inside
-    <div
-      className="filter-chip"
-      ref={root}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !open) return
-        event.preventDefault()
-        setOpen(false)
-        button.current?.focus()
-      }}
-    >
+    <div className="filter-chip" ref={root}>
       <button
         ref={button}
         type="button"

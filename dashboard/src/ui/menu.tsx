@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
+import { useDismiss } from './use-dismiss.ts'
 
 type MenuProps = { label: string; button: ReactNode; children: (close: () => void) => ReactNode; up?: boolean; right?: boolean }
 
@@ -13,14 +14,9 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
   const trigger = useRef<HTMLButtonElement>(null)
 
   useEffect(() => {
-    if (!open) return undefined
-    itemsOf(list.current)[0]?.focus()
-    const onPointer = (event: PointerEvent) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false)
-    }
-    addEventListener('pointerdown', onPointer)
-    return () => removeEventListener('pointerdown', onPointer)
+    if (open) itemsOf(list.current)[0]?.focus()
   }, [open])
+  useDismiss(open, setOpen, { root, trigger })
 
   const close = () => {
     setOpen(false)
@@ -38,8 +34,7 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
       ref={root}
       onKeyDown={(event) => {
         if (!open) return
-        if (event.key === 'Escape') close()
-        else if (event.key === 'ArrowDown') move(1)
+        if (event.key === 'ArrowDown') move(1)
         else if (event.key === 'ArrowUp') move(-1)
         else return
         event.preventDefault()

@@ -11,6 +11,9 @@ import type { Deps } from './deps.ts'
 import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
 import { suspenseFor } from './record.ts'
 
+const alreadyResolved = (id: Uuid): Refusal =>
+  conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
+
 type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 
 /** Ends the payment as the statement shows. True while a second administrator has to agree: then the difference stays open. */
@@ -45,14 +48,13 @@ export const resolveDifference = async (
     .where(eq(reconciliationDifferences.id, id))
   if (!found) throw notFound()
   const { difference, provider, source } = found
-  if (difference.resolvedAt !== null)
-    throw conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
+  if (difference.resolvedAt !== null) throw alreadyResolved(id)
   if (accept && (await acceptOffer(tx, deps, operator, difference, { source, note }))) return { difference, isWaiting: true }
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   const open = and(eq(reconciliationDifferences.id, id), isNull(reconciliationDifferences.resolvedAt))
   const updated = await tx.orm.update(reconciliationDifferences).set(resolved).where(open).returning()
-  if (updated.length === 0) throw conflict('This difference is already resolved.')
+  if (updated.length === 0) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, deps, [suspenseFor(provider, difference, at)])
   await audit(tx, operator, at, {
     action: 'admin.resolve_difference',

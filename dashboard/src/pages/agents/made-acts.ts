@@ -26,10 +26,10 @@ const policiesBy = async (grantId: string): Promise<Schemas['SpendingPolicy'][]>
 
 // One after the other, so that a failure leaves those before it done and those after it as they were.
 
-export const confirmBeneficiaries = async (grantId: string): Promise<number> => {
-  const proposed = (await beneficiariesBy(grantId)).filter(({ confirmation }) => confirmation === 'proposed')
-  for (const { id } of proposed) await call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))
-  return proposed.length
+/** Exactly those that the person was shown: what an agent adds meanwhile is not confirmed with them. */
+export const confirmBeneficiaries = async (shown: readonly Pick<Beneficiary, 'id'>[]): Promise<number> => {
+  for (const { id } of shown) await call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))
+  return shown.length
 }
 
 export const archiveBeneficiaries = async (grantId: string): Promise<number> => {

@@ -88,7 +88,7 @@ export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string
           title={`Confirm ${beneficiaryCount(proposed.length)}?`}
           action="Confirm all"
           harmless
-          change={() => confirmBeneficiaries(grantId)}
+          change={() => confirmBeneficiaries(proposed)}
           announcement={(count) => `${beneficiaryCount(count)} confirmed`}
           outdates={['beneficiaries', 'beneficiary']}
           onClose={close}
