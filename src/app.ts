@@ -56,7 +56,7 @@ import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
-import { createMeasures, type Measures } from './operator/measures.ts'
+import { createInstruments, type Instruments } from './operator/instruments.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
@@ -97,7 +97,7 @@ export type ServiceOptions = {
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
-const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
+const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?: Instruments): Deps => {
   const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS || !config.ORDER_KEY || !config.RECEIPT_KEYS)
     throw new Error('the keys must be made before the service is built')
@@ -107,13 +107,13 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     clock,
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
-  const onPoolWait = measures?.connections
+  const onPoolWait = instruments?.connections
   const db = connect({ ...shared, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const append = createAppend(feed.wake)
-  const appendEvents = measures ? measures.events(append) : append
+  const appendEvents = instruments ? instruments.events(append) : append
   const vault = createVault(config.ENCRYPTION_KEYS)
   const parts: Omit<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> = {
     config,
@@ -146,13 +146,13 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     appendEvents,
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger }),
-    rails: measures ? measures.rails(rails) : rails,
+    rails: instruments ? instruments.rails(rails) : rails,
     alerts: createAlerts(logger),
     ...connectFeatures({ appendEvents, clock, config, vault }),
   }
   const submissions = createSubmissions(parts)
   const { submitPayment } = submissions
-  return { ...parts, ...submissions, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
+  return { ...parts, ...submissions, submitPayment: instruments ? instruments.payments(submitPayment) : submitPayment }
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */
@@ -246,7 +246,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const identity = createIdentityParts(options.config, options.clock)
   const registry = new Registry()
-  const deps = buildDeps(options, identity, createMeasures(registry))
+  const deps = buildDeps(options, identity, createInstruments(registry))
   const metrics = createMetrics(deps, registry)
   const departure = createDeparture()
   const { http, routes } = await buildHttp(deps, metrics, identity, departure)

@@ -50,7 +50,7 @@ export const createCursors = (derivations: Derivations): Cursors => ({
 })
 
 export type Listing<Row, Item> = {
-  /** The tenant: the workspace or the account that owns the rows. Null in the lists of administrators, who see all. */
+  /** The workspace or the account that owns the rows. Null in the lists of administrators, who see all. */
   of: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>
   idOf: (row: Row) => Uuid
@@ -61,7 +61,7 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor is valid for one operation, its tenant, and all parameters except the size of a page. */
+/** A cursor is valid for one operation, the owner of its rows, and all parameters except the size of a page. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)

@@ -74,16 +74,16 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
     resume?.()
   }
 
-  const heldBy = (tenant: string): number => {
-    let held = 0
-    for (const task of underWay.values()) if (task.tenant === tenant) held += 1
-    return held
+  const takenBy = (tenant: string): number => {
+    let taken = 0
+    for (const task of underWay.values()) if (task.tenant === tenant) taken += 1
+    return taken
   }
 
   /** A tenant takes at most half of the free room, so that there is always room for one more. */
   const roomOf = (tenant: string): number => {
-    const held = heldBy(tenant)
-    return Math.max(1, Math.floor((lane.limit - (underWay.size - held)) / 2)) - held
+    const taken = takenBy(tenant)
+    return Math.max(1, Math.floor((lane.limit - (underWay.size - taken)) / 2)) - taken
   }
   const room = (): Room => ({
     free: lane.limit - underWay.size,

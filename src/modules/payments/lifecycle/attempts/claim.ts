@@ -39,14 +39,14 @@ export const claimDue = async (
   due: readonly Due[],
   wait: boolean,
 ): Promise<Outcome<Recorded | null>[]> => {
-  const { recorded, held } = await inTx(deps.db, async (tx) => {
-    const held = await lockBatch(tx, { exclusive: tenantsOf(due) }, wait)
-    const free = due.filter(({ tenant }) => !held.has(tenant))
-    return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), held }
+  const { recorded, busy } = await inTx(deps.db, async (tx) => {
+    const busy = await lockBatch(tx, { exclusive: tenantsOf(due) }, wait)
+    const free = due.filter(({ tenant }) => !busy.has(tenant))
+    return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), busy }
   })
   const sendable = new Map(recorded.map((each) => [each.outgoing.subjectId, each]))
   return due.map(({ id, tenant }) => {
-    if (held.has(tenant)) return contended
+    if (busy.has(tenant)) return contended
     const own = sendable.get(id) ?? null
     sendable.delete(id)
     return own

@@ -184,10 +184,10 @@ export const processDeliveries = (
 ): Promise<Outcome<void>[]> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
-      const held = await lockBatch(tx, { exclusive: tenantsOf(batch) }, wait)
-      const free = firstOfEachSubject(batch.filter(({ tenant }) => !held.has(tenant)))
+      const busy = await lockBatch(tx, { exclusive: tenantsOf(batch) }, wait)
+      const free = firstOfEachSubject(batch.filter(({ tenant }) => !busy.has(tenant)))
       if (free.length > 0) await processOpen(tx, deps, subjects, free)
-      return batch.map(({ tenant }) => (held.has(tenant) ? contended : undefined))
+      return batch.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))
     }),
   )
 

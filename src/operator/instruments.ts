@@ -6,7 +6,7 @@ import type { SubmitPayment } from '../modules/payments/request.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../rails/rail.ts'
 
 /** Wraps parts of the service: each wrapper calls the part and records how long it took. */
-export type Measures = {
+export type Instruments = {
   payments: (submit: SubmitPayment) => SubmitPayment
   events: (append: AppendEvents) => AppendEvents
   rails: (rails: Rails) => Rails
@@ -30,7 +30,7 @@ const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as
 const ends =
   /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/
 
-export const createMeasures = (registry: Registry): Measures => {
+export const createInstruments = (registry: Registry): Instruments => {
   const registers = [registry]
   const decisions = new Histogram({
     name: 'payment_decision_seconds',
