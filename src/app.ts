@@ -51,6 +51,7 @@ import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
+import { operationTexts } from './modules/operations.ts'
 import { createSubmissions } from './modules/payments/submissions.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
@@ -62,7 +63,7 @@ import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
-import { finishReference, tagOf, textOf } from './reference/reference.ts'
+import { finishReference, tagOf } from './reference/reference.ts'
 import { type DailyOptions, verifyDaily } from './verify/daily.ts'
 import { factsOf } from './verify/facts.ts'
 
@@ -186,9 +187,9 @@ const buildHttp = async (
   registerQueryGuard(http)
   await registerOpenapi(http, {
     publicUrl: config.publicUrl,
-    textOf,
+    texts: operationTexts,
     tagOf,
-    finish: (document) => finishReference(document, examples),
+    finish: (document) => finishReference(document, operationTexts, examples),
   })
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>

@@ -6,6 +6,7 @@ import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
 import { finishDocument } from './document.ts'
 import type { Json } from './openapi-walk.ts'
+import type { OperationTexts } from './operation-text.ts'
 
 const about = `A payments service for people and software agents.
 
@@ -34,10 +35,9 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
   return { ...input, schema: { ...input.schema, headers: { type: 'object', properties } } }
 }
 
-/** Texts about the operations besides their schemas; kept apart from the routes, so that each can be read as a whole. */
 export type DocumentOptions = {
   publicUrl: string
-  textOf: (operation: string) => { summary: string; text: string } | undefined
+  texts: OperationTexts
   tagOf: (operation: string) => string
   finish: (document: Json) => Json
 }
@@ -60,7 +60,7 @@ const withText = (
   options: DocumentOptions,
 ): ReturnType<typeof toJsonSchema> => {
   if (operation === undefined) return input
-  const text = options.textOf(operation)
+  const text = options.texts[operation]
   const { schema } = input
   const description = [text?.text, schema.description].filter(Boolean).join('\n\n')
   return {

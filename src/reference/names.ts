@@ -1,5 +1,6 @@
 import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, withSchemas } from '../http/openapi-walk.ts'
-import type { OperationTexts, Vocabulary } from './types.ts'
+import type { OperationTexts } from '../http/operation-text.ts'
+import type { Vocabulary } from './types.ts'
 
 type Named = { name: string; schema: unknown }
 

@@ -1,27 +1,15 @@
 import { changeOperations, isObject, type Json, objectAt } from '../http/openapi-walk.ts'
+import type { OperationTexts } from '../http/operation-text.ts'
 import { boundIntegers, plainTimes } from './bounds.ts'
 import { eventFamilies } from './events.ts'
 import { describe } from './glossary/describe.ts'
 import { followNames, nameBodies, nameLists } from './names.ts'
-import { controlOperations } from './operations/control.ts'
-import { moneyOperations } from './operations/money.ts'
-import { peopleOperations } from './operations/people.ts'
-import { platformOperations } from './operations/platform.ts'
 import { styleParameters } from './parameters.ts'
 import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'
-import type { Example, Examples, OperationText, OperationTexts } from './types.ts'
+import type { Example, Examples } from './types.ts'
 import { nameEvents } from './union.ts'
 import { vocabularies } from './vocabularies.ts'
-
-export const operationTexts: OperationTexts = {
-  ...moneyOperations,
-  ...controlOperations,
-  ...peopleOperations,
-  ...platformOperations,
-}
-
-export const textOf = (operation: string): OperationText | undefined => operationTexts[operation]
 
 /** The group in which an operation is listed. */
 export const tagOf = (operation: string): string => {
@@ -92,8 +80,8 @@ const describeTags = (document: Json): Json => {
 }
 
 /** Converts the document of the routes into the one for people, generators of clients and agents. */
-export const finishReference = (document: Json, examples: Examples): Json => {
-  const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
+export const finishReference = (document: Json, texts: OperationTexts, examples: Examples): Json => {
+  const named = nameEvents(nameBodies(followNames(document), texts), eventFamilies)
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
   return addSamples(showExamples(describeTags(whole), examples))
 }

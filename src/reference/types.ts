@@ -1,14 +1,3 @@
-/** What the API document says about an operation besides its schemas. */
-export type OperationText = {
-  /** One line: what it does. */
-  summary: string
-  /** When to call it, and why; what happens then. */
-  text: string
-  /** The name of the request body's schema, if the schema has none of its own. */
-  body?: string
-}
-export type OperationTexts = Readonly<Record<string, OperationText>>
-
 /** A group of operations. `features`: the first parts of their names. */
 export type Tag = { name: string; description: string; features: readonly string[] }
 

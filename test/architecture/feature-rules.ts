@@ -74,7 +74,7 @@ const features: Rule = {
 }
 
 /** Where the features come together. The other files beside their folders stand below them: ports and what all of them use. */
-const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/jobs.ts']
+const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/operations.ts', 'modules/jobs.ts']
 
 const isBeside = (path: string): boolean => path.startsWith('modules/') && !inFeature.test(path)
 
@@ -186,6 +186,29 @@ const acyclicParts: Rule = { name: 'the parts of a feature form no cycle', check
 
 const acyclicFeatures: Rule = { name: 'features form no cycle', check: findFeatureCycles }
 
+const routesOf = (feature: string, files: readonly Source[]): string =>
+  files.flatMap(({ path, code }) => (path.startsWith(`${feature}/`) && path.endsWith('routes.ts') ? code : [])).join('\n')
+
+/** Whether routes declare the operation; a route of each provider declares a template of names. */
+const declares = (routes: string, operation: string): boolean =>
+  [...routes.matchAll(/'([a-z_.]+)'|`([a-z_.]+\$\{[^`]*)`/g)].some(
+    ([, name, template]) =>
+      name === operation || (template && new RegExp(`^${template.replace(/\$\{\w+\}/g, '[a-z]+')}$`).test(operation)),
+  )
+
+const ownOperations: Rule = {
+  name: 'the text of an operation stands in the folder of the feature whose routes declare it',
+  check: (files) =>
+    files.flatMap(({ path, code }) => {
+      const feature = /^(modules\/[^/]+)\/operations\.ts$/.exec(path)?.[1]
+      if (!feature) return []
+      const routes = routesOf(feature, files)
+      return [...code.matchAll(/^ {2}'([a-z_.]+)': /gm)].flatMap(([, operation = '']) =>
+        declares(routes, operation) ? [] : [`${path} describes ${operation}, which no route of ${feature} declares`],
+      )
+    }),
+}
+
 const pure = /^(policy|lib|rails)\/|^modules\/.*rules\.ts$/
 /** The rails talk to their providers: they may reach the network, and nothing of ours that keeps state. */
 const onTheNetwork = /^npm:(node:)?(http|https|http2|net|tls|dns|dgram|child_process)(\/|$)|^npm:(undici|ioredis)$/
@@ -222,7 +245,11 @@ const transitivePurity: Rule = {
   },
 }
 
-export const featureRules = { features, besideFeatures, acyclicFeatures, acyclicParts, transitivePurity } satisfies Record<
-  string,
-  Rule
->
+export const featureRules = {
+  features,
+  besideFeatures,
+  ownOperations,
+  acyclicFeatures,
+  acyclicParts,
+  transitivePurity,
+} satisfies Record<string, Rule>

@@ -14,6 +14,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['lib/planted.ts', `import { connect } from '../db/client.ts'`],
     ['policy/planted.ts', `import type { Db } from '../db/client.ts'`],
     ['rails/planted.ts', `export const lazily = () => import('../db/client.ts')`],
+    ['reference/planted.ts', `import { paymentsOperations } from '../modules/payments/operations.ts'`],
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
     ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
   ],
@@ -27,6 +28,13 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
   besideFeatures: [
     ['modules/planted.ts', `import type { SubmitPayment } from './payments/request.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { RoutesDeps } from '../routes.ts'`],
+    ['modules/ports.ts', `import { paymentsOperations } from './payments/operations.ts'`],
+  ],
+  ownOperations: [
+    [
+      'modules/topups/operations.ts',
+      "const topupsOperations = {\n  'payments.create': { summary: 'Make a payment', text: 'Another feature declares it.' },\n}",
+    ],
   ],
   acyclicFeatures: [
     ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import examples from '../../docs/openapi/examples.json' with { type: 'json' }
 import { codesFile, codesText } from '../../scripts/codes.ts'
 import { eventTypes } from '../../src/events/types.ts'
+import { operationTexts } from '../../src/modules/operations.ts'
 import { eventFamilies } from '../../src/reference/events.ts'
-import { operationTexts } from '../../src/reference/reference.ts'
 import { tags } from '../../src/reference/tags.ts'
 import type { Example } from '../../src/reference/types.ts'
 import { startAdministered } from '../admin/administrators.ts'
@@ -46,7 +46,7 @@ const howToRecord = 'call it in test/http/example-scene.ts, then run RECORD_EXAM
 describe('every operation', () => {
   test('has a summary, a text, and a group that is described; and every text belongs to an operation', () => {
     for (const { id, operation } of operations()) {
-      expect(operationTexts, 'describe it in src/reference/operations/').toHaveProperty([id])
+      expect(operationTexts, 'describe it in operations.ts of its feature').toHaveProperty([id])
       expect([id, operation.summary, operation.tags]).toEqual([
         id,
         operationTexts[id]?.summary,
@@ -86,9 +86,10 @@ describe('every operation', () => {
         .filter(([media, { schema }]) => media !== 'text/event-stream' && media !== 'text/csv' && schema.$ref === undefined)
         .map(() => id),
     )
-    expect(anonymous, 'name the body by `body` in src/reference/operations/, an answer by `.meta({ id })` of its schema').toEqual(
-      [],
-    )
+    expect(
+      anonymous,
+      'name the body by `body` in operations.ts of its feature, an answer by `.meta({ id })` of its schema',
+    ).toEqual([])
   })
 })
 
