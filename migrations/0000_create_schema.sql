@@ -742,11 +742,12 @@ CREATE TABLE "duplicate_checks" (
 );
 --> statement-breakpoint
 CREATE TABLE "rail_pauses" (
-	"rail" text PRIMARY KEY NOT NULL,
+	"rail" text NOT NULL,
 	"cause" text NOT NULL,
 	"reason" text NOT NULL,
 	"paused_by" text NOT NULL,
-	"paused_at" timestamp (3) with time zone NOT NULL
+	"paused_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "rail_pauses_rail_cause_pk" PRIMARY KEY("rail","cause")
 );
 --> statement-breakpoint
 CREATE TABLE "reconciliation_differences" (

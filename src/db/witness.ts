@@ -50,7 +50,7 @@ export type Witness = {
   check: () => Promise<void>
   /** Proof from outside: a provider reports about an attempt that is not there. */
   reportLoss: (what: string) => void
-  /** How a loss is declared: pauses the rails for all processes. Tried again until it succeeds. */
+  /** How a loss is declared: pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
   declareWith: (declare: () => Promise<void>) => void
   /** Called once when this process learns of a loss. */
   onLoss: (listener: () => void) => void
@@ -116,17 +116,13 @@ export const createWitness = (deps: { db: Database; logger: Logger }, journal?: 
   const checkOnce = async (): Promise<void> => {
     const [row] = await db.query<{ server: string | null; lost: boolean }>(look)
     if (!row?.server) return
-    if (row.lost) {
-      lose({ declaredBy: 'another process, or before this one started' })
-      isDeclared = true
+    if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
+    if (state === 'lost' && (row.lost || !isDeclared)) {
+      if (!isDeclared) await declare?.()
+      isDeclared = declare !== undefined
       return
     }
     if (state === 'lost') {
-      if (!isDeclared) {
-        await declare?.()
-        isDeclared = true
-        return
-      }
       // A person has looked, and resumed.
       remembered.forget()
       await journal?.clear()

@@ -126,14 +126,21 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes'] as const
 
-/** A rail that is stopped: nothing is sent by it until it is resumed. `lost_writes`: the service stopped it, for the database had lost something. */
-export const railPauses = pgTable('rail_pauses', {
-  rail: text().primaryKey(),
-  cause: text({ enum: pauseCauses }).notNull(),
-  reason: text().notNull(),
-  pausedBy: text().notNull(),
-  pausedAt: instant().notNull(),
-})
+/**
+ * A rail that is stopped: nothing is sent by it until nothing stops it any more. `lost_writes`: the service stopped it, for the database had
+ * lost something. Each cause ends by itself.
+ */
+export const railPauses = pgTable(
+  'rail_pauses',
+  {
+    rail: text().notNull(),
+    cause: text({ enum: pauseCauses }).notNull(),
+    reason: text().notNull(),
+    pausedBy: text().notNull(),
+    pausedAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.rail, t.cause] })],
+)
 
 /** That a provider has refused a duplicate: without it no order is sent again by the rail. `account`: the organisation's, at the provider. */
 export const duplicateChecks = pgTable(

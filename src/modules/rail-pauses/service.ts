@@ -1,8 +1,8 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { railPauses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import { notFound } from '../../lib/errors.ts'
+import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
@@ -11,9 +11,10 @@ import type { Deps } from './deps.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
-export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
+export const listPauses = (db: Db): Promise<RailPause[]> =>
+  db.orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause)
 
-/** Sends nothing by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
+/** Sends nothing by the rail until it is resumed; what is due waits. Pausing again for the same cause changes nothing. */
 export const pauseRail = async (
   tx: Tx,
   operator: Operator,
@@ -29,15 +30,20 @@ export const pauseRail = async (
   return added.length > 0
 }
 
+/** Ends an operator's pause. A rail that stopped because of lost writes stays stopped: `resumeAfterLoss` ends that for all of them. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
-  const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
-  if (removed.length === 0) throw notFound()
+  const ofOperator = and(eq(railPauses.rail, rail), eq(railPauses.cause, 'operator'))
+  const removed = await tx.orm.delete(railPauses).where(ofOperator).returning()
+  if (removed.length === 0) {
+    const [loss] = await tx.orm.select().from(railPauses).where(eq(railPauses.rail, rail))
+    throw loss ? conflict(`The rail is stopped: ${loss.reason}.`) : notFound()
+  }
   await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
 }
 
 const waitingPayments = statement(
   'restore.waiting_payments',
-  `select p.id from payments p where p.status = 'processing'
+  `select p.id from payments p where p.status = 'processing' and ($1::timestamptz is null or p.updated_at <= $1)
    and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'recorded')) limit 200`,
 )
 const dropFromQueue = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
@@ -55,25 +61,28 @@ export const markWaitingUnknown = async (
   await inTx(deps.db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
   })
-  return { unknown: await makeWaitingUnknown(deps, subjects, operator) }
+  return { unknown: await makeWaitingUnknown(deps, subjects, operator, null) }
 }
 
+const declaredAt = statement('restore.declared_at', `select min(paused_at) as at from rail_pauses where cause = 'lost_writes'`)
+
 /**
- * The database lost what it had committed. All rails are paused for every process, and what waits becomes `unknown`, because it may have been
- * sent. One alert, whichever process declares it first.
+ * The database lost what it had committed. All rails are paused for every process, and what waited at that moment becomes `unknown`, because it
+ * may have been sent. Each process that learns of the loss declares it, so one that dies in the middle leaves nothing undone: only the first
+ * raises the alert, and what was allowed to be sent later is left waiting.
  */
 export const declareLoss = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
   subjects: Subjects,
 ): Promise<void> => {
-  const isFirst = await inTx(deps.db, async (tx) => {
+  const { isFirst, at } = await inTx(deps.db, async (tx) => {
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
-    return added
+    const [declared] = await tx.query<{ at: Date }>(declaredAt)
+    return { isFirst: added, at: declared?.at ?? tx.at }
   })
-  if (!isFirst) return
-  deps.alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
-  await makeWaitingUnknown(deps, subjects, timerOperator)
+  if (isFirst) deps.alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
+  await makeWaitingUnknown(deps, subjects, timerOperator, at)
 }
 
 const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
@@ -89,14 +98,16 @@ export const resumeAfterLoss = (deps: Pick<Deps, 'db'>, operator: Operator): Pro
     return resumed
   })
 
+/** `until`: what began to wait later is left. Null: everything. */
 const makeWaitingUnknown = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
   subjects: Subjects,
   operator: Operator,
+  until: Date | null,
 ): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
-    const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments)
+    const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments, [until])
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
         const opened = await subjects.payment.open(tx, deps, [id])

@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inTx, type Statement } from '../../src/db/client.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { sendingRails } from '../../src/lib/rail-names.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+import { alerts, b2cResult, deliver, ordersTo, pass, pay, paymentOf } from './scene.ts'
+
+let service: TestService
+let person: Person
+beforeEach(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 10_000_000n)
+})
+afterEach(() => service.close())
+
+const operator = shellOperator('a person')
+/** The provider has no id of ours for it: sent twice, it is paid twice. */
+const toPaybill = (destination: string) => ({ payment_rail: 'MPESA_B2B', destination, account_reference: 'A1' })
+const statusOf = async (id: string): Promise<string> => (await paymentOf(person, id)).status
+const state = () => service.deps.witness.state()
+/** What a process does every second. */
+const look = async (where = service, times = 3) => {
+  for (let turn = 0; turn < times; turn += 1) await where.deps.witness.check()
+}
+
+/** A report about an attempt that this service named, and that the database does not have. */
+const reportOfLost = async () => {
+  const id = newId()
+  const order = { key: newId(), conversation: 'AG_1', receipt: 'LOST000001', party: '254722000001', amountMinor: 1_000n }
+  const url = `${service.operatorUrl}/callbacks/${id}/${service.deps.orderNames.secretOf(id)}/result`
+  return deliver(url, b2cResult({ ...order, rail: 'MPESA_B2C' } as Parameters<typeof b2cResult>[0]))
+}
+
+test('a report with the right secret about an attempt that is not there proves a loss: nothing is sent, and what waits is unknown', async () => {
+  const stream = await openStream(person.api)
+  const waiting = await pay(person, toPaybill('400301'))
+  const forged = `${service.operatorUrl}/callbacks/${newId()}/${service.deps.orderNames.secretOf(newId())}/result`
+  await deliver(forged, {})
+  expect(state()).not.toBe('lost')
+  expect((await reportOfLost()).status).toBe(200)
+  expect(state()).toBe('lost')
+  await look()
+  expect(await statusOf(waiting)).toBe('unknown')
+  expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(1)
+  expect((await stream.next('stream.reset')).type).toBe('stream.reset')
+  expect((await service.api.get('/readyz')).body.rails.MPESA_B2B).toContain('lost writes')
+  const later = await pay(person, toPaybill('400302'))
+  await pass(service, 60)
+  for (const party of ['400301', '400302']) expect(ordersTo(service, party)).toHaveLength(0)
+  expect([...(await resumeAfterLoss(service.deps, operator))].sort()).toEqual([...sendingRails].sort())
+  await look()
+  expect(state()).toBe('trusted')
+  await pass(service, 60)
+  expect([await statusOf(waiting), await statusOf(later)]).toEqual(['unknown', 'succeeded'])
+  expect(ordersTo(service, '400301')).toHaveLength(0)
+})
+
+test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {
+  await inTx(service.deps.db, async (tx) => {
+    for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'a drill')
+  })
+  const waiting = await pay(person, toPaybill('400303'))
+  service.deps.witness.reportLoss('a test')
+  await look()
+  expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
+  expect(alerts(service)).toContain('database_lost_writes')
+  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
+  await look()
+  const later = await pay(person, toPaybill('400304'))
+  await pass(service, 60)
+  expect(ordersTo(service, '400304')).toHaveLength(0)
+  await inTx(service.deps.db, async (tx) => {
+    for (const rail of sendingRails) await resumeRail(tx, operator, rail)
+  })
+  // A pause is read again within a second.
+  await expect.poll(() => pass(service, 5).then(() => statusOf(later))).toBe('succeeded')
+  expect(ordersTo(service, '400303')).toHaveLength(0)
+})
+
+test('what an operator resumes while a loss is declared stays stopped by the loss', async () => {
+  await inTx(service.deps.db, (tx) => pauseRail(tx, operator, 'MPESA_B2B', 'a drill'))
+  service.deps.witness.reportLoss('a test')
+  await look()
+  await inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))
+  await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'conflict' })
+  await look()
+  expect(state()).toBe('lost')
+  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
+  await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'not_found' })
+})
+
+/** This process does not get past one of its statements. */
+const endsAt = (name: string) => {
+  const { db } = service.deps
+  const { query } = db
+  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+    if (typeof statement === 'string' || statement.name !== name) return query(statement as Statement, values)
+    throw new Error('the process ended')
+  }) as typeof query
+  return () => {
+    db.query = query
+  }
+}
+
+test('a process that dies after it paused the rails, before it has marked what waits, leaves the rest to the next; what began to wait later is sent', async () => {
+  const waiting = await pay(person, toPaybill('400305'))
+  await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '200000' })
+  const beneficiary_id = await newBeneficiary(person.api, toPaybill('400306'))
+  const asked = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '200000' })).body
+  expect(asked.status).toBe('pending_approval')
+  service.deps.witness.reportLoss('a test')
+  const goOn = endsAt('restore.waiting_payments')
+  await expect(service.deps.witness.check()).rejects.toThrow('the process ended')
+  expect(await statusOf(waiting)).toBe('processing')
+
+  service.clock.advance(1)
+  expect((await person.api.post(`/v1/approvals/${asked.approval_id}/decide`, { decision: 'approve' })).status).toBe(200)
+  const other = await startService({ database: service.database, clock: service.clock, provider: service })
+  await look(other)
+  expect([await statusOf(waiting), await statusOf(asked.id)]).toEqual(['unknown', 'processing'])
+  // One that only slept declares it as well: nothing follows from that.
+  goOn()
+  await look()
+  expect(await statusOf(asked.id)).toBe('processing')
+  await resumeAfterLoss(other.deps, operator)
+  await look(other)
+  await look()
+  await pass(other, 60)
+  expect([await statusOf(waiting), await statusOf(asked.id)]).toEqual(['unknown', 'succeeded'])
+  expect([ordersTo(service, '400305').length, ordersTo(service, '400306').length]).toEqual([0, 1])
+  await other.close()
+})
