@@ -7,7 +7,7 @@ import type { BeneficiaryRecord } from '../../src/modules/beneficiaries/queries.
 import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
 import { destinationContext } from '../../src/modules/beneficiaries/service.ts'
 import type { Operator } from '../../src/modules/operators.ts'
-import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries.ts'
+import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
 import { depositContext } from '../../src/modules/topups/deposits/record.ts'
 import { phoneContext } from '../../src/modules/topups/service.ts'
 

@@ -31,8 +31,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // Proofs by a signature: for sign-in, approvals and mandates.
   ['mandates', 'identity/identities/proof.ts'],
   ['mandates', 'identity/identities/signer.ts'],
-  ['mandates', 'identity/sign-in/nonces.ts'],
-  ['mandates', 'identity/sign-in/siwe.ts'],
+  ['mandates', 'identity/sign-in/wallet/nonces.ts'],
+  ['mandates', 'identity/sign-in/wallet/siwe.ts'],
   ['payments', 'identity/identities/proof.ts'],
   ['payments', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],

@@ -42,7 +42,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
   ],
   acyclicParts: [
     ['modules/payments/lifecycle/planted.ts', `import { createPayments } from '../create/payment-queue.ts'`],
-    ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet.ts'`],
+    ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet/wallet.ts'`],
   ],
   transitivePurity: [
     ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],

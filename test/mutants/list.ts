@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'no answer counts as a failure',
-    file: 'src/modules/payments/lifecycle/attempts/submission.ts',
+    file: 'src/modules/payments/lifecycle/attempts/sending/submission.ts',
     find: "const answerLost: Evidence = {\n  kind: 'unknown',\n  code: 'answer_lost',\n  message: 'The answer to sending was lost; it may have arrived.',\n}",
     replace: "const answerLost: Evidence = { kind: 'failed', ...failure('provider_unreachable') }",
     suite: 'test/rails-flows/payments.test.ts',
@@ -181,21 +181,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'the right to send does not look at the payment',
-    file: 'src/modules/payments/lifecycle/attempts/right-to-send.ts',
+    file: 'src/modules/payments/lifecycle/attempts/sending/right-to-send.ts',
     find: 's where s.id = a.subject_id and s.status = ',
     replace: "s where s.id = a.subject_id and s.status <> 'x' || ",
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
     bug: 'a process that slept sends all the same',
-    file: 'src/modules/payments/lifecycle/attempts/right-to-send.ts',
+    file: 'src/modules/payments/lifecycle/attempts/sending/right-to-send.ts',
     find: 'return (await claimed) && deps.clock.now().getTime() <= lastMs',
     replace: 'return claimed',
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
     bug: 'what was written down before it was sent counts as not sent',
-    file: 'src/modules/payments/lifecycle/attempts/submission.ts',
+    file: 'src/modules/payments/lifecycle/attempts/sending/submission.ts',
     find: "if ((attempt.state === 'recorded' || finding === 'not_sent') &&",
     replace: "if ((attempt.state === 'recorded' || finding !== undefined) &&",
     suite: 'test/rails-flows/crash.test.ts',
@@ -209,14 +209,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a repeat is another order',
-    file: 'src/modules/payments/lifecycle/attempts/repeat.ts',
+    file: 'src/modules/payments/lifecycle/attempts/reconciling/repeat.ts',
     find: 'a.fingerprint = $3 and',
     replace: 'a.fingerprint is not distinct from coalesce(a.fingerprint, $3) and',
     suite: 'test/rails-flows/repeats.test.ts',
   },
   {
     bug: 'a lost order is sent again without a test of duplicates',
-    file: 'src/modules/payments/lifecycle/attempts/repeat.ts',
+    file: 'src/modules/payments/lifecycle/attempts/reconciling/repeat.ts',
     find: 'and ($6::text is null or exists (select from duplicate_checks c where c.rail = a.rail and c.account = $6))',
     replace: 'and ($6::text is null or true)',
     suite: 'test/rails-flows/repeats.test.ts',
@@ -230,7 +230,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a report that names another payee ends a B2B payment',
-    file: 'src/modules/payments/lifecycle/attempts/payee.ts',
+    file: 'src/modules/payments/lifecycle/attempts/deliveries/payee.ts',
     find: 'payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) === receiver',
     replace: "payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) !== ''",
     suite: 'test/rails-flows/attempts.test.ts',
@@ -468,7 +468,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a site before an @ is ours',
-    file: 'src/modules/identity/sign-in/siwe.ts',
+    file: 'src/modules/identity/sign-in/wallet/siwe.ts',
     find: 'if (host === ours.host) return true',
     replace: 'if (new URL("http://" + host).host === ours.host) return true',
     suite: 'test/identity/sign-in/siwe.test.ts',

@@ -1,6 +1,6 @@
 import { invalidFields } from '../../lib/errors.ts'
-import { type IssuedNonce, issueNonce } from '../identity/sign-in/nonces.ts'
-import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
+import { type IssuedNonce, issueNonce } from '../identity/sign-in/wallet/nonces.ts'
+import { nonceTtlSeconds } from '../identity/sign-in/wallet/siwe.ts'
 import type { Deps } from './deps.ts'
 import { mandateMessage } from './message.ts'
 import type { PrepareMandate } from './schema.ts'

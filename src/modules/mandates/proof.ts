@@ -1,7 +1,7 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
-import { findNonce } from '../identity/sign-in/nonces.ts'
+import { findNonce } from '../identity/sign-in/wallet/nonces.ts'
 import type { Deps } from './deps.ts'
 import { mandateMessage, revocationMessage } from './message.ts'
 import { findMandateByNonce, type MandateRow } from './queries.ts'

@@ -7,12 +7,12 @@ import { SignedMessage } from '../identities/schema.ts'
 import { logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { createDashboardToken } from './dashboard-tokens.ts'
-import { registerLinkPages } from './link-routes.ts'
-import { registerProviders } from './provider-routes.ts'
+import { registerLinkPages } from './providers/link-routes.ts'
+import { registerProviders } from './providers/routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
 import { createVerifyWallet } from './service.ts'
-import { expectedOf, signInStatement } from './siwe.ts'
-import { createWalletNonce } from './wallet.ts'
+import { expectedOf, signInStatement } from './wallet/siwe.ts'
+import { createWalletNonce } from './wallet/wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
   registerProviders(app, deps)

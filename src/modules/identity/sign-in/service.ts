@@ -7,9 +7,9 @@ import { readAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
 import type { NewSession } from '../sessions/service.ts'
-import { createReturningWallets } from './returning-wallets.ts'
 import { requireActiveCredential } from './still-active.ts'
-import { examineWallet, plainProof, readAttempt, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
+import { createReturningWallets } from './wallet/returning-wallets.ts'
+import { examineWallet, plainProof, readAttempt, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet/wallet.ts'
 
 /** Links the wallet to the caller's account. */
 export const linkWallet = async (

@@ -1,10 +1,10 @@
-import type { Tx } from '../../../../db/client.ts'
-import { secondsAfter } from '../../../../lib/clock.ts'
-import type { Deps } from '../../deps.ts'
-import { callbackUrls } from './for-rail.ts'
-import { type AttemptRecord, insertAttempts, type NewAttempt } from './queries.ts'
-import { claimWithinSeconds } from './schedule.ts'
-import type { Order, Outgoing } from './subject.ts'
+import type { Tx } from '../../../../../db/client.ts'
+import { secondsAfter } from '../../../../../lib/clock.ts'
+import type { Deps } from '../../../deps.ts'
+import { callbackUrls } from '../for-rail.ts'
+import { type AttemptRecord, insertAttempts, type NewAttempt } from '../queries.ts'
+import { claimWithinSeconds } from '../schedule.ts'
+import type { Order, Outgoing } from '../subject.ts'
 
 /** An attempt that is recorded and not yet sent. */
 export type Recorded = { outgoing: Outgoing; order: Order }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { equalBytes } from '../../../auth/secrets.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
-import type { Deps } from '../deps.ts'
+import { equalBytes } from '../../../../auth/secrets.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
+import type { Deps } from '../../deps.ts'
 import type { IssuedNonce, SignInNonce } from './nonces.ts'
 import { nonceTtlSeconds } from './siwe.ts'
 

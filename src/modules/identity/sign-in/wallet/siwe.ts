@@ -1,9 +1,9 @@
 import { SiweMessage } from 'siwe'
-import { parseAddress } from '../../../auth/wallet.ts'
-import type { Config } from '../../../config.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
-import { invalidFields, Refusal } from '../../../lib/errors.ts'
-import { isLoopbackUrl } from '../../../lib/loopback.ts'
+import { parseAddress } from '../../../../auth/wallet.ts'
+import type { Config } from '../../../../config.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
+import { invalidFields, Refusal } from '../../../../lib/errors.ts'
+import { isLoopbackUrl } from '../../../../lib/loopback.ts'
 
 export const signInStatement = 'Sign in to the payments service. This costs nothing and moves no money.'
 export const nonceTtlSeconds = 600

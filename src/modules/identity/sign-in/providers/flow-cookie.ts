@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../../config.ts'
 import { flowTtlSeconds } from './flows.ts'
 
 const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')

@@ -1,9 +1,9 @@
-import { statement } from '../../../../db/client.ts'
-import type { Lane, Task } from '../../../../jobs/lane.ts'
-import { createAccountQueue, mostInBatch } from '../../../../queue/account-queue.ts'
-import { pickFairly } from './fair.ts'
-import { type OpenDelivery, type ProcessDeliveryDeps, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
-import type { Subjects } from './subject.ts'
+import { statement } from '../../../../../db/client.ts'
+import type { Lane, Task } from '../../../../../jobs/lane.ts'
+import { createAccountQueue, mostInBatch } from '../../../../../queue/account-queue.ts'
+import { pickFairly } from '../fair.ts'
+import type { Subjects } from '../subject.ts'
+import { type OpenDelivery, type ProcessDeliveryDeps, processDeliveries, putAsideIfHopeless } from './process.ts'
 
 const openDeliveries = statement(
   'deliveries.open',

@@ -1,7 +1,7 @@
-import { statement } from '../../../../db/client.ts'
-import type { Lane } from '../../../../jobs/lane.ts'
-import type { Deps } from '../../deps.ts'
-import type { AttemptRecord } from './queries.ts'
+import { statement } from '../../../../../db/client.ts'
+import type { Lane } from '../../../../../jobs/lane.ts'
+import type { Deps } from '../../../deps.ts'
+import type { AttemptRecord } from '../queries.ts'
 
 const pausedRail = statement('rails.paused', 'select from rail_pauses where rail = $1')
 

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { App } from '../../../http/app-type.ts'
-import { isNavigationFromOwnPage } from '../../../http/csrf.ts'
-import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
-import { Refusal } from '../../../lib/errors.ts'
-import type { Deps } from '../deps.ts'
+import type { App } from '../../../../http/app-type.ts'
+import { isNavigationFromOwnPage } from '../../../../http/csrf.ts'
+import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../../http/page.ts'
+import { Refusal } from '../../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { Redirect } from '../schema.ts'
 import { markBrowser, readBrowser } from './flow-cookie.ts'
 import { leaveLinkPage, passLinkPage, showLinkPage } from './link-page.ts'
-import { Redirect } from './schema.ts'
 
 const Params = z.object({ flow: z.string().min(1).max(100) })
 const Html = z.string().meta({ description: 'A page.' })

@@ -1,5 +1,5 @@
-import type { Config } from '../../../config.ts'
-import { invalidFields, type Refusal } from '../../../lib/errors.ts'
+import type { Config } from '../../../../config.ts'
+import { invalidFields, type Refusal } from '../../../../lib/errors.ts'
 
 const longest = 2000
 

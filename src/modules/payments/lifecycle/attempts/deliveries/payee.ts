@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../../../db/client.ts'
-import { beneficiaries } from '../../../../db/tables/beneficiaries.ts'
-import { payments } from '../../../../db/tables/payments.ts'
-import type { Uuid } from '../../../../lib/ids.ts'
-import { destinationContext } from '../../../beneficiaries/service.ts'
-import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../../../../db/client.ts'
+import { beneficiaries } from '../../../../../db/tables/beneficiaries.ts'
+import { payments } from '../../../../../db/tables/payments.ts'
+import type { Uuid } from '../../../../../lib/ids.ts'
+import { destinationContext } from '../../../../beneficiaries/service.ts'
+import type { Deps } from '../../../deps.ts'
 
 /** Whether the provider paid the one that the payment was for. */
 export const isPayee = async (tx: Tx, { vault }: Pick<Deps, 'vault'>, paymentId: Uuid, receiver: string): Promise<boolean> => {

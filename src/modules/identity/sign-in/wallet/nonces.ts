@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { plainList, timeList } from '../../../db/lists.ts'
-import { prune } from '../../../db/prune.ts'
-import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
+import { type Db, statement, type Tx } from '../../../../db/client.ts'
+import { plainList, timeList } from '../../../../db/lists.ts'
+import { prune } from '../../../../db/prune.ts'
+import { type noncePurposes, nonces } from '../../../../db/tables/sessions.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
 
 /** A sign-in's nonce as it came back, and when. */
 export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }

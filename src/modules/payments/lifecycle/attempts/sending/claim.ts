@@ -1,12 +1,12 @@
-import { lockBatch } from '../../../../db/account-lock.ts'
-import { inTx, type Tx } from '../../../../db/client.ts'
-import type { Uuid } from '../../../../lib/ids.ts'
-import { contended, type Outcome } from '../../../../queue/account-queue.ts'
-import type { Deps } from '../../deps.ts'
-import type { ChainAnswers } from '../../evaluation/contract-wallets.ts'
-import type { AttemptRecord } from './queries.ts'
+import { lockBatch } from '../../../../../db/account-lock.ts'
+import { inTx, type Tx } from '../../../../../db/client.ts'
+import type { Uuid } from '../../../../../lib/ids.ts'
+import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
+import type { Deps } from '../../../deps.ts'
+import type { ChainAnswers } from '../../../evaluation/contract-wallets.ts'
+import type { AttemptRecord } from '../queries.ts'
+import type { AttemptSubject } from '../subject.ts'
 import { type Recorded, recordAttempts } from './record.ts'
-import type { AttemptSubject } from './subject.ts'
 
 type ClaimDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'onApprovalsRefused' | 'orderNames' | 'rails' | 'vault'>
 
