@@ -15,13 +15,13 @@ import { leaveSilentServer } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
-import { queryBy, queryConfig, rawRows, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
+import { queryBy, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
     try {
-      return (await traced(query, () => pool.query<Row>(queryConfig(query, values, named)))).rows
+      return await traced(query, () => sendObjects<Row>(pool, query, values, named))
     } catch (error) {
       throw translateDatabaseError(error)
     }
@@ -31,7 +31,7 @@ const poolRows =
   (pool: pg.Pool, named: boolean): SendRows =>
   async (query, values) => {
     try {
-      return rawRows(await traced(query, () => pool.query<unknown[]>(rowsConfig(query, values, named))))
+      return await traced(query, () => sendRaw(pool, query, values, named))
     } catch (error) {
       throw translateDatabaseError(error)
     }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig, rawRows, rowsConfig, type SendRows, traced } from './wire.ts'
+import { corkUntilTick, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
 export type Lookups = { query: Query; rows: SendRows; close: () => Promise<void> }
 
@@ -59,7 +59,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
   return {
     query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
       try {
-        return (await (await ready()).query<Row>(queryConfig(query, values, named))).rows
+        return await sendObjects<Row>(await ready(), query, values, named)
       } catch (error) {
         throw translateDatabaseError(error)
       }
@@ -67,7 +67,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     rows: async (query, values) => {
       try {
         const client = await ready()
-        return rawRows(await traced(query, () => client.query<unknown[]>(rowsConfig(query, values, named))))
+        return await traced(query, () => sendRaw(client, query, values, named))
       } catch (error) {
         throw translateDatabaseError(error)
       }

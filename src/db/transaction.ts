@@ -7,7 +7,7 @@ import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Remembered } from './remembered.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig, rawRows, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
+import { corkUntilTick, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -37,9 +37,9 @@ const sendersOf = (
     }
   }
   return {
-    query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
-      (await send(query, () => client.query<Row>(queryConfig(query, values, named)))).rows,
-    rows: async (query, values) => rawRows(await send(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))),
+    query: <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
+      send(query, () => sendObjects<Row>(client, query, values, named)),
+    rows: (query, values) => send(query, () => sendRaw(client, query, values, named)),
   }
 }
 

@@ -1,10 +1,11 @@
 import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
+import { runNamed, runNamedObjects, type Target } from './named-query.ts'
 import type { Lane, Query, Statement } from './statement.ts'
-import { type RawRow, type RawRows, unread } from './types.ts'
+import { type RawRows, unread } from './types.ts'
 
-type Config = { text: string; values: unknown[]; name?: string }
+type Config = { text: string; values: unknown[] }
 type RowsConfig = Config & { rowMode: 'array'; types: pg.CustomTypesConfig }
 
 /**
@@ -33,22 +34,36 @@ export const queryBy =
   (query, values) =>
     senders[typeof query === 'string' ? 'pool' : query.lane](query, values)
 
-/** `named`: false behind a pooler that forgets prepared statements between transactions. */
-export const queryConfig = (query: Statement | string, values: readonly unknown[], named: boolean): Config => {
-  if (typeof query === 'string') return { text: query, values: encodeAll(values) }
-  return named
-    ? { name: query.name, text: query.text, values: encodeAll(values) }
-    : { text: query.text, values: encodeAll(values) }
+const isNamed = (query: Statement | string, named: boolean): query is Statement => named && typeof query !== 'string'
+
+const plainConfig = (query: Statement | string, values: readonly unknown[]): Config => ({
+  text: typeof query === 'string' ? query : query.text,
+  values: encodeAll(values),
+})
+
+/** One statement, as objects. `named`: false behind a pooler that forgets prepared statements between transactions. */
+export const sendObjects = async <Row extends object>(
+  target: Target,
+  query: Statement | string,
+  values: readonly unknown[],
+  named: boolean,
+): Promise<Row[]> => {
+  if (isNamed(query, named)) return runNamedObjects<Row>(target, query, encodeAll(values))
+  return (await target.query<Row>(plainConfig(query, values))).rows
 }
 
-/** For rows as arrays of texts, in the order of their columns: see `prepare.ts`. */
-export const rowsConfig = (query: Statement | string, values: readonly unknown[], named: boolean): RowsConfig =>
-  Object.assign(queryConfig(query, values, named), { rowMode: 'array' as const, types: unread })
-
-export const rawRows = ({ rows, fields }: pg.QueryArrayResult): RawRows => ({
-  rows: rows as RawRow[],
-  types: fields.map(({ dataTypeID }) => dataTypeID),
-})
+/** The same for rows as arrays of texts, in the order of their columns: see `prepare.ts`. */
+export const sendRaw = async (
+  target: Target,
+  query: Statement | string,
+  values: readonly unknown[],
+  named: boolean,
+): Promise<RawRows> => {
+  if (isNamed(query, named)) return runNamed(target, query, encodeAll(values))
+  const config: RowsConfig = { ...plainConfig(query, values), rowMode: 'array', types: unread }
+  const { rows, fields } = await target.query<(string | null)[]>(config)
+  return { rows, types: fields.map(({ dataTypeID }) => dataTypeID) }
+}
 
 /**
  * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a
