@@ -1,4 +1,4 @@
-import type { Rule } from './rules.ts'
+import { findCycles, type Rule } from './rules.ts'
 import type { Source } from './source.ts'
 import { isFunction, type Node, textOf, walk } from './syntax.ts'
 
@@ -61,4 +61,22 @@ const exits: Rule = {
 /** Scripts that end while something still runs: a server on a signal, or an old Node that could not run the rest. */
 const endsItself: readonly string[] = ['scripts/sandbox.ts', 'scripts/demo.ts', 'scripts/require-node.js']
 
-export const programRules = { doubleAssertions, parameters, withoutTests, exits } satisfies Record<string, Rule>
+const cycles: Rule = { name: 'no import cycles, in the dashboard, the client and the scripts either', check: findCycles }
+
+/** What the dashboard's pages are made of. The shell stands around them and may open one. */
+const below = /^dashboard\/src\/(api|lib|live|passkey|ui|wallet)\//
+
+const pagesAbove: Rule = {
+  name: 'in the dashboard, what pages are made of imports no page',
+  check: (files) =>
+    files.flatMap(({ path, imports }) =>
+      below.test(path)
+        ? imports.filter(({ to }) => to.startsWith('dashboard/src/pages')).map(({ to }) => `${path} imports ${to}`)
+        : [],
+    ),
+}
+
+export const programRules = { doubleAssertions, parameters, withoutTests, exits, cycles, pagesAbove } satisfies Record<
+  string,
+  Rule
+>

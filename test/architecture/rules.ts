@@ -247,7 +247,7 @@ const barrels: Rule = {
 }
 
 /** Depth first; every file is entered once. Types count as well: two files that name each other are one file. */
-const findCycles = (files: readonly Source[]): string[] => {
+export const findCycles = (files: readonly Source[]): string[] => {
   const known = new Map(files.map((file) => [file.path, file]))
   const done = new Set<string>()
   const cycles: string[] = []
