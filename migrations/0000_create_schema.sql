@@ -198,6 +198,7 @@ CREATE TABLE "audit_log" (
 	"subject_id" uuid,
 	"before" json,
 	"after" json,
+	"inputs" "bytea",
 	"ip" text,
 	"user_agent" text,
 	"request_id" text
@@ -231,7 +232,7 @@ CREATE TABLE "events" (
 	"data" json,
 	"payment_id" uuid,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "events_data_check" CHECK (num_nonnulls("events"."data", "events"."payment_id") = 1)
+	CONSTRAINT "events_data_check" CHECK (num_nonnulls("events"."data", "events"."payment_id") > 0)
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -488,7 +489,7 @@ CREATE TABLE "payment_batches" (
 	"execute_at" timestamp (3) with time zone,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
-	"snapshot" json NOT NULL,
+	"snapshot" "bytea" NOT NULL,
 	"idempotency_key" text,
 	"request_hash" "bytea",
 	"created_at" timestamp (3) with time zone NOT NULL,
@@ -553,7 +554,7 @@ CREATE TABLE "payments" (
 	"approval_id" uuid,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
-	"snapshot" json NOT NULL,
+	"snapshot" "bytea" NOT NULL,
 	"batch_id" uuid,
 	"batch_index" integer,
 	"batch_leaf" text,
@@ -631,7 +632,7 @@ CREATE TABLE "topups" (
 	"metadata" jsonb NOT NULL,
 	"idempotency_key" text,
 	"request_hash" "bytea",
-	"snapshot" json,
+	"snapshot" "bytea",
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,

@@ -77,13 +77,6 @@ create index payments_search on payments using gin ((coalesce(account_reference,
 --> statement-breakpoint
 create index beneficiaries_search on beneficiaries using gin (display_name gin_trgm_ops);
 --> statement-breakpoint
--- Events with their data: those of a payment's creation refer to its snapshot. For tests, and for people who look into the database; the
--- service's own statements have the same expression in them.
-create view published_events as
-  select id, transaction, type, account_id, workspace_id, created_at,
-    coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data
-  from events;
---> statement-breakpoint
 -- Where a period begins among the ids: they begin with their milliseconds (UUIDv7).
 create function first_id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid

@@ -65,7 +65,7 @@ const resealBatch = async (
     [vault.currentKeyId],
   )
   for (const row of rows) {
-    const fresh = vault.seal(vault.open({ ciphertext: row.ciphertext, keyId: row.key_id }, context(row)), context(row))
+    const fresh = vault.seal(vault.openBytes({ ciphertext: row.ciphertext, keyId: row.key_id }, context(row)), context(row))
     await tx.query(`update ${table} set ${ciphertext} = $2, ${keyId} = $3 where id = $1`, [row.id, fresh.ciphertext, fresh.keyId])
   }
   return rows.length

@@ -9,9 +9,10 @@ export type Sealed = { ciphertext: Buffer; keyId: string }
  */
 export type Vault = {
   readonly currentKeyId: string
-  seal: (plaintext: string, context: readonly string[]) => Sealed
+  seal: (plaintext: string | Buffer, context: readonly string[]) => Sealed
   /** Throws on an unknown key, a truncated or altered ciphertext, or another context: never a partial answer. */
   open: (sealed: Sealed, context: readonly string[]) => string
+  openBytes: (sealed: Sealed, context: readonly string[]) => Buffer
 }
 
 const nonceBytes = 12
@@ -28,22 +29,27 @@ export const createVault = (keys: KeyRing): Vault => {
     if (!key) throw new Error('sealed under a key that is not in the ring')
     return key
   }
+  const openBytes: Vault['openBytes'] = ({ ciphertext, keyId }, context) => {
+    const key = keyOf(keyId)
+    if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
+    const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    decipher.setAAD(associated(context)).setAuthTag(ciphertext.subarray(-tagBytes))
+    return Buffer.concat([decipher.update(ciphertext.subarray(nonceBytes, -tagBytes)), decipher.final()])
+  }
   return {
     currentKeyId: keys.current.id,
     seal: (plaintext, context) => {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv(algorithm, keyOf(keys.current.id), nonce, { authTagLength: tagBytes })
       cipher.setAAD(associated(context))
-      const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
+      const body = Buffer.concat([
+        typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext),
+        cipher.final(),
+      ])
       return { ciphertext: Buffer.concat([nonce, body, cipher.getAuthTag()]), keyId: keys.current.id }
     },
-    open: ({ ciphertext, keyId }, context) => {
-      const key = keyOf(keyId)
-      if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
-      const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(0, nonceBytes), { authTagLength: tagBytes })
-      decipher.setAAD(associated(context)).setAuthTag(ciphertext.subarray(-tagBytes))
-      return Buffer.concat([decipher.update(ciphertext.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8')
-    },
+    openBytes,
+    open: (sealed, context) => openBytes(sealed, context).toString('utf8'),
   }
 }
 

@@ -37,7 +37,8 @@ export type Check = {
 /** For `>= $n::timestamptz`: the start of the period that a check reads. */
 export const beginningOf = ({ since }: CheckFacts): string => since?.toISOString() ?? '-infinity'
 
-const most = 50
+/** Breaches of one promise that are named. */
+export const most = 50
 
 export const sqlCheck = (invariant: string, promise: string, text: string, values?: (facts: Period) => unknown[]): Check => ({
   invariant,

@@ -2,10 +2,18 @@ import { lockFurtherAccounts } from '../db/account-lock.ts'
 import { statement, type Tx } from '../db/client.ts'
 import { documentList, documents, plainList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { changesOf, type Fields } from './payment-changes.ts'
 import type { EventType } from './types.ts'
 
-/** `data`: the resource as REST returns it, or the payment with this snapshot. Without a workspace the event is for the account alone. */
-export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & ({ data: unknown } | { paymentId: Uuid })
+/**
+ * `data`: the resource as REST returns it. `paymentId`: a payment, as its row's snapshot has it or, with `data`, as it is now. Without a workspace
+ * the event is for the account alone.
+ */
+export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
+  | { data: unknown }
+  | { paymentId: Uuid }
+  | { paymentId: Uuid; data: Fields; snapshot: Fields }
+)
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
 
@@ -16,13 +24,18 @@ const insert = statement(
      unnest($3::uuid[]), unnest($4::uuid[]), unnest($5::uuid[]), ${documents(6)}) as e(id, type, account, workspace, payment, data)`,
 )
 
+const storedText = (event: NewEvent): string | null => {
+  if ('snapshot' in event) return JSON.stringify(changesOf(event.snapshot, event.data))
+  return 'data' in event ? JSON.stringify(event.data) : null
+}
+
 const values = (events: readonly NewEvent[], at: Date) => [
   plainList(events.map(() => newId())),
   plainList(events.map(({ type }) => type)),
   plainList(events.map(({ accountId }) => accountId)),
   plainList(events.map(({ workspaceId }) => workspaceId)),
   plainList(events.map((event) => ('paymentId' in event ? event.paymentId : null))),
-  documentList(events.map((event) => ('data' in event ? JSON.stringify(event.data) : null))),
+  documentList(events.map(storedText)),
   at,
 ]
 

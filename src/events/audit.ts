@@ -1,7 +1,8 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import { statement, type Tx } from '../db/client.ts'
-import { documentList, documents, plainList, textList } from '../db/lists.ts'
+import { bytesList, documentList, documents, plainList, textList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { pack } from '../lib/packed-text.ts'
 import type { AuditAction } from './audit-actions.ts'
 
 /** The actor: a principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
@@ -21,17 +22,19 @@ export type AuditEntry = {
   subject?: { type: string; id: Uuid }
   before?: unknown
   after?: unknown
+  /** What a payment was decided from. */
+  inputs?: unknown
 }
 
 const insert = statement(
   'audit.append',
   `insert into audit_log (at, id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
-     before, after, ip, user_agent, request_id)
-   select $15, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, ip, agent, request
+     before, after, inputs, ip, user_agent, request_id)
+   select $15, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, inputs, ip, agent, request
    from rows from (unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::uuid[]), unnest($6::uuid[]),
      unnest($7::uuid[]), unnest($8::text[]), unnest($9::uuid[]), ${documents(10)}, ${documents(11)}, unnest($12::text[]), unnest($13::text[]),
-     unnest($14::text[]))
-     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request)`,
+     unnest($14::text[]), unnest($16::bytea[]))
+     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request, inputs)`,
 )
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
@@ -64,6 +67,7 @@ const values = (entries: readonly ActedEntry[], at: Date) => {
     textList(entries.map(({ actor }) => actor.origin?.userAgent ?? null)),
     textList(entries.map(({ actor }) => actor.origin?.requestId ?? null)),
     at,
+    bytesList(entries.map(({ inputs }) => (inputs === undefined ? null : pack('inputs', JSON.stringify(inputs))))),
   ]
 }
 

@@ -1,5 +1,7 @@
 import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { unpack } from '../lib/packed-text.ts'
+import { type Fields, withChanges } from './payment-changes.ts'
 
 /** A reader's position: commit order is not id order, so an event's position is its transaction first and its id second. */
 export type Position = { transaction: string; id: Uuid }
@@ -17,12 +19,13 @@ type Row = {
   type: string
   account_id: Uuid
   workspace_id: Uuid | null
-  data: unknown
+  data: Fields | null
+  snapshot: Buffer | null
   created_at: Date
 }
 
-const columns = `transaction::text, id, type, account_id, workspace_id,
-  coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data, created_at`
+const columns = `transaction::text, id, type, account_id, workspace_id, data,
+  (select snapshot from payments where payments.id = events.payment_id) as snapshot, created_at`
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
@@ -32,7 +35,7 @@ const toEvent = (row: Row): StoredEvent => ({
   type: row.type,
   accountId: row.account_id,
   workspaceId: row.workspace_id,
-  data: row.data,
+  data: row.snapshot === null ? row.data : withChanges(JSON.parse(unpack(row.snapshot)) as Fields, row.data),
   createdAt: row.created_at,
 })
 

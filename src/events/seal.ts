@@ -35,7 +35,7 @@ const slackDays = 40
  */
 const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
-  encode(sha256(convert_to(json_build_array(before::text, after::text, ip, user_agent, request_id)::text, 'UTF8')), 'hex'))::text as line`
+  encode(sha256(convert_to(json_build_array(before::text, after::text, encode(inputs, 'hex'), ip, user_agent, request_id)::text, 'UTF8')), 'hex'))::text as line`
 
 const unsealed = statement(
   'audit.unsealed',

@@ -6,6 +6,7 @@ import { plainList, textList } from '../db/lists.ts'
 import { statement } from '../db/statement.ts'
 import { conflict, type Refusal } from '../lib/errors.ts'
 import { formatId, type IdKind, type Uuid } from '../lib/ids.ts'
+import { unpack } from '../lib/packed-text.ts'
 import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
 
 /** The grant that used a key, root of its lineage first; null for a person. */
@@ -25,7 +26,7 @@ type Row = KeyPlace & {
   id: Uuid
   key: string
   bodyHash: Buffer
-  text: string
+  packed: Buffer
   grantId: Uuid | null
   lineage: Uuid[]
   revokedAt: Date | null
@@ -50,7 +51,7 @@ export const recordKeys = (
   const find = statement(
     `idempotency.${table}`,
     `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
-       r.snapshot::text as text, r.grant_id as "grantId", coalesce(g.ancestor_ids || g.id, '{}') as lineage,
+       r.snapshot as packed, r.grant_id as "grantId", coalesce(g.ancestor_ids || g.id, '{}') as lineage,
        g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
      from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::text[])) as used(account, workspace, key)
      join ${table} r on r.workspace_id = used.workspace and r.idempotency_key = used.key and r.account_id = used.account
@@ -67,9 +68,9 @@ export const recordKeys = (
         plainList(all.map(({ place }) => place.workspaceId)),
         textList(all.map(({ key }) => key)),
       ])
-      return rows.map(({ id, text, key, bodyHash, grantId, lineage, revokedAt, expiresAt, ...place }) => ({
+      return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, ...place }) => ({
         once: { scope: recordScope(path, place, key), bodyHash },
-        answer: { id, text, by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
+        answer: { id, text: unpack(packed), by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
       }))
     },
     keep: async () => undefined,

@@ -1,4 +1,4 @@
-import { beginningOf, sqlCheck } from '../db/check.ts'
+import { sqlCheck } from '../db/check.ts'
 import { keyIsActive } from '../db/credential-life.ts'
 
 export const accessChecks = [
@@ -49,18 +49,6 @@ export const accessChecks = [
     `select a.id::text as subject from accounts a
      where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
        or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
-  ),
-  sqlCheck(
-    'I4',
-    'a record that keeps an idempotency key keeps the answer to it',
-    ['payments', 'topups']
-      .map(
-        (table) =>
-          `select id::text as subject from ${table} where idempotency_key is not null and created_at >= $1::timestamptz
-             and snapshot->>'idempotency_key' is distinct from idempotency_key`,
-      )
-      .join(' union all '),
-    (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
     'I10',

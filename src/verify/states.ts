@@ -10,9 +10,9 @@ const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => 
 const published = 'the published statuses of every'
 const follow = 'follow the table of transitions'
 
-/** The events with their own data. Materialized where it is used: otherwise whole documents go through joins and sorts. */
-const later = (resource: Resource): string => `
-  select transaction, id, data->>'id' as name, data->>'status' as status from events
+/** The events with their data. Materialized where it is used: otherwise whole documents go through joins and sorts. */
+const later = (resource: Resource, name = `data->>'id'`): string => `
+  select transaction, id, ${name} as name, data->>'status' as status from events
   where type like '${resource}.%' and data is not null and created_at >= $2::timestamptz and transaction > $4::xid8`
 
 /** A type's first event may have any status with which a record can begin. A mandate's row may still say that it is active after its end. */
@@ -41,21 +41,20 @@ const moves = (
   ),
 )
 
-/**
- * The events of a payment's creation refer to its snapshot, which has the first status. It counts for payments whose events are all
- * stored and read.
- */
+/** With which a payment began: an approval is asked for at once, except where one is needed when it is due. */
+const firstStatus = `case when execute_at is not null then 'scheduled' when approval_id is not null then 'pending_approval' else 'processing' end`
+
+/** The events of a payment's creation have its first status. It counts for payments whose events are all stored and read. */
 const paymentMoves = sqlCheck(
   'I5',
   `${published} payment ${follow}, begin with its creation, and the last one is its status`,
   `with records as materialized (
-     select id, status as current, updated_at, case when created_at >= $2::timestamptz and created_at >= $3::timestamptz then snapshot->>'status' end as first,
-       ${typeIdSql('payment', 'p.id')} as name
+     select id, status as current, updated_at, case when created_at >= $2::timestamptz and created_at >= $3::timestamptz then ${firstStatus} end as first
      from payments p where updated_at >= $2::timestamptz),
-   later as materialized (${later('payment')}),
+   later as materialized (${later('payment', 'payment_id')}),
    stated as (
      select r.id, r.current, r.updated_at, r.first, l.transaction, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
-     from records r left join later l on l.name = r.name
+     from records r left join later l on l.name = r.id
      window earlier as (partition by r.id order by l.transaction, l.id)),
    created as materialized (
      select payment_id, transaction from events

@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { readLastSealBefore } from '../events/seal.ts'
 import { ledgerChecks } from '../ledger/checks.ts'
 import { accessChecks } from './access.ts'
+import { answerChecks } from './answers.ts'
 import { auditChainChecks } from './audit-chain.ts'
 import { authorityChecks } from './authority.ts'
 import { counterChecks } from './counters.ts'
@@ -15,6 +16,7 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
+  ...answerChecks,
   ...endedAccessChecks,
   ...authorityChecks,
   ...traceChecks,

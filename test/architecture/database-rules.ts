@@ -18,7 +18,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'modules/payments/lifecycle/attempts/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/sending/right-to-send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
-  'verify/access.ts': 'the table of payments or of top-ups',
+  'verify/answers.ts': 'the table of payments or of top-ups',
   'verify/states.ts': 'tables of the same file',
   'verify/traces.ts': 'tables of the same file',
 }

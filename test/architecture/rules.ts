@@ -126,8 +126,11 @@ const concreteRails: Rule = {
     ),
 }
 
-/** Where a provider or one of its rails may be named: its own folder, what plays it, what connects it, and the list. */
-const mayNameRails = /^(rails|sandbox)\/|^app-rails\.ts$|^lib\/rail-names\.ts$/
+/**
+ * Where a provider or one of its rails may be named: its own folder, what plays it, what connects it, the list, and the texts that packed rows
+ * have in common.
+ */
+const mayNameRails = /^(rails|sandbox)\/|^app-rails\.ts$|^lib\/(rail-names|packed-dictionaries)\.ts$/
 
 const namedRails: Rule = {
   name: 'no rail, provider or setting of a provider is named in code: what differs by rail is read from its definition',

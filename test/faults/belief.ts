@@ -40,12 +40,11 @@ const promises: Readonly<Record<string, string>> = {
     union all select t.id::text from topups t where not exists (select from audit_log a where a.subject_id = t.id)`,
   'I8 an ended payment has its ending event': `
     with ends as materialized (
-      select account_id, type, data->>'amount_minor' as amount, (data->>'created_at')::timestamptz as created_at,
-        (data->>'completed_at')::timestamptz as completed_at
+      select account_id, type, payment_id, (data->>'completed_at')::timestamptz as completed_at
       from events where type like 'payment.%' and data->>'completed_at' is not null)
     select p.id::text as subject from payments p
-    left join ends e on e.account_id = p.account_id and e.type = 'payment.' || p.status and e.amount = p.amount_minor::text
-      and e.created_at = p.created_at and e.completed_at = p.completed_at
+    left join ends e on e.account_id = p.account_id and e.type = 'payment.' || p.status and e.payment_id = p.id
+      and e.completed_at = p.completed_at
     where p.status in ('succeeded', 'failed', 'rejected', 'cancelled', 'expired') and e.type is null`,
   'I13 a payment has one live attempt at most': `
     select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1`,

@@ -37,10 +37,7 @@ const paymentsOf = async (from: Person, id: string): Promise<Json[]> =>
 const balance = async (from: Person) => (await from.api.get('/v1/accounts/me')).body.balance
 const batchOf = async (from: Person, id: string): Promise<Json> => (await from.api.get(`/v1/payment-batches/${id}`)).body
 const eventsOf = async (from: Person, type: string): Promise<Json[]> =>
-  service.deps.db.query('select data from published_events where type = $1 and account_id = $2', [
-    type,
-    parseId('account', from.accountId),
-  ])
+  service.deps.db.query('select data from events where type = $1 and account_id = $2', [type, parseId('account', from.accountId)])
 const asking = (from: Person, fields: Json = {}) =>
   from.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000', ...fields })
 

@@ -42,8 +42,8 @@ const limit = (from: Person, fields: Json) => from.api.post('/v1/spending-polici
 const eventsOf = async (from: Person, id: string): Promise<string[]> =>
   (
     await service.deps.db.query<{ type: string }>(
-      `select type from published_events where account_id = $1 and data->>'id' = $2 order by id`,
-      [parseId('account', from.accountId), id],
+      `select type from events where account_id = $1 and (payment_id = $2 or data->>'id' = $3) order by id`,
+      [parseId('account', from.accountId), parseId('payment', id) ?? null, id],
     )
   ).map(({ type }) => type)
 const pass = async (hours: number) => {

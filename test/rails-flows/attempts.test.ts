@@ -430,8 +430,8 @@ test('a sweep with a broken row raises an alert and continues with the others', 
     expiring.push(id)
     if (index === 0)
       await service.deps.db.query(
-        `update payments set hold_transfer_id = gen_random_uuid() where account_id = (select account_id from published_events where data->>'id' = $1 limit 1)`,
-        [id],
+        `update payments set hold_transfer_id = gen_random_uuid() where account_id = (select account_id from payments where id = $1)`,
+        [parseId('payment', id)],
       )
   }
   service.clock.advance(service.deps.config.APPROVAL_TTL_HOURS * 3_600 + 1)

@@ -58,7 +58,7 @@ const report = ({ order, url }: Sent, outcome: Parameters<typeof b2cResult>[1] =
 const statuses = (payments: readonly Sent[]) => Promise.all(payments.map(async ({ id, of }) => (await paymentOf(of, id)).status))
 const published = (type: string) =>
   service.deps.db.query<{ transaction: string; account: string; balance: Json }>(
-    `select transaction::text, account_id::text as account, data->'balance' as balance from published_events where type = $1`,
+    `select transaction::text, account_id::text as account, data->'balance' as balance from events where type = $1`,
     [type],
   )
 
@@ -117,10 +117,9 @@ describe('results that arrive together', () => {
     for (const payment of payments) await report(payment)
     await service.settle()
     expect(await statuses(payments)).toEqual(['succeeded', 'succeeded', 'succeeded'])
-    const ends = await service.deps.db.query(
-      `select from published_events where type = 'mandate.exhausted' and data->>'id' = $1`,
-      [mandate.id],
-    )
+    const ends = await service.deps.db.query(`select from events where type = 'mandate.exhausted' and data->>'id' = $1`, [
+      mandate.id,
+    ])
     expect(ends).toHaveLength(1)
   })
 

@@ -65,10 +65,9 @@ describe('a payment whose success is reported has its receipt and its hold poste
     expect(payment).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt, failure_code: null })
     expect(payment.completed_at).toBe(service.clock.now().toISOString())
     expect(await balanceOf(person)).toEqual(paid)
-    const events = await service.deps.db.query<{ type: string }>(
-      `select type from published_events where data->>'id' = $1 order by id`,
-      [id],
-    )
+    const events = await service.deps.db.query<{ type: string }>(`select type from events where payment_id = $1 order by id`, [
+      parseId('payment', id),
+    ])
     expect(events.map(({ type }) => type)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded'])
   })
 })
@@ -356,10 +355,9 @@ describe('a report after the end', () => {
       ['payment', '0'],
       ['payment_hold', '-150000'],
     ])
-    const events = await service.deps.db.query<{ type: string }>(
-      `select type from published_events where data->>'id' = $1 order by id`,
-      [id],
-    )
+    const events = await service.deps.db.query<{ type: string }>(`select type from events where payment_id = $1 order by id`, [
+      parseId('payment', id),
+    ])
     expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])
   })
 

@@ -1,5 +1,6 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { type PackedKind, pack, unpack } from '../../lib/packed-text.ts'
 
 /** Milliseconds, as in a Date: a row that is read back has exactly the times that were written, so they can be compared. */
 export const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' })
@@ -7,6 +8,14 @@ export const money = () => bigint({ mode: 'bigint' })
 export const id = () => uuid().primaryKey()
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
+/** A JSON document that is packed: no statement can look into it. */
+export const packedJson = <T>(kind: PackedKind) =>
+  customType<{ data: T; driverData: Buffer }>({
+    dataType: () => 'bytea',
+    toDriver: (value) => pack(kind, JSON.stringify(value)),
+    fromDriver: (bytes) => JSON.parse(unpack(bytes)) as T,
+  })()
+
 /** The 64-bit transaction id that never wraps: orders what readers see by commit safety (see events/README). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { bytes, id, instant, transactionId } from './columns.ts'
+import { bytes, id, instant, packedJson, transactionId } from './columns.ts'
 
 export const events = pgTable(
   'events',
@@ -10,7 +10,10 @@ export const events = pgTable(
     type: text().notNull(),
     accountId: uuid().notNull(),
     workspaceId: uuid(),
-    /** The resource as REST returned it. Null for the creation of a payment: its snapshot is in the payment's row. */
+    /**
+     * The resource as REST returned it. Of a payment, what was different from its row's snapshot: null for its creation. A payment that this
+     * cannot say exactly is there as a whole, with its id.
+     */
     data: json(),
     paymentId: uuid(),
     createdAt: instant().notNull(),
@@ -20,7 +23,7 @@ export const events = pgTable(
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
     // Only events without a workspace are searched by their account.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
-    check('events_data_check', sql`num_nonnulls(${t.data}, ${t.paymentId}) = 1`),
+    check('events_data_check', sql`num_nonnulls(${t.data}, ${t.paymentId}) > 0`),
   ],
 )
 
@@ -41,6 +44,8 @@ export const auditLog = pgTable(
     subjectId: uuid(),
     before: json(),
     after: json(),
+    /** Of a payment: what it was decided from, so that it can be decided again. For receipts; no list is read for it. */
+    inputs: packedJson<unknown>('inputs'),
     ip: text(),
     userAgent: text(),
     requestId: text(),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { bytes, id, instant, money, oneOf } from './columns.ts'
+import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const paymentBatchStatuses = [
@@ -37,7 +37,7 @@ export const paymentBatches = pgTable(
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
     /** The batch as REST returned it when it was created: what its key repeats. */
-    snapshot: json().notNull(),
+    snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
     /** SHA-256 of the body of that request. */
     requestHash: bytes(),

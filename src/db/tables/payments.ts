@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, date, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../errors/failures.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, money, oneOf } from './columns.ts'
+import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -54,15 +54,13 @@ export const payments = pgTable(
     grantId: uuid(),
     /**
      * The payment as REST returned it when it was created, with its decision: stored once, here. The events of its creation and the stored
-     * response of its idempotency key refer to it. It is never queried, so the type is `json`, which keeps the text as it is.
+     * response of its idempotency key are this text; later events say what was different then.
      */
-    snapshot: json()
-      .$type<{
-        decision: unknown
-        beneficiary: { id: string; display_name: string; destination_mask: string }
-        initiated_by: { account_id: string; grant_id: string | null; label: string | null }
-      }>()
-      .notNull(),
+    snapshot: packedJson<{
+      decision: unknown
+      beneficiary: { id: string; display_name: string; destination_mask: string }
+      initiated_by: { account_id: string; grant_id: string | null; label: string | null }
+    }>('record').notNull(),
     /** The payment batch that it is an item of, its place in it from 0, and the text of its leaf in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),
@@ -261,7 +259,7 @@ export const topups = pgTable(
     /** As for payments: the key, the body's digest, and the top-up as it was answered; null without a key. */
     idempotencyKey: text(),
     requestHash: bytes(),
-    snapshot: json(),
+    snapshot: packedJson<unknown>('record'),
     providerReceipt: text(),
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),

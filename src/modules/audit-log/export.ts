@@ -21,7 +21,7 @@ export const readExportCursor = (text: string): ExportPlace | undefined => {
 
 const later = statement(
   'audit.export',
-  `select ${columnsOf(auditLog, 'a', ['transaction'])}, a.transaction::text as place, g.label as "grantLabel"
+  `select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as place, g.label as "grantLabel"
    from audit_log a left join grants g on g.id = a.grant_id
    where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
    order by a.transaction, a.id limit $3`,

@@ -7,13 +7,6 @@ import type { AuditEntry } from './schema.ts'
 /** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
-/** A payment's row keeps what it was decided from, for receipts: larger than all the rest, and nothing that a list is read for. */
-const withoutInputs = (after: unknown): unknown => {
-  if (typeof after !== 'object' || after === null || !('inputs' in after)) return after
-  const { inputs: _, ...rest } = after
-  return rest
-}
-
 const view = (row: AuditRecord): AuditEntry => ({
   id: formatId('audit', row.id),
   action: row.action,
@@ -27,7 +20,7 @@ const view = (row: AuditRecord): AuditEntry => ({
   workspace_id: row.workspaceId && formatId('workspace', row.workspaceId),
   subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
   before: row.before ?? null,
-  after: withoutInputs(row.after) ?? null,
+  after: row.after ?? null,
   ip: row.ip,
   user_agent: row.userAgent,
   request_id: row.requestId,

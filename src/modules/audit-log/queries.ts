@@ -8,8 +8,10 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { FindAudit, FindWorkspaceAudit } from './schema.ts'
 
 /** `grantLabel`: what the key or agent that acted is called. */
-export type AuditRecord = typeof auditLog.$inferSelect & { grantLabel: string | null }
+export type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
 export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
+
+const { inputs: _, ...listed } = getTableColumns(auditLog)
 
 /** What people do about their own accounts while they work in a workspace, as their sign-ins, is private. */
 const accountActions = [
@@ -31,7 +33,7 @@ const byAction = (action: string) =>
 /** For administrators: the whole log. */
 export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
   db.orm
-    .select({ ...getTableColumns(auditLog), grantLabel: grants.label })
+    .select({ ...listed, grantLabel: grants.label })
     .from(auditLog)
     .leftJoin(grants, eq(grants.id, auditLog.grantId))
     .where(
@@ -63,7 +65,7 @@ const ofWorkspace = prepare(
   },
   (orm, at) =>
     orm
-      .select({ ...getTableColumns(auditLog), grantLabel: grants.label })
+      .select({ ...listed, grantLabel: grants.label })
       .from(auditLog)
       .leftJoin(grants, eq(grants.id, auditLog.grantId))
       .where(

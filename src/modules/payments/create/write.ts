@@ -5,6 +5,7 @@ import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { pack } from '../../../lib/packed-text.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
@@ -22,11 +23,11 @@ const insert = statement(
      counted_day, hold_transfer_id, batch_id, batch_index, batch_leaf, dispatch_due_at, traceparent, created_at, updated_at,
      execute_at, origin_grant_id)
    select id, workspace, account, status, amount, $26, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
-     approval, initiator, grant_id, snapshot::json, key, hash, day, hold, batch, place, leaf,
+     approval, initiator, grant_id, snapshot, key, hash, day, hold, batch, place, leaf,
      case when status = 'processing' then $27::timestamptz end, trace, $27, $27, execute_at, origin
    from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
      unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
-     ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
+     ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), unnest($17::bytea[]),
      unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]),
      unnest($23::uuid[]), unnest($24::int[]), unnest($25::text[]), unnest($28::timestamptz[]), unnest($29::uuid[]))
      as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
@@ -52,7 +53,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
     plainList(rows.map(({ approvalId }) => approvalId)),
     plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
     plainList(rows.map(({ grantId }) => grantId)),
-    documentList(written.map(({ text }) => text)),
+    bytesList(written.map(({ text }) => pack('record', text))),
     textList(rows.map(({ idempotencyKey }) => idempotencyKey)),
     plainList(rows.map(({ countedDay }) => countedDay)),
     plainList(rows.map(({ holdTransferId }) => holdTransferId)),
@@ -109,8 +110,8 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[], curren
         amount_minor: payment.amountMinor.toString(),
         beneficiary: payment.snapshot.beneficiary.display_name,
         outcome: decision.outcome,
-        inputs,
       },
+      inputs,
     }),
   ),
   ...denied.map(

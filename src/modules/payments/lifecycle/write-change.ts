@@ -6,6 +6,7 @@ import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
+import type { PackedInputs } from '../../../policy/inputs.ts'
 import { cancelWaitingCosts } from '../../adjustments/cost-service.ts'
 import { finishBatches } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
@@ -36,6 +37,8 @@ export type ChangeOptions = {
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
+  /** What the payment was decided from, where it was decided again. */
+  inputs?: PackedInputs
 }
 
 export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
@@ -82,10 +85,16 @@ const statusEvent = (status: PaymentRecord['status']): EventType | null =>
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
   const named = type === undefined ? statusEvent(after.status) : type
   const { accountId, workspaceId } = after
-  return named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
+  return named === null
+    ? []
+    : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
 }
 
-const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, after: details }: ChangeOptions): ActedEntry => ({
+const auditOf = (
+  before: PaymentRecord,
+  after: PaymentRecord,
+  { actor, action, after: details, inputs }: ChangeOptions,
+): ActedEntry => ({
   actor,
   // Statuses that no event names.
   action:
@@ -95,6 +104,7 @@ const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, a
   subject: { type: 'payment', id: after.id },
   before: { status: before.status },
   after: { status: after.status, ...details },
+  inputs,
 })
 
 /** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/pg-core'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { auditLog } from '../../../db/tables/events.ts'
 import { intentMandates } from '../../../db/tables/mandates.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -57,7 +58,7 @@ export const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, (orm, at
       id: sql<Uuid>`a.id`,
       action: sql<string>`a.action`,
       at: sql<Date>`a.at`,
-      inputs: sql<unknown>`case when a.action = 'payment.create' then a.after->'inputs' end`,
+      inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
       sequence: sql<bigint | null>`s.sequence`,
       rowsRoot: sql<Buffer | null>`s.rows_root`,
       through: sql<{

@@ -39,7 +39,7 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
     begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
       payment,
       change: kind === 'sent' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
-      options: { actor: timer, after: { outcome: decision.outcome, inputs } },
+      options: { actor: timer, after: { outcome: decision.outcome }, inputs },
     })),
     balances,
   )

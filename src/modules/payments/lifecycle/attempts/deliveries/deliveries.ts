@@ -6,6 +6,7 @@ import { prune } from '../../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../../lib/ids.ts'
+import { pack } from '../../../../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import { type AttemptRecord, findAttempt } from '../queries.ts'
@@ -60,7 +61,7 @@ type Kept = { stored: boolean; known: boolean }
 const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
     const id = newId()
-    return { ...arrival, id, sealed: deps.vault.seal(arrival.body, deliveryContext(id)) }
+    return { ...arrival, id, sealed: deps.vault.seal(pack('notice', arrival.body), deliveryContext(id)) }
   })
   const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
     plainList(rows.map(({ id }) => id)),

@@ -5,6 +5,7 @@ import { plainList } from '../../../../../db/lists.ts'
 import { audit } from '../../../../../events/audit.ts'
 import { Refusal } from '../../../../../lib/errors.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
+import { unpack } from '../../../../../lib/packed-text.ts'
 import { continueTrace, inSpan } from '../../../../../lib/tracing.ts'
 import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
 import { parseJson } from '../../../../../rails/json.ts'
@@ -115,7 +116,7 @@ const readReport = (
 ): Delivery => {
   const rail = railOf(deps.rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')
-  const body = parseJson(deps.vault.open({ ciphertext, keyId }, deliveryContext(id)))
+  const body = parseJson(unpack(deps.vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attempt)
 }
 

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { dictionaries, dictionaryOf } from '../../src/lib/packed-dictionaries.ts'
+import { type PackedKind, pack, unpack } from '../../src/lib/packed-text.ts'
+
+const kinds = Object.keys(dictionaryOf) as PackedKind[]
+
+test('every text comes back as it was', () => {
+  const texts = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 3_000 }), fc.json())
+  fc.assert(fc.property(fc.constantFrom(...kinds), texts, (kind, text) => unpack(pack(kind, text)) === text.toWellFormed()))
+  for (const kind of kinds) {
+    const long = Array.from({ length: 20_000 }, (_, n) => `{"id":"pay_${n}"}`).join(',')
+    expect(unpack(pack(kind, long))).toBe(long)
+  }
+})
+
+test('a text of its kind takes less than a third', () => {
+  for (const kind of kinds) {
+    const text = dictionaries[dictionaryOf[kind]]?.toString() ?? ''
+    expect(pack(kind, text).length).toBeLessThan(text.length / 3)
+  }
+})
+
+// Rows that are stored can be read only with the dictionary that they were packed with. These never change: add another behind them.
+test('the dictionaries are those that rows were packed with', () => {
+  const digests = dictionaries.map((dictionary) => createHash('sha256').update(dictionary).digest('hex').slice(0, 16))
+  expect(digests).toEqual(['e3b0c44298fc1c14', 'f2ba2ff39d6ebe6c', '36f441f188fd4769', '9781fe149e1802e5'])
+})
+
+test.each([
+  ['nothing', ''],
+  ['a dictionary that does not exist', 'ff00'],
+  ['a packed text that is cut off', '01ab'],
+])('%s is refused', (_, hex) => {
+  expect(() => unpack(Buffer.from(hex, 'hex'))).toThrow()
+})
