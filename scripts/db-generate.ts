@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrationsFolder } from '../src/db/migrations.ts'
 import { dividedTables } from '../src/db/tables/divided.ts'
+import { changedMigrations, readReleases } from './releases.ts'
 
 // Writes the migration for a change in src/db/tables.
 //
-// With `--name verb_noun` it adds a migration, as every change after the first release must. Without a name it writes
-// 0000_create_schema again: nothing is released yet, so a change belongs into the schema itself. 0001 is written by hand and stays.
-// The journal's times and the snapshot's ids are fixed, so that the same tables always give the same files.
+// Before the first release it writes 0000_create_schema again: a change belongs into the schema itself, and 0001 is written by hand and stays.
+// The journal's times and the snapshot's ids are fixed, so that the same tables always give the same files. After the first release
+// (migrations/releases.json) it adds a migration, `--name verb_noun`, and refuses where a released one was changed.
 
 const schemaTag = '0000_create_schema'
 const handWrittenTag = '0001_add_guards'
@@ -17,6 +18,7 @@ const firstMigration = Date.UTC(2026, 0, 1)
 const snapshotId = '00000000-0000-4000-8000-000000000001'
 const noSnapshot = '00000000-0000-0000-0000-000000000000'
 
+const migrationFiles = () => readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
 const meta = (file: string) => join(migrationsFolder, 'meta', file)
 
 const drizzleKit = (name: string) =>
@@ -32,21 +34,23 @@ const journal = (tags: string[]) => ({
 
 /** drizzle has no word for it. The key of a divided table is the id alone, so ids stay unique over all periods. */
 const divide = (schema: string): string =>
-  dividedTables.reduce((text, table) => {
-    const declared = new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`)
-    if (!declared.test(text)) throw new Error(`${table} is not in the schema that drizzle wrote.`)
-    return text.replace(declared, '$1 PARTITION BY RANGE ("id");')
-  }, schema)
+  dividedTables.reduce(
+    (text, table) => text.replace(new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`), '$1 PARTITION BY RANGE ("id");'),
+    schema,
+  )
 
 const rewriteSchema = () => {
-  const later = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql') && name > '0002')
-  if (later.length > 0) throw new Error(`${later[0]} follows the schema, so the schema is released: add -- --name verb_noun.`)
+  const later = migrationFiles().filter((name) => name > '0002')
+  if (later.length > 0) throw new Error(`${later[0]} follows the schema: add -- --name verb_noun.`)
   for (const stale of readdirSync(join(migrationsFolder, 'meta'))) rmSync(meta(stale))
   rmSync(join(migrationsFolder, `${schemaTag}.sql`), { force: true })
   writeJson(meta('_journal.json'), journal([]))
   drizzleKit('create_schema')
   const schema = join(migrationsFolder, `${schemaTag}.sql`)
-  writeFileSync(schema, divide(readFileSync(schema, 'utf8')))
+  const divided = divide(readFileSync(schema, 'utf8'))
+  if (divided.match(/PARTITION BY RANGE/g)?.length !== dividedTables.length)
+    throw new Error('A divided table is not in the schema that drizzle wrote.')
+  writeFileSync(schema, divided)
 
   const snapshot: object = JSON.parse(readFileSync(meta('0000_snapshot.json'), 'utf8'))
   writeJson(meta('0000_snapshot.json'), { ...snapshot, id: snapshotId, prevId: noSnapshot })
@@ -54,6 +58,41 @@ const rewriteSchema = () => {
   console.log(`Wrote ${schemaTag}. Read its difference; triggers and functions belong into ${handWrittenTag}.`)
 }
 
-const { values } = parseArgs({ options: { name: { type: 'string' } } })
-if (values.name === undefined) rewriteSchema()
-else drizzleKit(values.name)
+/** Leaves the folder as it is where the tables are those of the last migration. */
+const addMigration = (name: string | undefined) => {
+  const before = new Set(migrationFiles())
+  const journalBefore = readFileSync(meta('_journal.json'))
+  drizzleKit(name ?? 'unnamed')
+  const [added] = migrationFiles().filter((file) => !before.has(file))
+  if (added === undefined) {
+    console.log('The tables are those of the last migration.')
+    return
+  }
+  const file = join(migrationsFolder, added)
+  if (name === undefined) {
+    rmSync(file)
+    rmSync(meta(`${added.slice(0, 4)}_snapshot.json`))
+    writeFileSync(meta('_journal.json'), journalBefore)
+    throw new Error('The tables have changed since the release: add -- --name verb_noun for a migration of its own.')
+  }
+  writeFileSync(file, divide(readFileSync(file, 'utf8')))
+  console.log(
+    `Added ${added}. Read it: what a migration may do is in docs/operations.md, and test/architecture/migrations.test.ts checks it.`,
+  )
+}
+
+const generate = () => {
+  const { values } = parseArgs({ options: { name: { type: 'string' } } })
+  const releases = readReleases()
+  const changed = changedMigrations(releases)
+  if (changed.length > 0) throw new Error(`A released migration is never edited: ${changed.join('; ')}.`)
+  if (releases.length === 0 && values.name === undefined) rewriteSchema()
+  else addMigration(values.name)
+}
+
+try {
+  generate()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

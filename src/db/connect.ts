@@ -90,13 +90,13 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
-  leaveSilentServer(pool)
   const nameOf = createNaming()
   if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
 
-  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
+  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost'), silent: pages.leave })
+  leaveSilentServer(pool, [lookups, pages])
 
   const remembered = createRemembered(options.clock)
   const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock, remembered })

@@ -1,16 +1,25 @@
 import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
+import { isUnanswered, leaveConnection } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
 import { corkUntilTick, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
-export type Lookups = { query: Query; rows: SendRows; close: () => Promise<void> }
+export type Lookups = {
+  query: Query
+  rows: SendRows
+  /** The server may have been replaced: the next read opens another connection. */
+  leave: () => void
+  close: () => Promise<void>
+}
 
 export type LookupOptions = {
   connection: pg.ClientConfig
   named: boolean
   /** Called once for each connection that ended before it was closed. */
   lost: (error: Error) => void
+  /** Called when a lookup got no answer in time. */
+  silent?: () => void
 }
 
 /** Lookups are fast: when one is not answered within this time, the database does not respond. The connection is closed. */
@@ -21,12 +30,19 @@ const longestAnswerMs = 5_000
  * answer to another. It is opened when first needed, and again after it was lost; reads under way then fail as 503 and can be repeated. A
  * second such connection was not faster: one Postgres process keeps up with one of ours.
  */
-export const createLookups = ({ connection, named, lost }: LookupOptions): Lookups => {
+export const createLookups = ({ connection, named, lost, silent }: LookupOptions): Lookups => {
   let current: Promise<pg.Client> | undefined
+  let connected: pg.Client | undefined
   let closed = false
 
   const forget = (opened: Promise<pg.Client>) => {
-    if (current === opened) current = undefined
+    if (current !== opened) return
+    current = undefined
+    connected = undefined
+  }
+  const failed = (error: unknown): never => {
+    if (isUnanswered(error)) silent?.()
+    throw translateDatabaseError(error)
   }
   const open = (): Promise<pg.Client> => {
     const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
@@ -36,7 +52,10 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
       query_timeout: answerTimeoutMs,
       connectionTimeoutMillis: answerTimeoutMs,
     })
-    const opened = client.connect().then(() => client)
+    const opened = client.connect().then(() => {
+      if (current === opened) connected = client
+      return client
+    })
     current = opened
     client.on('error', (error) => {
       forget(opened)
@@ -61,7 +80,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
       try {
         return await sendObjects<Row>(await ready(), query, values, named)
       } catch (error) {
-        throw translateDatabaseError(error)
+        return failed(error)
       }
     },
     rows: async (query, values) => {
@@ -69,8 +88,11 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
         const client = await ready()
         return await traced(query, () => sendRaw(client, query, values, named))
       } catch (error) {
-        throw translateDatabaseError(error)
+        return failed(error)
       }
+    },
+    leave: () => {
+      if (connected) leaveConnection(connected)
     },
     close: async () => {
       closed = true

@@ -14,6 +14,8 @@ const pollMs = 200
 
 export type MigrateOptions = {
   folder?: string
+  /** The last migration to apply: a database of an older release. Without it all of the folder. */
+  last?: string
   /** For how long a migration that does not get its locks is tried again. */
   patienceMs?: number
   /** Between two tries: the service works off what waited during one. */
@@ -31,7 +33,7 @@ export type MigrateOptions = {
  * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
-  const expected = readMigrations(options.folder)
+  const expected = upTo(readMigrations(options.folder), options.last)
   if (expected.length === 0) return []
   const client = new DatabaseClient({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
   // The connection was lost between two statements: the next statement reports it.
@@ -47,6 +49,13 @@ export const migrate = async (url: string, options: MigrateOptions = {}): Promis
   } finally {
     await client.end()
   }
+}
+
+const upTo = (migrations: readonly Migration[], last: string | undefined): readonly Migration[] => {
+  if (last === undefined) return migrations
+  const at = migrations.findIndex(({ tag }) => tag === last)
+  if (at === -1) throw new Error(`there is no migration ${last}`)
+  return migrations.slice(0, at + 1)
 }
 
 /** Whether every migration has been applied, unchanged: readiness asks this, of any connection that may read the journal. */

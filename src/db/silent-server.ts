@@ -1,24 +1,36 @@
 import type pg from 'pg'
 
+/** A commit that waited for its synchronous standby in vain: another server may have taken over. */
+export class UnconfirmedCommitError extends Error {
+  override name = 'UnconfirmedCommitError'
+  constructor() {
+    super('the commit was not confirmed by its standby')
+  }
+}
+
 /** pg's own words: it has no code for this. */
-const isUnanswered = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
+export const isUnanswered = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
+
+/** The service hears of it at once, and uses the connection for nothing; the end of the socket it would hear a moment later. */
+export const leaveConnection = (client: pg.Client | pg.PoolClient): void => {
+  client.emit('error', new Error('another connection to this server got no answer'))
+  client.connection.stream.destroy()
+}
 
 /**
- * Closes the idle connections of a pool when one of its connections got no answer in time. The server is frozen, or no longer the one that
- * standbys confirm: its other connections are no better, and each would be found out by a caller that waits for its time-out. The callers of
- * one account wait in turn, so with twenty connections an account would be without payments for minutes after another server took over.
+ * Closes the idle connections of a pool, and the connections of the lanes, when one of the pool's got no answer in time, or no confirmation of
+ * its commit. The server is frozen, or no longer the one that standbys confirm, though connections to it may live on: its other connections are
+ * no better. Each would be found out by a caller that waits for its time-out, and a lane would read what another server has changed since. The
+ * callers of one account wait in turn, so with twenty connections an account would be without payments for minutes after another server took over.
  */
-export const leaveSilentServer = (pool: pg.Pool): void => {
+export const leaveSilentServer = (pool: pg.Pool, lanes: readonly { leave: () => void }[]): void => {
   const idle = new Set<pg.PoolClient>()
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('remove', (client) => idle.delete(client))
   pool.on('release', (error: unknown, client: pg.PoolClient) => {
     if (!error) idle.add(client)
-    if (!isUnanswered(error)) return
-    for (const other of [...idle]) {
-      // The pool hears this at once, and gives the connection to nobody; the end of the socket it would hear a moment later.
-      other.emit('error', new Error('another connection to this server got no answer'))
-      other.connection.stream.destroy()
-    }
+    if (!isUnanswered(error) && !(error instanceof UnconfirmedCommitError)) return
+    for (const other of [...idle]) leaveConnection(other)
+    for (const lane of lanes) lane.leave()
   })
 }

@@ -6,6 +6,7 @@ import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Remembered } from './remembered.ts'
+import { UnconfirmedCommitError } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
 import { corkUntilTick, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
@@ -123,7 +124,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       client.on('notice', warn)
       const [commit] = await Promise.all([committed, ...deferred]).finally(() => client.off('notice', warn))
       if (isDoubtful) {
-        broken = new Error('the commit was not confirmed by its standby')
+        broken = new UnconfirmedCommitError()
         throw new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: broken })
       }
       // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.

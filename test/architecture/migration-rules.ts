@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Release, readReleases } from '../../scripts/releases.ts'
 import { type Migration, migrationsFolder, readMigrations } from '../../src/db/migrations.ts'
 import { dividedTables } from '../../src/db/tables/divided.ts'
 
 /** Applied before any version ran: they may do what they like. */
 const firstTags = ['0000_create_schema', '0001_add_guards']
 
-/** The last migration of each released version, oldest first. Empty: only the first two. */
-export type Releases = readonly { version: string; last: string }[]
+/** Oldest first. Empty: only the first two migrations. */
+export type Releases = readonly Pick<Release, 'version' | 'last'>[]
 
 const snapshot = (tag: string) => join(migrationsFolder, 'meta', `${tag.slice(0, 4)}_snapshot.json`)
 
@@ -26,11 +27,6 @@ export const declaredAt: Declared = (tag) => {
       ...Object.values(columns).map((column) => `${name}.${column.name}`),
     ]),
   )
-}
-
-export const readReleases = (): Releases => {
-  const file = join(migrationsFolder, 'releases.json')
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
 }
 
 /** Lower case, without comments, quoted identifiers' quotes, bodies of functions and texts; one statement each. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseMigration } from '../../src/db/migrations.ts'
+import { changedMigrations, readReleases } from '../../scripts/releases.ts'
+import { parseMigration, readMigrations } from '../../src/db/migrations.ts'
+import { version } from '../../src/lib/version.ts'
 import { complaintsAboutOurs, declaredAt, migrationComplaints, type Releases } from './migration-rules.ts'
 
 const first = [
@@ -19,6 +21,23 @@ const complaintsAbout = (texts: readonly string[], releases: Releases = []) =>
   )
 
 const concurrently = '-- no transaction\n'
+
+describe('released migrations', () => {
+  test('are as they were released', () => {
+    expect(changedMigrations(readReleases())).toEqual([])
+    const [newest] = readReleases().slice(-1)
+    if (newest) expect([newest.version, Object.keys(newest.migrations)]).toEqual([version, expect.arrayContaining([newest.last])])
+  })
+
+  test('a changed one and a missing one are found', () => {
+    const [one] = readMigrations()
+    const migrations = { [one?.tag ?? '']: one?.hash ?? '', '0009_gone': 'a hash' }
+    const release = { version: '0.2.0', last: '0009_gone', migrations }
+    expect(changedMigrations([release])).toEqual(['0009_gone is missing since 0.2.0'])
+    const edited = { ...release, migrations: { [one?.tag ?? '']: 'another hash' } }
+    expect(changedMigrations([edited])).toEqual([`${one?.tag} was changed after 0.2.0`])
+  })
+})
 
 describe('a migration after the first two', () => {
   test('none of ours stops the service, or breaks the version that runs beside it', () => {

@@ -50,9 +50,12 @@ test('after one connection got no answer, no caller waits for another connection
   // Five connections, all idle afterwards.
   await Promise.all(Array.from({ length: 5 }, () => db.transaction((tx) => tx.query('select pg_sleep(0.05)'))))
   expect(db.pool.idleCount).toBe(5)
+  // The lanes have a connection each, which is idle too.
+  expect(await db.lookup('select 1 as one')).toEqual([{ one: 1 }])
   server.freeze()
   await expect(ask()).rejects.toThrow()
   expect([await ask(), await ask(), await ask(), await ask()]).toEqual([1, 1, 1, 1])
+  expect(await db.lookup('select 1 as one')).toEqual([{ one: 1 }])
   await db.close()
   server.close()
   await database.drop()

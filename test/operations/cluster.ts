@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { isCode } from '../../src/embedded-postgres/cluster.ts'
 import { asUser, choosePostgresUser } from '../../src/embedded-postgres/user.ts'
 import { findDebianPostgres } from '../db/between.ts'
 import { freePort } from '../harness/service.ts'
@@ -30,17 +31,20 @@ const configure = (replacements: readonly Replacement[]): string =>
 
 export type Member = { name: string; port: number; restPort: number; patroni: ChildProcess; data: string; file: string }
 
-type Replication = { replication?: { sync_state: string }[] }
+type Replication = { replication?: { sync_state: string; state: string }[] }
 
 const isSynchronous = (state: unknown): boolean =>
   (state as Replication | undefined)?.replication?.some(({ sync_state }) => sync_state === 'sync') === true
 
-const until = async <T>(what: string, read: () => Promise<T | undefined>): Promise<T> => {
+const isWhole = (state: unknown): boolean =>
+  (state as Replication | undefined)?.replication?.filter((standby) => standby.state === 'streaming').length === 2
+
+const until = async <T>(what: string, read: () => Promise<T | undefined>, explain = () => ''): Promise<T> => {
   const deadline = performance.now() + 120_000
   for (;;) {
     const value = await read().catch(() => undefined)
     if (value !== undefined) return value
-    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`)
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}\n${explain()}`)
     await wait(100)
   }
 }
@@ -66,10 +70,18 @@ export const startCluster = async (binaries: string) => {
   )
   await until('etcd', async () => (await fetch(`${etcdUrl}/health`)).ok || undefined)
 
+  const members: Member[] = []
   const run = (file: string): ChildProcess => {
     const command = asUser(user, 'patroni', [file])
-    return spawn(command.file, command.args, { ...command.ids, cwd: '/', stdio: 'ignore', detached: true })
+    const log = openSync(`${file}.log`, 'a')
+    const child = spawn(command.file, command.args, { ...command.ids, cwd: '/', stdio: ['ignore', log, log], detached: true })
+    closeSync(log)
+    return child
   }
+  const lastLines = () =>
+    members
+      .map(({ name, file }) => `${name}:\n${readFileSync(`${file}.log`, 'utf8').split('\n').slice(-12).join('\n')}`)
+      .join('\n')
   const startMember = async (name: string): Promise<Member> => {
     const [port, restPort, data] = [await freePort(), await freePort(), join(folder, name)]
     await mkdir(data, { mode: 0o700 })
@@ -97,7 +109,6 @@ export const startCluster = async (binaries: string) => {
     await own(file)
     return { name, port, restPort, patroni: run(file), data, file }
   }
-  const members: Member[] = []
   for (const name of ['db1', 'db2', 'db3']) {
     members.push(await startMember(name))
     await until(`${name} runs`, async () => (await fetch(`http://127.0.0.1:${members.at(-1)?.restPort}/health`)).ok || undefined)
@@ -109,16 +120,18 @@ export const startCluster = async (binaries: string) => {
     for (const member of members) if (member !== except && (await leads(member))) return member
     return undefined
   }
-  const synchronous = async (): Promise<true | undefined> => {
-    for (const { restPort } of members)
-      if (
-        (await fetch(`http://127.0.0.1:${restPort}/sync`, { signal: AbortSignal.timeout(500) }).catch(() => ({ ok: false }))).ok
-      )
-        return true
-    return undefined
+  /** As the leader has it in etcd: a standby that only the server counts as synchronous may not take over yet. */
+  const whole = async (): Promise<true | undefined> => {
+    const found = await leader()
+    if (!found) return undefined
+    const [agreed, server] = await Promise.all(
+      ['cluster', ''].map(async (path) => (await fetch(`http://127.0.0.1:${found.restPort}/${path}`)).json()),
+    )
+    const roles = (agreed as { members: { role: string }[] }).members.map(({ role }) => role).toSorted()
+    return isWhole(server) && roles.join() === 'leader,replica,sync_standby' ? true : undefined
   }
   const first = await until('a leader', () => leader())
-  await until('a synchronous standby', synchronous)
+  await until('two standbys', whole)
   const admin = new pg.Client({
     host: '127.0.0.1',
     port: first.port,
@@ -137,23 +150,41 @@ export const startCluster = async (binaries: string) => {
       .split('\n')
       .map((line) => line.trim().split(/\s+/).map(Number))
       .map(([pid = 0, parent = 0]) => ({ pid, parent }))
+  const postmasterOf = ({ data }: Member) => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  /** Patroni and its server, but not the server's process of each connection: those answer on, and nobody can connect any more. */
+  const signalHalf = (member: Member, name: NodeJS.Signals): void => {
+    for (const pid of [member.patroni.pid ?? 0, postmasterOf(member)]) process.kill(pid, name)
+  }
   /** Patroni, its server, and the server's process of each connection: as if it were the machine. */
-  const signal = ({ patroni, data }: Member, name: NodeJS.Signals): void => {
-    const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  const signal = (member: Member, name: NodeJS.Signals): void => {
+    const postmaster = postmasterOf(member)
     const backends = processes().flatMap(({ pid, parent }) => (parent === postmaster ? [pid] : []))
-    for (const pid of [patroni.pid ?? 0, postmaster, ...backends]) process.kill(pid, name)
+    signalHalf(member, name)
+    for (const pid of backends) {
+      try {
+        process.kill(pid, name)
+      } catch (error) {
+        // It has ended by itself meanwhile.
+        if (!isCode(error, 'ESRCH')) throw error
+      }
+    }
   }
   return {
     url: `postgresql://payments:payments@${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}/payments?target_session_attrs=read-write`,
-    leader: () => until('a leader', () => leader()),
+    leader: () => until('a leader', () => leader(), lastLines),
     /** Another than this one, once it can commit: strictly synchronous, it needs a standby that follows it. */
     successor: (of: Member) =>
-      until('a successor', async () => {
-        const found = await leader(of)
-        const state = found && (await fetch(`http://127.0.0.1:${found.restPort}/`).then((answer) => answer.json()))
-        return isSynchronous(state) ? found : undefined
-      }),
-    synchronous: () => until('a synchronous standby', synchronous),
+      until(
+        'a successor',
+        async () => {
+          const found = await leader(of)
+          const state = found && (await fetch(`http://127.0.0.1:${found.restPort}/`).then((answer) => answer.json()))
+          return isSynchronous(state) ? found : undefined
+        },
+        lastLines,
+      ),
+    /** Both standbys follow the leader, one of them synchronously: one that is still being rewound could not follow a successor. */
+    whole: () => until('two standbys', whole, lastLines),
     switchOver: async (from: Member): Promise<void> => {
       const answer = await fetch(`http://127.0.0.1:${from.restPort}/switchover`, {
         method: 'POST',
@@ -162,6 +193,7 @@ export const startCluster = async (binaries: string) => {
       if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`)
     },
     signal,
+    signalHalf,
     /** After it was killed. */
     restart: (member: Member): void => {
       member.patroni = run(member.file)

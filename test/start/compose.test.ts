@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +15,7 @@ type Service = {
   build?: string
   command?: string[]
   depends_on?: string[] | Record<string, { condition: string }>
-  env_file?: { path: string; required: boolean }[]
+  env_file?: string
   environment?: Record<string, string>
   volumes?: string[]
   ports?: string[]
@@ -31,6 +33,25 @@ const filled = (value: string): string => value.replace(/\$\{(\w+):-([^}]*)\}/g,
 const bare = (value: string) => /\$(?!\{\w+:-)/.test(value)
 const dependencies = ({ depends_on: on = [] }: Service) => (Array.isArray(on) ? on : Object.keys(on))
 const containerPorts = ({ ports = [] }: Service) => ports.map((port) => Number(port.split(':').at(-1)))
+
+const tool = ['docker-compose', 'docker compose'].find((command) => spawnSync('sh', ['-c', `${command} version`]).status === 0)
+if (!tool) process.stderr.write('Compose is not installed here: docker-compose.yml is not read by it\n')
+
+test.skipIf(!tool)('Compose accepts the file, without a .env and with one', () => {
+  const read = (env: Record<string, string>) => {
+    const given = { PATH: process.env.PATH, HOME: process.env.HOME, ...env }
+    return spawnSync('sh', ['-c', `${tool} --file docker-compose.yml config`], { cwd: root, encoding: 'utf8', env: given })
+  }
+  const accepted = read({})
+  expect([accepted.status, accepted.stderr]).toEqual([0, ''])
+  expect(Object.keys(parse(accepted.stdout).services).toSorted()).toEqual(services.map(([name]) => name).toSorted())
+  const folder = mkdtempSync(join(tmpdir(), 'compose-'))
+  const file = join(folder, 'settings')
+  writeFileSync(file, 'CURRENCY=KES\n')
+  expect(parse(read({ ENV_FILE: file }).stdout).services.service.environment.CURRENCY).toBe('KES')
+  expect(read({ ENV_FILE: join(folder, 'none') }).status).not.toBe(0)
+  rmSync(folder, { recursive: true })
+})
 
 /** There is no Docker where these tests run, so the test reads what Docker would read and compares it with what Docker would find. */
 describe('docker-compose.yml', () => {
@@ -100,7 +121,7 @@ describe('docker-compose.yml', () => {
     expect([database.username, database.password, database.pathname.slice(1)]).toEqual(databaseSettings)
     expect([database.hostname, database.port]).toEqual(['postgres', '5432'])
     expect(new URL(environment.REDIS_URL ?? '').hostname).toBe('redis')
-    expect(service.env_file).toEqual([{ path: '.env', required: false }])
+    expect(existsSync(join(root, filled(service.env_file ?? '')))).toBe(true)
   })
 
   test('publishes listening ports on loopback only, each of one service', () => {

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { readMigrations } from '../src/db/migrations.ts'
+import { changedMigrations, type Release, readReleases, releasesFile } from './releases.ts'
+
+// npm run release -- <version>: writes the version everywhere, records the migrations that it brings, and dumps a database of it for the
+// tests of later upgrades. It commits nothing: at its end it prints the commands that do.
+
+const root = new URL('..', import.meta.url)
+const path = (file: string) => fileURLToPath(new URL(file, root))
+const read = (file: string) => readFileSync(path(file), 'utf8')
+const edit = (file: string, change: (text: string) => string) => writeFileSync(path(file), change(read(file)))
+const run = (command: string, args: string[], env: Record<string, string> = {}) =>
+  execFileSync(command, args, { cwd: fileURLToPath(root), stdio: 'inherit', env: { ...process.env, ...env } })
+const git = (...args: string[]) => execFileSync('git', args, { cwd: fileURLToPath(root), encoding: 'utf8' }).trim()
+
+class Refusal extends Error {}
+const refuseIf = (condition: boolean, sentence: string) => {
+  if (condition) throw new Refusal(sentence)
+}
+
+const isNewer = (version: string, than: string): boolean => {
+  const [one, other] = [version, than].map((text) => text.split('.').map(Number))
+  const at = [0, 1, 2].find((index) => one?.[index] !== other?.[index])
+  return at !== undefined && (one?.[at] ?? 0) > (other?.[at] ?? 0)
+}
+
+/** package.json is the source; `test/architecture/version.test.ts` compares every other place with it. */
+const writeVersion = (version: string) => {
+  for (const file of ['package.json', 'client/package.json'])
+    edit(file, (text) => text.replace(/"version": "[^"]*"/, `"version": "${version}"`))
+  const lock: { version: string; packages: Record<string, { version: string }> } = JSON.parse(read('package-lock.json'))
+  for (const one of [lock, lock.packages[''], lock.packages.client]) if (one) one.version = version
+  writeFileSync(path('package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`)
+  for (const file of ['src/lib/version.ts', 'client/src/cli/version.ts'])
+    edit(file, (text) => text.replace(/version = '[^']*'/, `version = '${version}'`))
+}
+
+const writeChangelogs = (version: string) => {
+  const today = new Date().toISOString().slice(0, 10)
+  edit('CHANGELOG.md', (text) =>
+    text.replace(/## \[Unreleased\]\n+(?:The first release will be .*\n+)?/, `## [Unreleased]\n\n## [${version}] - ${today}\n\n`),
+  )
+  edit('docs/guides/changelog.md', (text) => text.replaceAll(/^\| next \|/gm, `| ${version} |`))
+}
+
+const recordMigrations = (releases: readonly Release[], version: string) => {
+  const known = new Set(releases.flatMap(({ migrations }) => Object.keys(migrations)))
+  const all = readMigrations()
+  const added = all.filter(({ tag }) => !known.has(tag)).map(({ tag, hash }) => [tag, hash])
+  const last = all.at(-1)?.tag ?? ''
+  const written = [...releases, { version, last, migrations: Object.fromEntries(added) }]
+  writeFileSync(releasesFile(), `${JSON.stringify(written, null, 2)}\n`)
+}
+
+const check = (version: string | undefined, releases: readonly Release[]): string => {
+  if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version)) throw new Refusal('usage: npm run release -- 0.2.0')
+  const last = releases.at(-1)?.version
+  refuseIf(last !== undefined && !isNewer(version, last), `${version} is not newer than ${last}.`)
+  refuseIf(git('status', '--porcelain') !== '', 'There are changes that are not committed: commit them first.')
+  refuseIf(git('tag', '--list', `v${version}`) !== '', `The tag v${version} exists.`)
+  const changed = changedMigrations(releases)
+  refuseIf(changed.length > 0, `A released migration is never edited: ${changed.join('; ')}.`)
+  run('npm', ['run', '--silent', 'db:generate'])
+  refuseIf(git('status', '--porcelain') !== '', 'src/db/tables has changed without its migration: look at it and commit it.')
+  return version
+}
+
+const release = () => {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const releases = readReleases()
+  const version = check(positionals[0], releases)
+  writeVersion(version)
+  writeChangelogs(version)
+  recordMigrations(releases, version)
+  // Fills a database over HTTP, dumps it, restores it and goes on with it; and upgrades the dumps of all releases.
+  const tests = ['test/upgrade', 'test/architecture/version.test.ts', 'test/architecture/migrations.test.ts']
+  run('vitest', ['run', ...tests], { RELEASE_DUMP: version })
+  const dump = `test/upgrade/dumps/v${version}.sql.gz`
+  refuseIf(!existsSync(path(dump)), `${dump} was not written.`)
+  console.log(`
+${version} is ready: migrations/releases.json has its migrations, ${dump} is a database of it. Now:
+
+  git add --all && git commit --message 'Release ${version}' && git tag --annotate v${version} --message 'Release ${version}'`)
+}
+
+try {
+  release()
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}

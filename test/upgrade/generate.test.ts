@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readMigrations } from '../../src/db/migrations.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A copy of what `npm run db:generate` reads and writes. */
+let project: string
+const at = (...parts: string[]) => join(project, ...parts)
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'generate-'))
+  for (const part of ['src', 'migrations', 'scripts/db-generate.ts', 'scripts/releases.ts', 'drizzle.config.ts', 'package.json'])
+    cpSync(join(root, part), at(part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), at('node_modules'))
+})
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+const generate = (...args: string[]) => {
+  const path = `${dirname(process.execPath)}:${at('node_modules/.bin')}:${process.env.PATH}`
+  const env = { ...process.env, PATH: path }
+  return spawnSync(process.execPath, ['scripts/db-generate.ts', ...args], { cwd: project, encoding: 'utf8', env })
+}
+const migrations = () => readdirSync(at('migrations')).filter((name) => name.endsWith('.sql'))
+const contents = () => new Map(migrations().map((name) => [name, readFileSync(at('migrations', name), 'utf8')]))
+const addColumn = () => {
+  const file = at('src/db/tables/rails.ts')
+  const text = readFileSync(file, 'utf8')
+  const changed = text.replace(/(pgTable\(\s*'rail_pauses',\s*\{)/, '$1\n    further: text(),')
+  expect(changed).not.toBe(text)
+  writeFileSync(file, changed)
+}
+
+describe('npm run db:generate', { timeout: 120_000 }, () => {
+  test('writes the schema again before the first release, the same from the same tables', () => {
+    rmSync(at('migrations/releases.json'), { force: true })
+    const before = contents()
+    if (migrations().length > 2) return
+    expect(generate()).toMatchObject({ status: 0 })
+    expect(contents()).toEqual(before)
+  })
+
+  test('adds a migration after it, under a name, and touches no released one', () => {
+    const released = readMigrations(at('migrations'))
+    const hashes = Object.fromEntries(released.map(({ tag, hash }) => [tag, hash]))
+    writeFileSync(
+      at('migrations/releases.json'),
+      JSON.stringify([{ version: '0.2.0', last: released.at(-1)?.tag, migrations: hashes }]),
+    )
+    const before = contents()
+    expect(generate()).toMatchObject({ status: 0, stdout: expect.stringContaining('those of the last migration') })
+    expect(contents()).toEqual(before)
+
+    addColumn()
+    mkdirSync(at('kept'), { recursive: true })
+    cpSync(at('migrations'), at('kept'), { recursive: true })
+    expect(generate()).toMatchObject({ status: 1, stderr: expect.stringContaining('--name verb_noun') })
+    expect(contents()).toEqual(before)
+    expect(readdirSync(at('migrations/meta')).toSorted()).toEqual(readdirSync(at('kept/meta')).toSorted())
+
+    expect(generate('--name', 'add_further')).toMatchObject({ status: 0, stdout: expect.stringContaining('_add_further.sql') })
+    const after = contents()
+    const added = [...after].filter(([name]) => !before.has(name))
+    expect(added.map(([, text]) => text.trim())).toEqual(['ALTER TABLE "rail_pauses" ADD COLUMN "further" text;'])
+    for (const [name, text] of before) expect([name, after.get(name)]).toEqual([name, text])
+    // In the order of the journal, the new one comes last.
+    const times = readMigrations(at('migrations')).map((migration) => migration.at)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+  })
+
+  test('refuses where a released migration was changed or is gone', () => {
+    const [first = ''] = migrations()
+    const text = readFileSync(at('migrations', first), 'utf8')
+    writeFileSync(at('migrations', first), `${text}\n`)
+    expect(generate('--name', 'add_more')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('was changed after 0.2.0'),
+    })
+    writeFileSync(at('migrations', first), text)
+    expect(generate()).toMatchObject({ status: 0 })
+  })
+})
