@@ -47,7 +47,7 @@ const sealed = statement(
   'audit.sealed',
   `select id, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
-   order by audit_log.transaction, audit_log.id`,
+   order by audit_log.transaction, audit_log.id limit $5`,
 )
 const sealedNear = statement(
   'audit.sealed_near',
@@ -124,9 +124,12 @@ const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
   return [from.transaction, from.id, seal.transaction, seal.id]
 }
 
-/** The rows that a seal covers: those after the seal before it, in whatever period one may lie. */
-export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<SealedRow[]> =>
-  db.query(sealed, rangeOf(before, seal))
+/**
+ * The rows that a seal covers: those after the seal before it, in whatever period one may lie; one more than it sealed where there are more.
+ * Without that limit, rows of a few large transactions are sorted anew for each seal: 0.8 s instead of 0.2 ms in a log of two million.
+ */
+export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: Seal): Promise<SealedRow[]> =>
+  db.query(sealed, [...rangeOf(before, seal), seal.rows + 1])
 
 /** The ids that were made near two others, in either order. */
 const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {

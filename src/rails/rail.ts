@@ -91,7 +91,7 @@ export type DeliveryKind = 'result' | 'timeout'
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
-  /** Who was paid, where nothing but the address says that the delivery is this attempt's: it must be the payee. */
+  /** Who was paid, where the provider says it: it must be the payee where nothing else shows that this was our order. */
   receiver?: string
 }
 

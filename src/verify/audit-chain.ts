@@ -10,7 +10,8 @@ type Verdict = { fault: string } | { vouched: boolean }
 
 const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[], tree: Grown): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
-  if (lines.length !== seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
+  if (lines.length > seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are more` }
+  if (lines.length < seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
   if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a row that it sealed was changed' }
   if (!rootOfPeaks(tree.peaks).equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))

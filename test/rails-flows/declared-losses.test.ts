@@ -108,6 +108,21 @@ const endsAt = (name: string) => {
   }
 }
 
+test('an attempt that was recorded and not yet sent when the loss was declared is not sent afterwards', async () => {
+  const id = await pay(person, toPaybill('400307'))
+  const goOn = endsAt('attempts.claim_payment')
+  await expect(service.deps.jobs.drain()).rejects.toThrow('the process ended')
+  goOn()
+  expect(await service.deps.db.query('select state from rail_attempts')).toEqual([{ state: 'recorded' }])
+  service.deps.witness.reportLoss('a test')
+  await look()
+  expect(await statusOf(id)).toBe('unknown')
+  await resumeAfterLoss(service.deps, operator)
+  await look()
+  for (const seconds of [20, 60, 600]) await pass(service, seconds)
+  expect([await statusOf(id), ordersTo(service, '400307').length]).toEqual(['unknown', 0])
+})
+
 test('a process that dies after it paused the rails, before it has marked what waits, leaves the rest to the next; what began to wait later is sent', async () => {
   const waiting = await pay(person, toPaybill('400305'))
   await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '200000' })

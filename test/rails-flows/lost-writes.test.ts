@@ -5,7 +5,7 @@ import { type Person, signIn } from '../harness/people.ts'
 import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { movementsTo, ordersTo, pass, paymentOf } from './scene.ts'
+import { alerts, movementsTo, ordersTo, pass, paymentOf } from './scene.ts'
 
 /** The database as it was before the last writes of the service: a standby that lagged. */
 let before: TestService
@@ -16,10 +16,10 @@ let waiting: { phone: string; rail: string; id: string }[]
 
 const bank = { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '0012' }
 const keyed = { phone: '254722000901', key: 'invoice 4711' }
-let payee: { mobile: string; bank: string }
+let payee: { mobile: string; other: string; bank: string }
 
-const request = (api: Person['api'], beneficiary_id: string, key: string) =>
-  api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' }, { key })
+const request = (api: Person['api'], beneficiary_id: string, key: string, amount_minor = '150000') =>
+  api.post('/v1/payments', { beneficiary_id, amount_minor }, { key })
 
 beforeAll(async () => {
   const original = await createTestDatabase()
@@ -28,6 +28,7 @@ beforeAll(async () => {
   await credit(before, person.accountId, 10_000_000n)
   payee = {
     mobile: await newBeneficiary(person.api, { destination: keyed.phone }),
+    other: await newBeneficiary(person.api, { destination: '254722000904' }),
     bank: await newBeneficiary(person.api, bank),
   }
   waiting = []
@@ -43,8 +44,9 @@ beforeAll(async () => {
   const api = sender.api.as({ cookie: person.cookie })
   await request(api, payee.mobile, keyed.key)
   await request(api, payee.bank, keyed.key.replace('4711', '4712'))
+  for (const key of ['to another', 'of another amount']) await request(api, payee.mobile, key, '20000')
   await sender.settle()
-  expect(sender.sandbox.movements()).toHaveLength(4)
+  expect(sender.sandbox.movements()).toHaveLength(6)
   await sender.stop()
   await catchUpTransactionIds(copy.url)
   after = await startService({ database: copy, clock: before.clock, provider: before })
@@ -75,7 +77,7 @@ test('a payment that was lost and is requested again with the same key is the sa
   expect([mobile.status, toBank.status]).toEqual([201, 201])
   await after.settle()
   await pass(after, 60)
-  expect(after.sandbox.movements()).toHaveLength(4)
+  expect(after.sandbox.movements()).toHaveLength(6)
   expect(await paymentOf({ api }, mobile.body.id)).toMatchObject({
     status: 'succeeded',
     provider_receipt: movementsTo(after, keyed.phone)[0]?.receipt,
@@ -84,6 +86,19 @@ test('a payment that was lost and is requested again with the same key is the sa
     status: 'succeeded',
     provider_receipt: movementsTo(after, bank.destination)[0]?.receipt,
   })
+  expect(await findBreaches(after)).toEqual([])
+})
+
+test('a lost key that is used for another payee, or another amount, is refused as a duplicate: that is no proof that this payment arrived', async () => {
+  const api = after.api.as({ cookie: person.cookie })
+  const answers = [await request(api, payee.other, 'to another', '20000'), await request(api, payee.mobile, 'of another amount')]
+  expect(answers.map(({ status }) => status)).toEqual([201, 201])
+  await after.settle()
+  for (const seconds of [31, 31, 61, 121]) await pass(after, seconds)
+  for (const { body } of answers) expect((await paymentOf({ api }, body.id)).status).toBe('unknown')
+  expect(alerts(after).filter((alert) => alert === 'evidence_mismatch').length).toBeGreaterThanOrEqual(2)
+  expect(after.sandbox.movements()).toHaveLength(6)
+  expect(movementsTo(after, '254722000904')).toEqual([])
   expect(await findBreaches(after)).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 import { failure as failureOf } from '../../lib/failure-codes.ts'
+import { parseKenyanMobile } from '../../lib/phone.ts'
 import { readShillings } from '../amounts.ts'
 import { reportedName } from '../names.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
@@ -87,6 +88,16 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   }
 }
 
+/**
+ * The number in "254708374149 - John Doe". A phone's counts only as a whole: providers mask numbers. An organisation's is compared only where
+ * nothing else names the attempt, because a till's may be that of its head office.
+ */
+const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
+  const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
+  if (attempt.rail === 'MPESA_B2C') return number === undefined ? undefined : parseKenyanMobile(number)
+  return isNamedByAddressAlone(attempt) ? number : undefined
+}
+
 /** What a delivery to a B2C or B2B attempt's URLs says. A delivery to the time-out URL only says that the outcome is not known yet. */
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
@@ -99,15 +110,13 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
     // Its conversation is the repeat's own, and must not be taken for the order's.
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
     const evidence = readPayoutResult(result, attempt)
-    const receiver = /^\s*(\d+)/.exec(result.parameter('ReceiverPartyPublicName') ?? '')?.[1]
-    if (evidence.kind === 'succeeded' && isNamedByAddressAlone(attempt)) {
-      return receiver === undefined
-        ? { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
-        : { evidence, provider: result.provider, receiver }
-    }
-    return { evidence, provider: isRepeat ? nameless : result.provider }
+    const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
+    if (evidence.kind === 'succeeded' && receiver === undefined && isNamedByAddressAlone(attempt))
+      return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
+    return { evidence, provider: isRepeat ? nameless : result.provider, ...(receiver !== undefined && { receiver }) }
   }
   // The ids of the envelope belong to the query; the payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
-  return { evidence: readStatus(status, result, attempt), provider }
+  const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
+  return { evidence: readStatus(status, result, attempt), provider, ...(receiver !== undefined && { receiver }) }
 }

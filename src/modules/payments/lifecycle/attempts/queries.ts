@@ -77,6 +77,11 @@ const setState = statement(
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
 
+const forget = statement('attempts.forget_order', 'update rail_attempts set fingerprint = null, updated_at = $2 where id = $1')
+
+/** The provider has another order under these names, or the same one from a time that the database has lost: it is not known which. */
+export const forgetOrder = async (tx: Tx, id: Uuid): Promise<void> => void (await tx.query(forget, [id, tx.at]))
+
 const setProviders = statement(
   'attempts.adopt_providers',
   `update rail_attempts a set provider_request = coalesce(a.provider_request, x.request),

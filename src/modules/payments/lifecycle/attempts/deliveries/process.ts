@@ -54,6 +54,19 @@ const differs = (one: string | null, other: string | null): boolean => one !== n
 const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
   differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
 
+/**
+ * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or named no id of its own. What it has may
+ * be an earlier order of the same name, which the database has lost: only its payee tells.
+ */
+const isDoubtful = ({ rail, fingerprint }: AttemptRecord): boolean => fingerprint === null || rail === 'MPESA_B2B'
+
+const paidAnother = async (
+  tx: Tx,
+  deps: Pick<Deps, 'vault'>,
+  attempt: AttemptRecord,
+  receiver: string | undefined,
+): Promise<boolean> => receiver !== undefined && isDoubtful(attempt) && !(await isPayee(tx, deps, attempt.subjectId, receiver))
+
 const judgeAll = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts' | 'vault'>,
@@ -65,10 +78,7 @@ const judgeAll = async (
     const { attempt } = delivery.open
     const { evidence, provider, receiver } = delivery.report
     if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if (
-      namesAnother(provider, attempt) ||
-      (receiver !== undefined && !(await isPayee(tx, deps, attempt.subjectId, receiver)))
-    ) {
+    else if (namesAnother(provider, attempt) || (await paidAnother(tx, deps, attempt, receiver))) {
       const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
       alertAfterCommit(tx, deps, 'evidence_mismatch', facts)
       judged.push({ delivery, verdict: 'mismatch' })

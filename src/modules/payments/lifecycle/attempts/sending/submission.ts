@@ -6,7 +6,7 @@ import type { JournalFinding } from '../../../../../lib/send-journal.ts'
 import type { Evidence, Submission } from '../../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from '../evidence.ts'
-import { type AttemptRecord, adoptProviders, moveAttempt } from '../queries.ts'
+import { type AttemptRecord, adoptProviders, forgetOrder, moveAttempt } from '../queries.ts'
 import { secondsToNextQuery, secondsToNextTry } from '../schedule.ts'
 import type { AttemptSubject } from '../subject.ts'
 
@@ -61,6 +61,7 @@ export const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
+      if (submission.duplicate) await forgetOrder(tx, sent.id)
       await settle(answerLost)
       return
     case 'not_sent':
