@@ -525,8 +525,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an order of another payee that the database has lost counts as this one',
     file: 'src/modules/payments/lifecycle/attempts/process-deliveries.ts',
-    find: "fingerprint === null || rail === 'MPESA_B2B'",
-    replace: "rail === 'MPESA_B2B'",
+    find: 'receiver !== undefined && isDoubtful(attempt) &&',
+    replace: 'receiver !== undefined && !isDoubtful(attempt) &&',
     suite: 'test/rails-flows/lost-writes.test.ts',
   },
   {

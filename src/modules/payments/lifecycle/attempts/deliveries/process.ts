@@ -55,10 +55,11 @@ const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): bool
   differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
 
 /**
- * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or named no id of its own. What it has may
+ * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or has named no id of its own. What it has may
  * be an earlier order of the same name, which the database has lost: only its payee tells.
  */
-const isDoubtful = ({ rail, fingerprint }: AttemptRecord): boolean => fingerprint === null || rail === 'MPESA_B2B'
+const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
+  fingerprint === null || (providerRequest === null && providerConversation === null)
 
 const paidAnother = async (
   tx: Tx,
