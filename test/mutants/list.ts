@@ -524,14 +524,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'an order of another payee that the database has lost counts as this one',
-    file: 'src/modules/payments/lifecycle/attempts/process-deliveries.ts',
+    file: 'src/modules/payments/lifecycle/attempts/deliveries/process.ts',
     find: 'receiver !== undefined && isDoubtful(attempt) &&',
     replace: 'receiver !== undefined && !isDoubtful(attempt) &&',
     suite: 'test/rails-flows/lost-writes.test.ts',
   },
   {
     bug: 'a report about an attempt that the database has lost proves nothing',
-    file: 'src/modules/payments/lifecycle/attempts/deliveries.ts',
+    file: 'src/modules/payments/lifecycle/attempts/deliveries/deliveries.ts',
     find: "if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
