@@ -5,8 +5,13 @@ import { failureActors, failureCodes, failureRow } from '../src/errors/failures.
 import { eventPermissions } from '../src/events/types.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
-import { ruleMeanings } from '../src/reference/codes.ts'
+import { rules } from '../src/policy/rules.ts'
 import { eventFamilies } from '../src/reference/events.ts'
+
+/** Every rule that a decision's trace may name, with what it checks. */
+const ruleMeanings: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(rules).map(([name, { meaning }]) => [name, meaning]),
+)
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
 

@@ -1,15 +1,37 @@
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { describeError, translateDatabaseError } from '../db/errors.ts'
 import type { App, Departure } from '../http/app-type.ts'
 import { registerDeparture } from '../http/departure.ts'
 import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
 import { arrivalTimeouts } from '../http/timeouts.ts'
+import { Refusal } from '../lib/errors.ts'
 import { registerCallbacks } from './callbacks.ts'
-import { registerOperatorErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { registerOwnHosts } from './own-hosts.ts'
 import { registerTestClock, type SandboxControl } from './test-clock.ts'
+
+const statusOf = (error: unknown): number => {
+  if (translateDatabaseError(error) instanceof Refusal) return 503
+  const requestedStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
+}
+
+/** Answers with the status alone. Does not log a path (it may contain a secret) or the values of a statement. */
+const registerOperatorErrors = (app: App): void => {
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
+  app.setErrorHandler((error, request, reply) => {
+    // The sender has gone before its body was here: there is nobody to answer, and nothing of ours failed.
+    const left = request.raw.destroyed && !request.raw.complete
+    const status = left ? 400 : statusOf(error)
+    if (left) app.log.debug('a sender on the private listener left before its body had arrived')
+    if (status >= 500) app.log.error(describeError(error), 'a request on the private listener failed')
+    return reply
+      .code(status)
+      .send({ error: status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request' })
+  })
+}
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
 type OperatorDeps = Parameters<typeof registerCallbacks>[1]

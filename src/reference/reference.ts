@@ -4,12 +4,28 @@ import { boundIntegers, plainTimes } from './bounds.ts'
 import { eventFamilies } from './events.ts'
 import { describe } from './glossary/describe.ts'
 import { followNames, nameBodies, nameLists } from './names.ts'
-import { styleParameters } from './parameters.ts'
 import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'
 import type { Example, Examples } from './types.ts'
 import { nameEvents } from './union.ts'
 import { vocabularies } from './vocabularies.ts'
+
+const hasObject = (parameter: Json): boolean => isObject(parameter.schema) && parameter.schema.type === 'object'
+
+/** An object in a query is written `metadata[invoice]=17`. */
+const styleParameters = (document: Json): Json =>
+  changeOperations(document, (operation) => {
+    const { parameters } = operation
+    if (!Array.isArray(parameters)) return operation
+    return {
+      ...operation,
+      parameters: parameters.map((parameter: unknown) =>
+        isObject(parameter) && parameter.in === 'query' && hasObject(parameter)
+          ? { ...parameter, style: 'deepObject', explode: true }
+          : parameter,
+      ),
+    }
+  })
 
 /** The group in which an operation is listed. */
 export const tagOf = (operation: string): string => {

@@ -3,8 +3,10 @@ import { duplicateChecks } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { newId } from '../../lib/ids.ts'
 import { type RailName, railNames } from '../../lib/rail-names.ts'
+import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
+import type { Deps } from './deps.ts'
 
 /** A test has shown that this account's provider refuses duplicates: orders whose answer was lost may be sent again. */
 export const rememberDuplicateCheck = async (
@@ -32,4 +34,13 @@ export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>)
     const account = payout[rail]?.repeats?.provenFor ?? null
     return account !== null && !passed.some((each) => each.rail === rail && each.account === account)
   })
+}
+
+/** A setting that waits for its test. */
+export const warnOfUntestedRepeats = async ({ db, logger, rails }: Pick<Deps, 'db' | 'logger' | 'rails'>): Promise<void> => {
+  for (const rail of await untestedRepeats(db, rails)) {
+    const { repeat } = payouts[rail]
+    if (repeat !== 'pays_again')
+      logger.warn({ rail }, `${repeat.setting} has no effect yet: run npm run admin -- rails check --duplicate <your phone>`)
+  }
 }

@@ -1,4 +1,7 @@
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { adviceFor, messageOf } from '../../api/advice.ts'
+import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { maskSubject, shortAddress } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -7,10 +10,35 @@ import { CopyText } from '../../ui/copy.tsx'
 import { Card, Notice } from '../../ui/layout.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
+import { announce } from '../../ui/toast.tsx'
 import { identityName } from './identity-name.ts'
-import { LinkProvider } from './link-provider.tsx'
 import { LinkWallet } from './link-wallet.tsx'
 import { Unlink } from './unlink.tsx'
+
+/** The public route; its answer names the provider's page. */
+const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
+  const link = useMutation({
+    mutationFn: () => call(api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } })),
+    onSuccess: (answer) => {
+      if ('authorization_url' in answer) location.assign(answer.authorization_url)
+    },
+    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
+  })
+  const busy = link.isPending || link.isSuccess
+  return (
+    <button
+      type="button"
+      className="button button-secondary"
+      aria-disabled={busy || undefined}
+      onClick={() => {
+        if (!busy) link.mutate()
+      }}
+    >
+      <ProviderMark provider={provider} />
+      Link {providerNames[provider]}
+    </button>
+  )
+}
 
 type Identity = Schemas['Identity']
 

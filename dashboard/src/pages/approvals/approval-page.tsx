@@ -1,23 +1,41 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { approvalQuery } from '../../api/queries.ts'
+import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { noteOpened } from '../../lib/approval-cautions.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, PageHeader, SkeletonRows, SkeletonText } from '../../ui/layout.tsx'
 import { BatchLines } from '../batches/batch-lines.tsx'
+import { Timeline } from '../payments/timeline.tsx'
 import { ApprovalDetails } from './approval-details.tsx'
 import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
 import { DecisionCard } from './decision-card.tsx'
 import { Decisions } from './decisions.tsx'
 import { OtherWays } from './other-ways.tsx'
-import { PaymentOutcome } from './payment-outcome.tsx'
 import { SignedText } from './sign-decision.tsx'
 import { useReviewQueue } from './use-review-queue.ts'
+
+/** What happened to the payment after the decision, live, and a link to the next approval. */
+const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {
+  const payment = useQuery({ ...paymentQuery(paymentId ?? ''), enabled: paymentId !== null })
+  const people = usePeople()
+  const { forMe } = useInbox()
+  return (
+    <Card
+      title="What happened"
+      footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
+    >
+      {paymentId === null && <p className="quiet">The batch is {approval.batch?.status ?? approval.status}.</p>}
+      {paymentId !== null &&
+        (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
+    </Card>
+  )
+}
 
 type Approval = Schemas['Approval']
 

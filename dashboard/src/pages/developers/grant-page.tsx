@@ -1,10 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { api, call } from '../../api/client.ts'
 import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
@@ -17,8 +19,20 @@ import { GrantAside } from './grant-aside.tsx'
 import { GrantLimits } from './grant-limits.tsx'
 import { GrantPayments } from './grant-payments.tsx'
 import { RevokeAgents } from './revoke-agents.tsx'
-import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
+
+const RevokeKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => (
+  <Confirm
+    title={`Revoke ${apiKey.name}?`}
+    action="Revoke"
+    change={() => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id: apiKey.id } } }))}
+    announcement={() => `${apiKey.name} revoked`}
+    outdates={['api-keys', 'grants', 'grant']}
+    onClose={onClose}
+  >
+    <p>It stops working right away, and so does every key that was made with it. This can’t be undone.</p>
+  </Confirm>
+)
 
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']

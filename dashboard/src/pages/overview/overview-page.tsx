@@ -1,3 +1,6 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { attentionQuery, grantsQuery, historySummaryQuery, paymentsQuery } from '../../api/queries.ts'
+import { useInbox } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
@@ -5,9 +8,19 @@ import { AgentsStrip } from './agents-strip.tsx'
 import { Balance } from './balance.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Needs } from './needs.tsx'
-import { RecentPayments } from './recent-payments.tsx'
+import { RecentPayments, recentPayments } from './recent-payments.tsx'
 import { useMorningSentence } from './use-attention.ts'
-import { useReady } from './use-ready.ts'
+
+/** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
+const useReady = (): boolean => {
+  const { ownsBalance } = useSession()
+  const inbox = useInbox()
+  const attention = useQuery(attentionQuery)
+  const balance = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
+  const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}, recentPayments))]
+  // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
+  return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending
+}
 
 /** What happened, what needs this person, and how much money there is. */
 export const OverviewPage = () => {

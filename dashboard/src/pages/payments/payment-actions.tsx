@@ -1,15 +1,37 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { approvalQuery } from '../../api/queries.ts'
+import { api, call } from '../../api/client.ts'
+import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { isForMe } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { DecideDialog } from '../approvals/decide-dialog.tsx'
 import type { Choice } from '../approvals/decided-words.ts'
-import { CancelPayment } from './cancel-payment.tsx'
 
 type Payment = Schemas['Payment']
+
+const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => void }) => {
+  const client = useQueryClient()
+  return (
+    <Confirm
+      title="Cancel this payment?"
+      action="Cancel payment"
+      keep="Keep payment"
+      change={() => call(api.POST('/v1/payments/{id}/cancel', { params: { path: { id: payment.id } } }))}
+      announcement={() => 'Payment cancelled'}
+      onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
+      onClose={onClose}
+    >
+      <p>
+        {payment.status === 'scheduled'
+          ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
+          : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
+      </p>
+    </Confirm>
+  )
+}
 
 /** A new payment with the same beneficiary and amount; it is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { accountQuery } from '../../api/queries.ts'
@@ -15,9 +16,19 @@ import { useWallets } from '../../wallet/discovery.ts'
 import { NoWallet } from '../../wallet/no-wallet.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
-import { Leave } from './leave.tsx'
 import { ProviderButtons } from './provider-buttons.tsx'
 import { prepareSignIn } from './wallet-message.ts'
+
+/** A person who is already signed in continues to where they were going. */
+const Leave = ({ go }: { go: () => void }) => {
+  const left = useRef(false)
+  useEffect(() => {
+    if (left.current) return
+    left.current = true
+    go()
+  }, [go])
+  return null
+}
 
 const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): string =>
   outcome === 'account_created' ? 'Your account is ready' : 'Signed in'

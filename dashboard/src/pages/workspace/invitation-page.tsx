@@ -14,8 +14,25 @@ import { Failure } from '../../ui/failure.tsx'
 import { Empty, Facts, SkeletonText } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { forgetInvitation, heldInvitation } from './held-invitation.ts'
 import { roleHint } from './roles.ts'
+
+const name = 'invitation'
+
+/** The token is in the address's fragment, so that no server logs it, and is removed from the address at once. */
+const heldInvitation = (): string | null => {
+  try {
+    const arrived = location.pathname === '/invitation' ? decodeURIComponent(location.hash.slice(1)) : ''
+    if (arrived !== '') {
+      sessionStorage.setItem(name, arrived)
+      history.replaceState(null, '', location.pathname)
+    }
+    return sessionStorage.getItem(name)
+  } catch {
+    return null
+  }
+}
+
+const forgetInvitation = (): void => sessionStorage.removeItem(name)
 
 /** The page of an invitation's link. A person may have to sign in first, so the token is stored before that. */
 export const InvitationPage = () => {

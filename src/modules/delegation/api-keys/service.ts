@@ -18,10 +18,26 @@ import { createGrant } from '../grants/create.ts'
 import { type ApiKeyRecord, apiKeyStatus } from '../grants/key-present.ts'
 import type { ApiKey } from '../grants/key-schema.ts'
 import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
+import { limitGrantEnd, revokeGrant } from '../grants/revoke.ts'
 import { requireDescendant, updateGrant } from '../grants/update.ts'
-import { endGrantWithItsKeys } from './end.ts'
-import { findKey, findKeyOwner, type KeyWithGrant, viewKeys } from './queries.ts'
+import { findKey, findKeyOwner, type KeyWithGrant, lastKeyEnd, viewKeys } from './queries.ts'
 import type { CreateApiKey } from './schema.ts'
+
+/**
+ * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
+ * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
+ * grant.
+ */
+const endGrantWithItsKeys = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  actor: Actor,
+  grant: GrantRecord,
+): Promise<GrantRecord> => {
+  const end = await lastKeyEnd(tx, grant.id)
+  if (end === null) return grant
+  return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, grant, end)
+}
 
 export type IssuedKey = ApiKey & { key: string }
 

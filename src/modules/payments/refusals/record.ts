@@ -1,6 +1,7 @@
 import { lockBatch } from '../../../db/account-lock.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
+import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -9,8 +10,34 @@ import type { Deps } from '../deps.ts'
 import type { Refusals } from '../request.ts'
 import { factsOfBatch, factsOfPayment, type RefusalFacts } from './facts.ts'
 import { presentRefusal } from './present.ts'
-import { countRefusals, mostRecent, type RefusalRecord, readLabels, readPayees } from './queries.ts'
-import { insertRefusals } from './write.ts'
+import { countRefusals, mostRecent, type RefusalRecord, type RefusalRow, readLabels, readPayees } from './queries.ts'
+
+const insert = statement(
+  'payment_refusals.insert',
+  `insert into payment_refusals (id, workspace_id, account_id, initiator_account_id, grant_id, beneficiary_id, amount_minor, account_reference, error,
+     message, decision, request_id, created_at)
+   select id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision::json, request, $13
+   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]), unnest($5::uuid[]), unnest($6::uuid[]),
+     unnest($7::bigint[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), ${documents(11)}, unnest($12::text[]))
+     as r(id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision, request)`,
+)
+
+const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<unknown> =>
+  tx.query(insert, [
+    plainList(rows.map(({ id }) => id)),
+    plainList(rows.map(({ workspaceId }) => workspaceId)),
+    plainList(rows.map(({ accountId }) => accountId)),
+    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
+    plainList(rows.map(({ grantId }) => grantId)),
+    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
+    plainList(rows.map(({ amountMinor }) => amountMinor)),
+    textList(rows.map(({ accountReference }) => accountReference)),
+    plainList(rows.map(({ error }) => error)),
+    textList(rows.map(({ message }) => message)),
+    documentList(rows.map(({ decision }) => (decision === null ? null : JSON.stringify(decision)))),
+    textList(rows.map(({ requestId }) => requestId)),
+    at,
+  ])
 
 type RecordDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>
 
