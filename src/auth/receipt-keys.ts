@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Key, KeyRing } from '../lib/key-ring.ts'
 
 /** `publicKey`: the 32 bytes of RFC 8032. */
@@ -12,7 +12,7 @@ export type ReceiptKeys = {
    * A detached JWS (RFC 7515, appendix F: the payload is left out) by the current key. `type` is the header's `typ`, so that a signature over
    * one kind of document is not one over another.
    */
-  sign: (payload: string, type: string) => Promise<string>
+  sign: (payload: string, type: string) => string
 }
 
 /** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410). */
@@ -23,20 +23,18 @@ const privateKeyOf = ({ bytes }: Key): KeyObject =>
 
 const publicKeyOf = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url')
 
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')
+
 export const createReceiptKeys = (ring: KeyRing): ReceiptKeys => {
   const signer = privateKeyOf(ring.current)
   const all = [...ring.all.values()].map((key) => ({ id: key.id, publicKey: publicKeyOf(privateKeyOf(key)) }))
   return {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
-    sign: async (payload, type) => {
-      // Loaded with the first receipt: most processes sign none.
-      const { CompactSign } = await import('jose')
-      const jws = await new CompactSign(Buffer.from(payload))
-        .setProtectedHeader({ alg: 'EdDSA', kid: ring.current.id, typ: type })
-        .sign(signer)
-      const [header, , signature] = jws.split('.')
-      return `${header}..${signature}`
+    sign: (payload, type) => {
+      // By Node alone: through WebCrypto the signature of a receipt takes twice as long.
+      const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))
+      return `${header}..${sign(null, Buffer.from(`${header}.${base64url(payload)}`), signer).toString('base64url')}`
     },
   }
 }

@@ -15,7 +15,7 @@ import { leaveSilentServer } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
-import { queryBy, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
+import { queryBy, runJoined, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>
@@ -105,7 +105,7 @@ export const connect = (options: DatabaseOptions): Database => {
     pool,
     orm: drizzle(pool, { casing: 'snake_case' }),
     query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
-    run: runBy({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
+    run: runJoined({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
     remembered,
     onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,

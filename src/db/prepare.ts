@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { share } from '../lib/shared.ts'
 import { plainList, textList } from './lists.ts'
-import { declareStatements, type Lane, type Statement, statement } from './statement.ts'
+import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 import { parserOf, type RawRow, type RawRows } from './types.ts'
 
 // A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
@@ -60,7 +60,19 @@ type Form<V, Row> = {
   read: (answer: RawRows) => Row[]
 }
 
-export type Prepared<V, Row> = { readonly lane: Lane; form: (values: V) => Form<V, Row> }
+/** A form that answers many values at once: a list of rows for each, in their order. */
+export type JoinedForm<V, Row> = {
+  statement: Statement
+  values: (list: readonly V[]) => unknown[]
+  read: (answer: RawRows, count: number) => Row[][]
+}
+
+export type Prepared<V, Row> = {
+  readonly lane: Lane
+  form: (values: V) => Form<V, Row>
+  /** Only of the lane `joined`. */
+  joined?: (values: V) => JoinedForm<V, Row> | undefined
+}
 
 /** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
 const mostForms = 32
@@ -74,6 +86,9 @@ const encoders: Partial<Record<string, (value: never) => unknown>> = {
   'date[]': (value: readonly string[]) => plainList(value),
   jsonb: (value: unknown) => JSON.stringify(value),
 }
+
+/** How a list of values of a kind is sent, for the kinds that a query may be joined by. */
+const listEncoders: Partial<Record<string, (items: readonly string[]) => string>> = { uuid: plainList, text: textList }
 
 const typeOf = (kind: Kind | Optional): string => kind.replace('?', '')
 
@@ -168,18 +183,20 @@ const declared = new Set<string>()
  * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
  * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
  * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
- * are many and read once.
+ * are many and read once. On the lane `joined`, outside of a transaction, what requests ask for in one turn of the event loop is one
+ * statement: what one costs is mostly the statement, not the row. Its parameters are ids and texts.
  */
 export const prepare = <const P extends Parameters, B extends Built>(
   name: string,
   parameters: P,
   build: (orm: QueryBuilder, at: Places<P>) => B,
-  lane: Lane = 'record',
+  queryLane: QueryLane = 'record',
 ): Prepared<Values<P>, B['_']['result'][number]> => {
   type V = Values<P>
   type Row = B['_']['result'][number]
   if (declared.has(name)) throw new Error(`two queries are called ${name}`)
   declared.add(name)
+  const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
   const isGiven = (values: V, parameter: string) =>
     ![undefined, null, false].includes((values as Record<string, undefined>)[parameter])
@@ -207,20 +224,69 @@ export const prepare = <const P extends Parameters, B extends Built>(
     }
   }
 
-  const forms = new Map<string, Form<V, Row>>()
-  const formFor = (given: readonly string[]): Form<V, Row> => {
-    const key = given.join('+')
-    const known = forms.get(key)
-    if (known) return known
-    const isKept = forms.size < mostForms
-    const form = formOf(given, isKept)
-    if (isKept) forms.set(key, form)
-    return form
+  /**
+   * The query for each of a list of values, numbered by the last column. `offset 0` keeps it apart: joined to the list, it could be read by a
+   * plan for many rows.
+   */
+  const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
+    const taken = Object.entries(parameters).filter(([parameter]) => !optional.includes(parameter) || given.includes(parameter))
+    const names = taken.map(([parameter]) => parameter)
+    const place = (parameter: string) => (names.includes(parameter) ? sql.raw(`key.p${names.indexOf(parameter)}`) : undefined)
+    const built = build(
+      builder,
+      Object.fromEntries(Object.keys(parameters).map((parameter) => [parameter, place(parameter)])) as Places<P>,
+    )
+    const { sql: text, params } = built.toSQL()
+    const leaves = leavesOf(built._.selectedFields as object)
+    const encode = taken.map(([parameter, kind]) => {
+      const encoder = listEncoders[typeOf(kind)]
+      if (!encoder) throw new Error(`${name} cannot be joined by its parameter ${parameter}`)
+      return (list: readonly V[]) => encoder(list.map((values) => (values as Record<string, string>)[parameter] ?? ''))
+    })
+    const columns = leaves.map((_, at) => `c${at}`).join(', ')
+    const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
+    const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
+    const read = readerOf(name, leaves, true)
+    return {
+      statement: statement(
+        [`${name}@turn`, ...given].join('+'),
+        `select ${columns}, n from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
+         cross join lateral (${shifted} offset 0) as r(${columns})`,
+        lane,
+      ),
+      values: (list) => [...encode.map((each) => each(list)), ...params],
+      read: ({ rows, types }, count) => {
+        const groups: Row[][] = Array.from({ length: count }, () => [])
+        for (const row of rows) groups[Number(row.at(-1)) - 1]?.push(read(row.slice(0, -1), types) as Row)
+        return groups
+      },
+    }
   }
+
+  const kept = <Made>(make: (given: readonly string[], isKept: boolean) => Made) => {
+    const forms = new Map<string, Made>()
+    return (given: readonly string[]): Made => {
+      const key = given.join('+')
+      const known = forms.get(key)
+      if (known) return known
+      const isKept = forms.size < mostForms
+      const form = make(given, isKept)
+      if (isKept) forms.set(key, form)
+      return form
+    }
+  }
+  const formFor = kept(formOf)
+  const joinedFormFor = kept(joinedFormOf)
+  const givenIn = (values: V) => (optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter)))
   // Without any filter, and with each alone: what a test of the plans looks at.
-  declareStatements(() => [[], ...optional.map((parameter) => [parameter])].forEach(formFor))
+  const combinations = [[], ...optional.map((parameter) => [parameter])]
+  declareStatements(() => {
+    combinations.forEach(formFor)
+    if (queryLane === 'joined') combinations.forEach(joinedFormFor)
+  })
   return {
     lane,
-    form: (values) => formFor(optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter))),
+    form: (values) => formFor(givenIn(values)),
+    ...(queryLane === 'joined' && { joined: (values: V) => joinedFormFor(givenIn(values)) }),
   }
 }

@@ -11,6 +11,9 @@ export type Statement = { readonly name: string; readonly text: string; readonly
  */
 export type Lane = 'record' | 'page' | 'pool'
 
+/** Of a declared query. `joined`: by `record`, and what requests ask for in one turn of the event loop is one statement. */
+export type QueryLane = Lane | 'joined'
+
 /** The rows of one statement. A text without a name is planned each time that it runs. */
 export type Query = <Row extends object>(statement: Statement | string, values?: readonly unknown[]) => Promise<Row[]>
 

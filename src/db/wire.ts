@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
+import { joinTurn } from './join-turn.ts'
 import { runNamed, runNamedObjects, type Target } from './named-query.ts'
+import type { JoinedForm } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
 import { type RawRows, unread } from './types.ts'
 
@@ -27,6 +29,30 @@ export const runBy =
     const form = query.form(values)
     return form.read(await senders[query.lane](form.statement, form.values(values)))
   }
+
+/** As many keys as one statement has at most. */
+const mostJoined = 128
+
+/** The same outside of transactions: queries of the lane `joined` that are asked for in one turn are one statement. */
+export const runJoined = (senders: Readonly<Record<Lane, SendRows>>): Run => {
+  const alone = runBy(senders)
+  const turns = new WeakMap<object, unknown>()
+  const turnOf = <V, Row>(form: JoinedForm<V, Row>): ((values: V) => Promise<readonly Row[]>) => {
+    const known = turns.get(form) as ((values: V) => Promise<readonly Row[]>) | undefined
+    if (known) return known
+    const made = joinTurn<V, readonly Row[]>({
+      query: async (list) => form.read(await senders.record(form.statement, form.values(list)), list.length),
+      inFlight: 2,
+      maxKeys: mostJoined,
+    })
+    turns.set(form, made)
+    return made
+  }
+  return async (query, values) => {
+    const form = query.joined?.(values)
+    return form ? [...(await turnOf(form)(values))] : alone(query, values)
+  }
+}
 
 /** The same for statements as text: those without a name take a connection of their own. */
 export const queryBy =

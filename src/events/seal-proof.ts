@@ -1,4 +1,5 @@
 import type { Db } from '../db/client.ts'
+import { together } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
 import { readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace } from './seal.ts'
@@ -60,10 +61,14 @@ const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tr
   return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
 }
 
-export const readLogHead = async (db: Db): Promise<LogHead | null> => {
+/** Read once for all that ask for it in one turn of the event loop. */
+const readHead = together(async (db, asked: readonly null[]): Promise<(LogHead | null)[]> => {
   const seal = await readNewestSeal(db)
-  return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
-}
+  const head = seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
+  return asked.map(() => head)
+})
+
+export const readLogHead = (db: Db): Promise<LogHead | null> => readHead(db, null)
 
 /** The proof of each row under the head, in the same order; null where the row is not sealed yet. Each seal is read once. */
 export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {

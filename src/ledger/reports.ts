@@ -149,22 +149,26 @@ export type TransferRecord = {
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')
 
-const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, (orm, at) =>
-  orm
-    .select({
-      id: ledgerTransfers.id,
-      kind: ledgerTransfers.kind,
-      pendingId: ledgerTransfers.pendingId,
-      debit: debit.kind,
-      credit: credit.kind,
-      amountMinor: ledgerTransfers.amountMinor,
-      createdAt: ledgerTransfers.createdAt,
-    })
-    .from(ledgerTransfers)
-    .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
-    .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
-    .where(eq(ledgerTransfers.referenceId, at.referenceId))
-    .orderBy(asc(ledgerTransfers.id)),
+const transfersOf = prepare(
+  'ledger.transfers_of',
+  { referenceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        id: ledgerTransfers.id,
+        kind: ledgerTransfers.kind,
+        pendingId: ledgerTransfers.pendingId,
+        debit: debit.kind,
+        credit: credit.kind,
+        amountMinor: ledgerTransfers.amountMinor,
+        createdAt: ledgerTransfers.createdAt,
+      })
+      .from(ledgerTransfers)
+      .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
+      .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
+      .where(eq(ledgerTransfers.referenceId, at.referenceId))
+      .orderBy(asc(ledgerTransfers.id)),
+  'joined',
 )
 
 /** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */

@@ -24,13 +24,17 @@ const selection = {
   paybillFrozenAt: paybills.frozenAt,
 }
 
-const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select(selection)
-    .from(beneficiaries)
-    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-    .leftJoin(paybills, eq(paybills.id, payees.paybillId))
-    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
+const byId = prepare(
+  'beneficiaries.by_id',
+  { workspaceId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select(selection)
+      .from(beneficiaries)
+      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+      .leftJoin(paybills, eq(paybills.id, payees.paybillId))
+      .where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
+  'joined',
 )
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>

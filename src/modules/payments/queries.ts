@@ -17,11 +17,15 @@ import { railNames } from '../../lib/rail-names.ts'
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']
 
-const byId = prepare('payments.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(payments)
-    .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id))),
+const byId = prepare(
+  'payments.by_id',
+  { workspaceId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(payments)
+      .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id))),
+  'joined',
 )
 
 export const findPayment = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> =>
@@ -196,37 +200,27 @@ export const listPaymentsWithPayee = (
 
 const amount = sum(payments.amountMinor)
 
-/** How many payments match, and their sum, for each status. Reads all of them. */
-export const totalsByStatus = prepare(
-  'payments.totals_by_status',
-  scope,
-  (orm, at) =>
-    orm.select({ status: payments.status, count: count(), amount }).from(payments).where(matching(at)).groupBy(payments.status),
-  'pool',
-)
-
 /** Money that has left or is under way: the one definition of what was spent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-/** The same for each local day since one, of what was spent. */
-export const totalsByDay = prepare(
-  'payments.totals_by_day',
+/**
+ * How many payments match, and their sum, for each status and, of what was spent since a day, for each local day. Reads all of them, once.
+ */
+export const totals = prepare(
+  'payments.totals',
   { ...scope, zone: 'text', since: 'text' },
   (orm, at) =>
     orm
       .select({
-        date: sql<string>`to_char(${payments.createdAt} at time zone ${at.zone}, 'YYYY-MM-DD')`,
+        status: payments.status,
+        date: sql<string | null>`(case when ${payments.status} in ${sql.raw(namesSql(spending))}
+          and ${payments.createdAt} >= ${at.since}::date::timestamp at time zone ${at.zone}
+          then (${payments.createdAt} at time zone ${at.zone})::date end)::text`,
         count: count(),
         amount,
       })
       .from(payments)
-      .where(
-        and(
-          matching(at),
-          sql`${payments.status} in ${sql.raw(namesSql(spending))}`,
-          sql`${payments.createdAt} >= ${at.since}::date::timestamp at time zone ${at.zone}`,
-        ),
-      )
-      .groupBy(sql`1`),
+      .where(matching(at))
+      .groupBy(sql`1, 2`),
   'pool',
 )

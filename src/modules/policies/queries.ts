@@ -7,11 +7,15 @@ import type { Uuid } from '../../lib/ids.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
-const byId = prepare('policies.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(spendingPolicies)
-    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id))),
+const byId = prepare(
+  'policies.by_id',
+  { workspaceId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(spendingPolicies)
+      .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id))),
+  'joined',
 )
 
 export const findPolicy = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>

@@ -7,20 +7,20 @@ import { headStatement, hex } from './present.ts'
 import type { LogHead as SignedHead } from './schema.ts'
 
 /** The newest head with our signature; null while nothing is sealed. */
-export const signHead = async (deps: Pick<Deps, 'config' | 'receiptKeys'>, head: LogHead | null): Promise<SignedHead | null> => {
+export const signHead = (deps: Pick<Deps, 'config' | 'receiptKeys'>, head: LogHead | null): SignedHead | null => {
   if (!head) return null
   const { issuer, ...stated } = headStatement(deps.config.publicUrl, head)
-  return { ...stated, jws: await deps.receiptKeys.sign(canonicalJson({ issuer, ...stated }), 'audit-log-head') }
+  return { ...stated, jws: deps.receiptKeys.sign(canonicalJson({ issuer, ...stated }), 'audit-log-head') }
 }
 
 /** A detached JWS over a document without its `jws`. */
-export const signDocument = (deps: Pick<Deps, 'receiptKeys'>, document: object, type: string): Promise<string> =>
+export const signDocument = (deps: Pick<Deps, 'receiptKeys'>, document: object, type: string): string =>
   deps.receiptKeys.sign(canonicalJson(document), type)
 
 /** The head of the sealed log; with `from` also that the log of that many seals is its beginning. */
 export const readSealedLog = async (db: Db, deps: Pick<Deps, 'config' | 'receiptKeys'>, from: number | undefined) => {
   const head = await readLogHead(db)
-  const signed = await signHead(deps, head)
+  const signed = signHead(deps, head)
   if (!head || !signed)
     throw new Refusal('not_found', { message: 'Nothing is sealed yet. The first seal follows within a minute.' })
   if (from !== undefined && from > head.size)

@@ -12,12 +12,16 @@ import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts
 
 export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 
-const byId = prepare('api_keys.by_id', { id: 'uuid', accountId: 'uuid', within: 'uuid?' }, (orm, at) =>
-  orm
-    .select({ key: apiKeys, grant: grants })
-    .from(apiKeys)
-    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
-    .where(and(eq(apiKeys.id, at.id), inScope(at))),
+const byId = prepare(
+  'api_keys.by_id',
+  { id: 'uuid', accountId: 'uuid', within: 'uuid?' },
+  (orm, at) =>
+    orm
+      .select({ key: apiKeys, grant: grants })
+      .from(apiKeys)
+      .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+      .where(and(eq(apiKeys.id, at.id), inScope(at))),
+  'joined',
 )
 
 export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>

@@ -1,5 +1,5 @@
-import { sql } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { eq, sql } from 'drizzle-orm'
+import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -13,6 +13,13 @@ const byIds = prepare('accounts.by_ids', { ids: 'uuid[]' }, (orm, at) =>
 
 export const getAccounts = (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> => db.run(byIds, { ids })
 
-export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> => (await getAccounts(db, [id]))[0]
+const byId = prepare(
+  'accounts.by_id',
+  { id: 'uuid' },
+  (orm, at) => orm.select().from(accounts).where(eq(accounts.id, at.id)),
+  'joined',
+)
 
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => only(await getAccounts(db, [id]))
+export const findAccount = (db: Db, id: Uuid): Promise<AccountRecord | undefined> => first(db, byId, { id })
+
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => only(await db.run(byId, { id }))

@@ -4,9 +4,8 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import { type Balance, getBalances, openCustomerAccount } from '../../../ledger/ledger.ts'
+import { type Balance, getBalance, getBalances, openCustomerAccount } from '../../../ledger/ledger.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/only.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import type { Deps } from '../deps.ts'
 import { presentAccount } from './present.ts'
@@ -47,8 +46,10 @@ export const readAccounts = async (
   return shown
 }
 
-export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> =>
-  only([...(await readAccounts(db, deps, [accountId])).values()])
+export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> => {
+  const [record, balance] = await Promise.all([getAccount(db, accountId), getBalance(db, accountId)])
+  return presentAccount(record, balance, deps.config.CURRENCY)
+}
 
 export const updateAccount = async (
   tx: Tx,

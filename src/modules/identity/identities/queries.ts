@@ -7,8 +7,11 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
-const ofAccount = prepare('identities.of_account', { accountId: 'uuid' }, (orm, at) =>
-  orm.select().from(identities).where(eq(identities.accountId, at.accountId)).orderBy(asc(identities.id)),
+const ofAccount = prepare(
+  'identities.of_account',
+  { accountId: 'uuid' },
+  (orm, at) => orm.select().from(identities).where(eq(identities.accountId, at.accountId)).orderBy(asc(identities.id)),
+  'joined',
 )
 
 /** All identities of an account, the oldest first. */

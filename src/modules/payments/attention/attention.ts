@@ -7,7 +7,6 @@ import { formatMinor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
-import { totalsByDay } from '../queries.ts'
 import {
   type NearLimit,
   type OtherNames,
@@ -17,6 +16,7 @@ import {
   readOtherNames,
   readRefused,
   readRepeated,
+  readSpentByDay,
   readSuspended,
   readUnknown,
   type Suspended,
@@ -93,7 +93,7 @@ export const readAttention = async (
   const yesterday = daysAfter(at, -1)
   await deps.refusals.settled()
   const [byDay, unknown, repeated, refused, names, limits, suspense] = await Promise.all([
-    db.run(totalsByDay, { workspaceId: workspace.id, zone, since: dates[0] ?? '' }),
+    readSpentByDay(db, workspace.id, dates[0] ?? ''),
     readUnknown(db, workspace.id),
     readRepeated(db, workspace.id, yesterday),
     readRefused(db, workspace.id, yesterday, grant?.id ?? null),
@@ -105,7 +105,7 @@ export const readAttention = async (
     currency: deps.config.CURRENCY,
     by_day: dates.map((date) => {
       const row = byDay.find((candidate) => candidate.date === date)
-      return { date, count: row?.count ?? 0, amount_minor: formatMinor(BigInt(row?.amount ?? '0')) }
+      return { date, count: row?.count ?? 0, amount_minor: formatMinor(row?.amountMinor ?? 0n) }
     }),
     needs: [
       ...(unknown.oldest === null

@@ -1,7 +1,11 @@
 import { type Db, statement } from '../../../db/client.ts'
+import { namesSql } from '../../../db/tables/columns.ts'
+import { countedPaymentStatuses } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { everyPayee } from '../../../policy/scope-sql.ts'
 import type { Periods } from '../../../policy/types.ts'
+import { spending } from '../queries.ts'
 
 type Named = { id: Uuid; name: string }
 type Asked = { accountId: Uuid; grantId: Uuid | null; label: string | null }
@@ -21,12 +25,38 @@ export type Suspended = { count: number; amountMinor: Minor; oldestAt: Date }
 export type NearLimit = { id: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
 
 // SQL text: windows over bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
+// Each reads a bounded number of rows by an index, so they go together on the connection of pages.
+
+/** Those that count in the totals of their day although nothing of them was sent. */
+const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
+
+/**
+ * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
+ * millions; of totals there are a few rows a day.
+ */
+const spentByDay = statement(
+  'attention.spent_by_day',
+  `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
+     select day, payments, used_minor as minor from spending_totals
+     where workspace_id = $1 and payee_id = '${everyPayee}' and day >= $2::date
+     union all
+     select counted_day, -1, -amount_minor from payments
+     where workspace_id = $1 and status in ${namesSql(notSent)} and counted_day >= $2::date) as d
+   group by day`,
+  'page',
+)
+
+export type DaySpent = { date: string; count: number; amountMinor: Minor }
+
+export const readSpentByDay = (db: Db, workspaceId: Uuid, since: string): Promise<DaySpent[]> =>
+  db.query<DaySpent>(spentByDay, [workspaceId, since])
 
 const unknown = statement(
   'attention.unknown',
   `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor",
      (select id from payments where workspace_id = $1 and status = 'unknown' order by id limit 1) as oldest
    from payments where workspace_id = $1 and status = 'unknown'`,
+  'page',
 )
 
 export const readUnknown = async (db: Db, workspaceId: Uuid): Promise<Unknown> => {
@@ -58,6 +88,7 @@ const repeated = statement(
      l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.created_at as "lastAt"
    from longest l join beneficiaries b on b.id = l.beneficiary_id left join grants g on g.id = l.grant_id
    order by l.within desc, l.created_at desc limit 5`,
+  'page',
 )
 
 export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Promise<Repeated[]> => {
@@ -80,6 +111,7 @@ const refused = statement(
      r.initiator_account_id as "accountId", r.grant_id as "grantId", g.label, r.created_at as at
    from recent r left join beneficiaries b on b.id = r.beneficiary_id left join grants g on g.id = r.grant_id
    where r.place = 1 order by r.id desc limit 5`,
+  'page',
 )
 
 export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within: Uuid | null): Promise<Refused[]> => {
@@ -99,6 +131,7 @@ const otherNames = statement(
   `select count(*) over ()::int as count, b.id, b.display_name as name, b.reported_name as "reportedName"
    from beneficiaries b where b.workspace_id = $1 and b.verification = 'no_match' and b.archived_at is null
    order by b.id desc limit 1`,
+  'page',
 )
 
 export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNames | null> => {
@@ -126,6 +159,7 @@ const nearLimits = statement(
    join usage_counters c on c.subject_id = p.id and c.period = l.period and c.period_start = l.start
    where p.workspace_id = $1 and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
    order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,
+  'page',
 )
 
 export const readNearLimits = (db: Db, workspaceId: Uuid, { day, month }: Pick<Periods, 'day' | 'month'>): Promise<NearLimit[]> =>

@@ -91,7 +91,10 @@ export const Attention = z
           amount_minor: MinorOut.meta({ description: 'What was spent on it.' }),
         }),
       )
-      .meta({ description: 'What was sent or is being sent, for each of the last 30 days, oldest first.' }),
+      .meta({
+        description:
+          'What was sent or is being sent, for each of the last 30 days, oldest first: by the day whose limits count it.',
+      }),
     needs: z.array(Need).meta({ description: 'What a person should look at, the most urgent first.' }),
   })
   .meta({ id: 'Attention', description: 'What happened with the workspace’s payments, and what of it needs a person.' })

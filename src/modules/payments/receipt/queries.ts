@@ -11,73 +11,93 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 const items = alias(payments, 'items')
 
-// What a receipt is made of, each found by the payment alone: so all of it is read at once.
+// What a receipt is made of, each found by the payment alone: so what every payment has is read at once.
 
-export const paidTo = prepare('receipts.beneficiary', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({
-      displayName: beneficiaries.displayName,
-      paymentRail: beneficiaries.paymentRail,
-      destinationMask: beneficiaries.destinationMask,
-    })
-    .from(payments)
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .where(eq(payments.id, at.paymentId)),
+export const paidTo = prepare(
+  'receipts.beneficiary',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        displayName: beneficiaries.displayName,
+        paymentRail: beneficiaries.paymentRail,
+        destinationMask: beneficiaries.destinationMask,
+      })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .where(eq(payments.id, at.paymentId)),
+  'joined',
 )
 
-export const approvalOf = prepare('receipts.approval', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ approval: approvals })
-    .from(payments)
-    .innerJoin(approvals, eq(approvals.id, payments.approvalId))
-    .where(eq(payments.id, at.paymentId)),
+export const approvalOf = prepare(
+  'receipts.approval',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ approval: approvals })
+      .from(payments)
+      .innerJoin(approvals, eq(approvals.id, payments.approvalId))
+      .where(eq(payments.id, at.paymentId)),
+  'joined',
 )
 
-export const decisionsOf = prepare('receipts.decisions', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ decision: approvalDecisions, voidedAt: approvalVoids.voidedAt })
-    .from(payments)
-    .innerJoin(approvalDecisions, eq(approvalDecisions.approvalId, payments.approvalId))
-    .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
-    .where(eq(payments.id, at.paymentId))
-    .orderBy(asc(approvalDecisions.id)),
+export const decisionsOf = prepare(
+  'receipts.decisions',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ decision: approvalDecisions, voidedAt: approvalVoids.voidedAt })
+      .from(payments)
+      .innerJoin(approvalDecisions, eq(approvalDecisions.approvalId, payments.approvalId))
+      .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
+      .where(eq(payments.id, at.paymentId))
+      .orderBy(asc(approvalDecisions.id)),
+  'joined',
 )
 
-export const mandateOf = prepare('receipts.mandate', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ mandate: intentMandates })
-    .from(payments)
-    .innerJoin(intentMandates, eq(intentMandates.id, payments.mandateId))
-    .where(eq(payments.id, at.paymentId)),
+export const mandateOf = prepare(
+  'receipts.mandate',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ mandate: intentMandates })
+      .from(payments)
+      .innerJoin(intentMandates, eq(intentMandates.id, payments.mandateId))
+      .where(eq(payments.id, at.paymentId)),
+  'joined',
 )
 
 /** The audit rows, each with the seal that covers it: the first seal at or after the row. As text: a comparison of two columns at once. */
-export const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({
-      id: sql<Uuid>`a.id`,
-      action: sql<string>`a.action`,
-      at: sql<Date>`a.at`,
-      inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
-      sequence: sql<bigint | null>`s.sequence`,
-      rowsRoot: sql<Buffer | null>`s.rows_root`,
-      through: sql<{
-        transaction: string
-        id: Uuid
-      }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
-      after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
+export const auditOf = prepare(
+  'receipts.audit',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        id: sql<Uuid>`a.id`,
+        action: sql<string>`a.action`,
+        at: sql<Date>`a.at`,
+        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
+        sequence: sql<bigint | null>`s.sequence`,
+        rowsRoot: sql<Buffer | null>`s.rows_root`,
+        through: sql<{
+          transaction: string
+          id: Uuid
+        }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
+        after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
         then json_build_object('transaction', p.through_transaction::text, 'id', p.through_id) end`,
-    })
-    .from(
-      sql`audit_log a left join lateral (
+      })
+      .from(
+        sql`audit_log a left join lateral (
         select * from audit_seals where (through_transaction, through_id) >= (a.transaction, a.id)
         order by through_transaction, through_id limit 1) s on true
       left join audit_seals p on p.sequence = s.sequence - 1`,
-    )
-    .where(
-      sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
-    )
-    .orderBy(sql`a.transaction`, sql`a.id`),
+      )
+      .where(
+        sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
+      )
+      .orderBy(sql`a.transaction`, sql`a.id`),
+  'joined',
 )
 
 /** The versions of policies, in the order in which they are asked for. As text: rows from lists. */

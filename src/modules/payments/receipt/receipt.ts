@@ -27,13 +27,13 @@ const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
   return isRecord(inputs) ? inputs : null
 }
 
-const presentAudit = async (
+const presentAudit = (
   deps: ReceiptDeps,
   head: LogHead | null,
   rows: Rows<typeof auditOf>,
   proofs: readonly (RowProof | null)[],
-): Promise<Body['audit']> => ({
-  head: await signHead(deps, head),
+): Body['audit'] => ({
+  head: signHead(deps, head),
   rows: rows.map(({ id, action, at }, index) => {
     const proof = proofs[index]
     return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
@@ -110,20 +110,23 @@ export const buildReceipt = async (
   workspaceId: Uuid,
   paymentId: Uuid,
 ): Promise<Receipt | undefined> => {
-  const [payment, [beneficiary], approval, decisions, mandate, leaves, transfers, audit, head] = await Promise.all([
+  const [payment, [beneficiary], transfers, audit, head] = await Promise.all([
     findPayment(db, workspaceId, paymentId),
     db.run(paidTo, { paymentId }),
-    db.run(approvalOf, { paymentId }),
-    db.run(decisionsOf, { paymentId }),
-    db.run(mandateOf, { paymentId }),
-    db.run(leavesOf, { paymentId }),
     listTransfers(db, paymentId),
     db.run(auditOf, { paymentId }),
     readLogHead(db),
   ])
   if (!payment || !beneficiary) return undefined
   const wire = presentPayment(payment)
-  const [policies, proofs] = await Promise.all([readPolicies(db, wire.decision), proveRows(db, audit, head)])
+  const [policies, proofs, approval, decisions, mandate, leaves] = await Promise.all([
+    readPolicies(db, wire.decision),
+    proveRows(db, audit, head),
+    payment.approvalId === null ? [] : db.run(approvalOf, { paymentId }),
+    payment.approvalId === null ? [] : db.run(decisionsOf, { paymentId }),
+    payment.mandateId === null ? [] : db.run(mandateOf, { paymentId }),
+    payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
+  ])
   const body: Body = {
     type: 'payment_receipt',
     version: 2,
@@ -143,7 +146,7 @@ export const buildReceipt = async (
     mandate: presentMandate(mandate),
     ledger_transfers: presentTransfers(transfers),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
-    audit: await presentAudit(deps, head, audit, proofs),
+    audit: presentAudit(deps, head, audit, proofs),
   }
-  return { ...body, jws: await signDocument(deps, body, 'payment-receipt') }
+  return { ...body, jws: signDocument(deps, body, 'payment-receipt') }
 }
