@@ -342,17 +342,17 @@ CREATE TABLE "ledger_accounts" (
 --> statement-breakpoint
 CREATE TABLE "ledger_transfers" (
 	"id" uuid PRIMARY KEY NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"available_after_minor" bigint,
+	"created_at" timestamp (3) with time zone NOT NULL,
 	"kind" text NOT NULL,
 	"pending_id" uuid,
 	"debit_account_id" uuid NOT NULL,
 	"credit_account_id" uuid NOT NULL,
-	"amount_minor" bigint NOT NULL,
 	"reference_type" text NOT NULL,
 	"reference_id" uuid NOT NULL,
 	"customer_account_id" uuid,
-	"available_after_minor" bigint,
 	"memo" text,
-	"created_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "ledger_transfers_amount_check" CHECK ("ledger_transfers"."amount_minor" > 0),
 	CONSTRAINT "ledger_transfers_kind_check" CHECK (("ledger_transfers"."kind" in ('post', 'void')) = ("ledger_transfers"."pending_id" is not null)),
 	CONSTRAINT "ledger_transfers_sides_check" CHECK ("ledger_transfers"."debit_account_id" <> "ledger_transfers"."credit_account_id")
@@ -527,21 +527,27 @@ CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
 	"account_id" uuid,
+	"received_at" timestamp (3) with time zone NOT NULL,
+	"processed_at" timestamp (3) with time zone,
+	"failures" integer DEFAULT 0 NOT NULL,
 	"kind" text NOT NULL,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
-	"verdict" text,
-	"failures" integer DEFAULT 0 NOT NULL,
-	"received_at" timestamp (3) with time zone NOT NULL,
-	"processed_at" timestamp (3) with time zone
+	"verdict" text
 );
 --> statement-breakpoint
 CREATE TABLE "payments" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
 	"account_id" uuid NOT NULL,
-	"status" text NOT NULL,
 	"amount_minor" bigint NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"completed_at" timestamp (3) with time zone,
+	"dispatch_due_at" timestamp (3) with time zone,
+	"execute_at" timestamp (3) with time zone,
+	"counted_day" date NOT NULL,
+	"status" text NOT NULL,
 	"currency" text NOT NULL,
 	"beneficiary_id" uuid NOT NULL,
 	"payee_id" uuid NOT NULL,
@@ -560,9 +566,7 @@ CREATE TABLE "payments" (
 	"batch_leaf" text,
 	"idempotency_key" text,
 	"request_hash" "bytea",
-	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid,
-	"execute_at" timestamp (3) with time zone,
 	"origin_grant_id" uuid,
 	"provider_receipt" text,
 	"failure_code" text,
@@ -573,11 +577,7 @@ CREATE TABLE "payments" (
 	"late_success_at" timestamp (3) with time zone,
 	"late_success_resolution" text,
 	"late_success_resolved_at" timestamp (3) with time zone,
-	"dispatch_due_at" timestamp (3) with time zone,
 	"traceparent" text,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone NOT NULL,
-	"completed_at" timestamp (3) with time zone,
 	CONSTRAINT "payments_key_check" CHECK (("payments"."idempotency_key" is null) = ("payments"."request_hash" is null)),
 	CONSTRAINT "payments_batch_check" CHECK (num_nulls("payments"."batch_id", "payments"."batch_index", "payments"."batch_leaf") in (0, 3)),
 	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0),
@@ -588,26 +588,26 @@ CREATE TABLE "payments" (
 --> statement-breakpoint
 CREATE TABLE "rail_attempts" (
 	"id" uuid PRIMARY KEY NOT NULL,
-	"kind" text NOT NULL,
 	"subject_id" uuid NOT NULL,
 	"account_id" uuid NOT NULL,
-	"rail" text NOT NULL,
-	"state" text NOT NULL,
 	"amount_minor" bigint NOT NULL,
-	"order_id" uuid NOT NULL,
-	"reference" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"next_check_at" timestamp (3) with time zone,
+	"asked_at" timestamp (3) with time zone,
+	"checked_at" timestamp (3) with time zone,
 	"generation" integer NOT NULL,
 	"send" integer NOT NULL,
+	"checks" integer DEFAULT 0 NOT NULL,
+	"kind" text NOT NULL,
+	"rail" text NOT NULL,
+	"state" text NOT NULL,
+	"order_id" uuid NOT NULL,
+	"reference" text NOT NULL,
 	"sender_id" uuid,
 	"fingerprint" "bytea",
 	"provider_request" text,
 	"provider_conversation" text,
-	"checks" integer DEFAULT 0 NOT NULL,
-	"next_check_at" timestamp (3) with time zone,
-	"asked_at" timestamp (3) with time zone,
-	"checked_at" timestamp (3) with time zone,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "rail_attempts_amount_check" CHECK ("rail_attempts"."amount_minor" > 0)
 );
 --> statement-breakpoint
@@ -1024,10 +1024,10 @@ CREATE INDEX "deposits_topup" ON "deposits" USING btree ("topup_id");--> stateme
 CREATE INDEX "deposits_suspense" ON "deposits" USING btree ("suspense_id");--> statement-breakpoint
 CREATE INDEX "deposits_open" ON "deposits" USING btree ("received_at") WHERE "deposits"."state" = 'received';--> statement-breakpoint
 CREATE INDEX "deposits_paid" ON "deposits" USING btree ("rail","paid_at");--> statement-breakpoint
-CREATE INDEX "audit_log_order" ON "audit_log" USING btree ("transaction","id");--> statement-breakpoint
+CREATE INDEX "audit_log_order" ON "audit_log" USING btree ("transaction");--> statement-breakpoint
+CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id");--> statement-breakpoint
 CREATE INDEX "audit_log_workspace" ON "audit_log" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id","id");--> statement-breakpoint
-CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id") WHERE "audit_log"."account_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_seals_hash_key" ON "audit_seals" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_seals_through" ON "audit_seals" USING btree ("through_transaction","through_id");--> statement-breakpoint
 CREATE INDEX "events_order" ON "events" USING btree ("transaction","id");--> statement-breakpoint

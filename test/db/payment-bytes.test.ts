@@ -77,6 +77,6 @@ test('a payment with its result takes few bytes, and fewer for ever', { timeout:
   }
   const each = [...after.keys()].map((table) => [table, Math.round(bytes((other) => other === table))])
   if (process.env.SHOW_BYTES) console.info(each.filter(([, size]) => size !== 0))
-  expect(bytes(() => true)).toBeLessThan(5_600)
-  expect(bytes((table) => !temporary.has(table))).toBeLessThan(3_850)
+  expect(bytes(() => true)).toBeLessThan(5_500)
+  expect(bytes((table) => !temporary.has(table))).toBeLessThan(3_560)
 })

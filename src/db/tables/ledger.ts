@@ -44,20 +44,20 @@ export const ledgerTransfers = pgTable(
   'ledger_transfers',
   {
     id: id(),
+    amountMinor: money().notNull(),
+    availableAfterMinor: money(),
+    createdAt: instant().notNull(),
     kind: text({ enum: transferKinds }).notNull(),
     /** The transfer that a post or a void ends; unique, so that a hold ends once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    amountMinor: money().notNull(),
     /** What it belongs to: a payment, a top-up, an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
     /** The customer's account that this row moved, which is the owning account's id, and what was available on it right after. */
     customerAccountId: uuid(),
-    availableAfterMinor: money(),
     memo: text(),
-    createdAt: instant().notNull(),
   },
   (t) => [
     uniqueIndex('ledger_transfers_pending_key').on(t.pendingId, t.customerAccountId).where(sql`${t.pendingId} is not null`),

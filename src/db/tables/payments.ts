@@ -37,8 +37,17 @@ export const payments = pgTable(
     workspaceId: uuid().notNull(),
     /** The workspace's owning account: whose balance pays. */
     accountId: uuid().notNull(),
-    status: text({ enum: paymentStatuses }).notNull(),
     amountMinor: money().notNull(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    completedAt: instant(),
+    /** When it is to be sent: the row itself is the queue entry. Null when it is not to be sent, or an attempt is under way. */
+    dispatchDueAt: instant(),
+    /** When it is decided and sent; null for at once. */
+    executeAt: instant(),
+    /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
+    countedDay: date({ mode: 'string' }).notNull(),
+    status: text({ enum: paymentStatuses }).notNull(),
     currency: text().notNull(),
     beneficiaryId: uuid().notNull(),
     /** The destination of the beneficiary: limits and the duplicate check follow it. */
@@ -69,12 +78,8 @@ export const payments = pgTable(
     idempotencyKey: text(),
     /** SHA-256 of that request's body. The row is the key's record: its answer is the snapshot. */
     requestHash: bytes(),
-    /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
-    countedDay: date({ mode: 'string' }).notNull(),
     /** Null while nothing was held for it: a scheduled payment has no hold, and counts against no limit. */
     holdTransferId: uuid(),
-    /** When it is decided and sent; null for at once. */
-    executeAt: instant(),
     /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
     originGrantId: uuid(),
     providerReceipt: text(),
@@ -88,13 +93,8 @@ export const payments = pgTable(
     lateSuccessAt: instant(),
     lateSuccessResolution: text({ enum: lateSuccessResolutions }),
     lateSuccessResolvedAt: instant(),
-    /** When it is to be sent: the row itself is the queue entry. Null when it is not to be sent, or an attempt is under way. */
-    dispatchDueAt: instant(),
     /** The trace of the request that created it (W3C Trace Context), for later work. */
     traceparent: text(),
-    createdAt: instant().notNull(),
-    updatedAt: instant().notNull(),
-    completedAt: instant(),
   },
   (t) => [
     // What is due, by rail and tenant, so that dispatchers can take each tenant in turn.
@@ -145,35 +145,35 @@ export const railAttempts = pgTable(
   'rail_attempts',
   {
     id: id(),
-    kind: text({ enum: attemptKinds }).notNull(),
     subjectId: uuid().notNull(),
     /** The owning account of its payment or top-up. */
     accountId: uuid().notNull(),
-    rail: text({ enum: [...railNames, collectionRail] }).notNull(),
-    state: text({ enum: attemptStates }).notNull(),
     amountMinor: money().notNull(),
-    /** What the provider knows the order by, the same for every send of it. */
-    orderId: uuid().notNull(),
-    /** 12 digits, as `orderId`: the only name that some rails pass on. */
-    reference: text().notNull(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    nextCheckAt: instant(),
+    /** When the rail was first asked about it. */
+    askedAt: instant(),
+    /** When the rail was asked last how it ended. */
+    checkedAt: instant(),
     /** More than 0 when the names before it belong to another payment or top-up. */
     generation: integer().notNull(),
     /** Counts the sends of the order from 1. */
     send: integer().notNull(),
+    checks: integer().notNull().default(0),
+    kind: text({ enum: attemptKinds }).notNull(),
+    rail: text({ enum: [...railNames, collectionRail] }).notNull(),
+    state: text({ enum: attemptStates }).notNull(),
+    /** What the provider knows the order by, the same for every send of it. */
+    orderId: uuid().notNull(),
+    /** 12 digits, as `orderId`: the only name that some rails pass on. */
+    reference: text().notNull(),
     /** The journal that names the attempt if it was sent; null before, and where no journal can be written. */
     senderId: uuid(),
     /** A hash of the order as the provider got it. */
     fingerprint: bytes(),
     providerRequest: text(),
     providerConversation: text(),
-    checks: integer().notNull().default(0),
-    nextCheckAt: instant(),
-    /** When the rail was first asked about it. */
-    askedAt: instant(),
-    /** When the rail was asked last how it ended. */
-    checkedAt: instant(),
-    createdAt: instant().notNull(),
-    updatedAt: instant().notNull(),
   },
   (t) => [
     // Every later send of an order carries the names of the first one; no other order does.
@@ -194,15 +194,15 @@ export const callbackDeliveries = pgTable(
     attemptId: uuid(),
     /** The owning account of its attempt; null where there is no such attempt. */
     accountId: uuid(),
+    receivedAt: instant().notNull(),
+    processedAt: instant(),
+    /** How often processing failed for a reason other than an unavailable database. */
+    failures: integer().notNull().default(0),
     kind: text().notNull(),
     sourceIp: text(),
     authentic: boolean().notNull(),
     /** The result: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
-    /** How often processing failed for a reason other than an unavailable database. */
-    failures: integer().notNull().default(0),
-    receivedAt: instant().notNull(),
-    processedAt: instant(),
   },
   (t) => [
     index('callback_deliveries_attempt').on(t.attemptId),
