@@ -35,6 +35,14 @@ test('alerts are sent on by names that exist, and each message links its runbook
   expect(text('alertmanager/alertmanager.yml')).toContain('docs/runbooks/{{ .Annotations.runbook }}')
 })
 
+test('every runbook says when its commands were last run, and what was seen', () => {
+  const folder = fileURLToPath(new URL('../../docs/runbooks', import.meta.url))
+  const books = readdirSync(folder).filter((name) => name !== 'README.md')
+  expect(books.length).toBeGreaterThan(15)
+  const walked = (name: string) => /^\*\*Walked on 20\d\d-\d\d-\d\d:\*\* \S/m.test(readFileSync(join(folder, name), 'utf8'))
+  expect(books.filter((name) => !walked(name))).toEqual([])
+})
+
 describe('programs accept their files', () => {
   const amtool = isInstalled('amtool')
   if (!amtool) process.stderr.write('amtool is not installed here: deploy/alertmanager is not checked\n')
