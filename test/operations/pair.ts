@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
@@ -21,7 +22,12 @@ export const freePlaces = async (): Promise<readonly [Place, Place]> => [
 export type Watch = { leaving: (index: number) => void; joined: (index: number) => Promise<unknown> | undefined }
 
 /** Two processes of the service on one database, each with a place that it keeps when it is started again. */
-export const startPair = async (places: readonly [Place, Place], settings: Record<string, string>, on?: TestDatabase) => {
+export const startPair = async (
+  places: readonly [Place, Place],
+  settings: Record<string, string>,
+  on?: TestDatabase,
+  program = programs.server,
+) => {
   const database = on ?? (await createTestDatabase())
   const folder = await mkdtemp(join(tmpdir(), 'pair-'))
   const sandbox = spawnServer(
@@ -29,8 +35,9 @@ export const startPair = async (places: readonly [Place, Place], settings: Recor
     { command: [process.execPath, programs.sandbox] },
   )
   const [, sandboxUrl = ''] = await sandbox.waitForOutput(/(http:\/\/\S+)\/control/)
-  const start = async ({ port, operatorPort }: Place): Promise<ServerProcess> => {
-    const server = spawnServer({
+  const all: ServerProcess[] = []
+  const start = async ({ port, operatorPort }: Place, of: string): Promise<ServerProcess> => {
+    const variables = {
       DATABASE_URL: database.url,
       DATA_DIR: folder,
       SANDBOX_URL: sandboxUrl,
@@ -38,23 +45,38 @@ export const startPair = async (places: readonly [Place, Place], settings: Recor
       PORT: String(port),
       OPERATOR_PORT: String(operatorPort),
       ...settings,
-    })
+    }
+    const server = spawnServer(variables, { command: [process.execPath, of] })
+    all.push(server)
     await server.waitForOutput(/is ready after/)
     return server
   }
-  const servers = [await start(places[0]), await start(places[1])]
+  const servers = [await start(places[0], program), await start(places[1], program)]
   return {
     urls: places.map(({ port }) => `http://localhost:${port}`),
-    /** Each in turn: SIGTERM, its end, a start at the same place. */
-    restartEach: async ({ leaving, joined }: Watch): Promise<void> => {
+    /** For commands beside the processes. */
+    environment: { DATABASE_URL: database.url, DATA_DIR: folder, SANDBOX_URL: sandboxUrl },
+    sandboxUrl,
+    /** What the processes warned of, each kind once, with how often. */
+    warnings: (): string[] => {
+      const lines = all.flatMap((server) => server.stdout().match(/^\{.*"level":[45]0.*$/gm) ?? [])
+      const kinds = lines.map((line) => {
+        const { msg, error, err, code, ...rest } = JSON.parse(line)
+        return JSON.stringify([msg, error ?? err?.message ?? null, code ?? null, rest.cause ?? null]).slice(0, 400)
+      })
+      return Object.entries(Object.groupBy(kinds, (kind) => kind)).map(([kind, same = []]) => `${same.length} × ${kind}`)
+    },
+    /** Each in turn: SIGTERM, its end, a start at the same place, of another release if one is given; then `between`. */
+    restartEach: async ({ leaving, joined }: Watch, as = program, between?: () => Promise<void>): Promise<void> => {
       for (const [index, place] of places.entries()) {
         const server = servers[index]
         server?.kill('SIGTERM')
         await server?.waitForOutput(/finishing what is under way/)
         leaving(index)
         expect(await server?.ended).toEqual({ code: 0, signal: null })
-        servers[index] = await start(place)
+        servers[index] = await start(place, as)
         await joined(index)
+        await between?.()
       }
     },
     close: async (): Promise<void> => {
@@ -73,6 +95,33 @@ export const newPayer = async (url: string) => {
     .poll(async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status, { timeout: 30_000 })
     .toBe('succeeded')
   return { person, beneficiary: await newBeneficiary(person.api) }
+}
+
+export type Answered = { status: number; id: string; error: string | null }
+
+/**
+ * As many payments a second as given, or as many as twelve clients get answers to, each under a key of its own: the answers. On a machine that
+ * does other work requests that nobody waits for would only pile up.
+ */
+export const payAtRate = async (
+  { person, beneficiary }: { person: Person; beneficiary: string },
+  { perSecond, mayEnd }: { perSecond: number; mayEnd: () => boolean },
+): Promise<Answered[]> => {
+  const answers: Answered[] = []
+  let begun = 0
+  const from = performance.now()
+  const client = async (): Promise<void> => {
+    while (!mayEnd()) {
+      begun += 1
+      const key = `payment ${begun}`
+      await wait(Math.max(0, from + (begun * 1_000) / perSecond - performance.now()))
+      const body = { beneficiary_id: beneficiary, amount_minor: '1000' }
+      const answer = await person.api.post('/v1/payments', body, { key }).catch(() => ({ status: 0, body: undefined }))
+      answers.push({ status: answer.status, id: answer.body?.id ?? '', error: answer.body?.error ?? null })
+    }
+  }
+  await Promise.all(Array.from({ length: 12 }, client))
+  return answers
 }
 
 type Load = { clients: number; atLeast: number; mayEnd: () => boolean }

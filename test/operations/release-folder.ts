@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A release that can be started: `start` is what `npm start` runs there. */
+export type ReleaseFolder = { name: string; start: string; migrations: string; remove: () => void }
+
+const folderOf = (name: string, folder: string, remove: () => void): ReleaseFolder => ({
+  name,
+  start: join(folder, 'scripts/start.js'),
+  migrations: join(folder, 'migrations'),
+  remove,
+})
+
+export const thisRelease = (): ReleaseFolder => folderOf('this version', root, () => undefined)
+
+const own = ['build', 'migrations', 'scripts']
+
+/** This version once more, with further migrations: what the next release is to the processes of this one. */
+export const nextRelease = (texts: readonly string[]): ReleaseFolder => {
+  const folder = mkdtempSync(join(tmpdir(), 'release-'))
+  for (const name of readdirSync(root).filter((entry) => !own.includes(entry) && !entry.startsWith('.')))
+    symlinkSync(join(root, name), join(folder, name))
+  for (const name of own) cpSync(join(root, name), join(folder, name), { recursive: true })
+  const journal = join(folder, 'migrations/meta/_journal.json')
+  const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8'))
+  for (const text of texts) {
+    const idx = entries.length
+    const tag = `${String(idx).padStart(4, '0')}_further`
+    entries.push({ idx, version: '7', when: entries.at(-1).when + 1, tag, breakpoints: true })
+    writeFileSync(join(folder, 'migrations', `${tag}.sql`), text)
+  }
+  writeFileSync(journal, JSON.stringify({ ...rest, entries }))
+  return folderOf('the next version', folder, () => rmSync(folder, { recursive: true, force: true }))
+}
+
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+
+/** The release as its tag has it, run from its sources; the reason where that cannot be. */
+export const taggedRelease = (version: string): ReleaseFolder | string => {
+  const tag = `v${version}`
+  let lock: string
+  try {
+    lock = git('show', `${tag}:package-lock.json`)
+  } catch {
+    return `there is no git tag ${tag} here`
+  }
+  const packages = (text: string) =>
+    Object.entries(JSON.parse(text).packages).filter(([name]) => name.startsWith('node_modules/'))
+  if (JSON.stringify(packages(lock)) !== JSON.stringify(packages(readFileSync(join(root, 'package-lock.json'), 'utf8'))))
+    return `${tag} needs other packages than those that are installed`
+  const folder = mkdtempSync(join(tmpdir(), 'release-'))
+  mkdirSync(join(folder, 'tree'))
+  const tree = join(folder, 'tree')
+  execFileSync('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', tag, tree], { cwd: root })
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+  return folderOf(tag, tree, () => rmSync(folder, { recursive: true, force: true }))
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
+import { readReleases } from '../../scripts/releases.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { readMigrations } from '../../src/db/migrations.ts'
+import { createClient, type Json } from '../harness/client.ts'
+import { createEmptyDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { compiledOnce, programs } from '../harness/programs.ts'
+import { connected, tables } from '../upgrade/dump.ts'
+import { type Balancer, balancers, isInstalled } from './balancer.ts'
+import { freePlaces, newPayer, payAtRate, startPair } from './pair.ts'
+import { nextRelease, type ReleaseFolder, taggedRelease, thisRelease } from './release-folder.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+const started = async (): Promise<{ places: Awaited<ReturnType<typeof freePlaces>>; balancer: Balancer }> => {
+  const places = await freePlaces()
+  const name = isInstalled('haproxy') ? 'haproxy' : 'a plain one'
+  if (name !== 'haproxy') process.stderr.write('haproxy is not installed here: the upgrade runs behind a plain balancer\n')
+  const balancer = await balancers[name](places)
+  ends.push(balancer.close)
+  return { places, balancer }
+}
+
+const listed = async (api: ReturnType<typeof createClient>, query: string): Promise<Json[]> => {
+  const found: Json[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body }: { body: Json } = await api.get(`/v1/payments?limit=100${query}${cursor && `&cursor=${cursor}`}`)
+    found.push(...body.data)
+    cursor = body.next_cursor
+  }
+  return found
+}
+
+/** Every change that a rolling upgrade may bring to a table, to every table: nothing of the version before may depend on all of its columns. */
+const additions = async (url: string): Promise<string[]> => {
+  const names = await connected(url, async (client) =>
+    (await client.query<{ text: string }>(tables)).rows.map(({ text }) => text),
+  )
+  return [
+    'create table further (id uuid primary key, note text)',
+    ...names.map((name, index) => `alter table ${name} add column further ${index % 2 ? 'text' : `text default '' not null`}`),
+    '-- no transaction\ncreate index concurrently if not exists payments_further on payments (further)',
+  ]
+}
+
+/**
+ * Two processes of `old` under load; the migrations of `next` as a step of its own; each process in turn replaced by one of `next`, and for a
+ * while both versions pay on one schema.
+ */
+const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: ReleaseFolder): Promise<void> => {
+  await migrate(database.url, { folder: old.migrations })
+  const { places, balancer } = await started()
+  const settings = { PUBLIC_URL: balancer.url, TRUST_PROXY: '127.0.0.1', MIGRATE: 'off' }
+  const pair = await startPair(places, settings, database, old.start)
+  ends.push(pair.close)
+  await Promise.all([balancer.joined(0), balancer.joined(1)])
+  const payer = await newPayer(balancer.url)
+  const apis = pair.urls.map((url) => createClient(url).as({ cookie: payer.person.cookie }))
+
+  let upgraded = false
+  const from = performance.now()
+  const paying = payAtRate(payer, { perSecond: 50, mayEnd: () => upgraded })
+  let sides = 0
+  try {
+    const before = readMigrations(old.migrations).length
+    const applied = await migrate(database.url, { folder: next.migrations, pauseMs: 1_000 })
+    expect(applied).toHaveLength(readMigrations(next.migrations).length - before)
+    // The processes of the version before are ready on the newer schema.
+    for (const api of apis) expect((await api.get('/readyz')).body.status).toBe('ok')
+    await pair.restartEach(balancer, next.start, async () => {
+      for (const api of apis) {
+        const body = { beneficiary_id: payer.beneficiary, amount_minor: '2000' }
+        for (let count = 0; count < 20; count += 1) {
+          sides += 1
+          expect((await api.post('/v1/payments', body, { key: `beside ${sides}` })).status).toBe(201)
+        }
+      }
+    })
+  } finally {
+    upgraded = true
+  }
+  const answers = await paying
+  const perSecond = Math.round(answers.length / ((performance.now() - from) / 1_000))
+
+  expect(answers.length).toBeGreaterThan(500)
+  // None failed.
+  const refused = answers.flatMap(({ status, error }) => (status === 201 ? [] : [`${status} ${error}`]))
+  expect(
+    Object.entries(Object.groupBy(refused, (one) => one)).map(([one, all = []]) => [one, all.length]),
+    pair.warnings().join('\n'),
+  ).toEqual([])
+  // None lost, none twice: one payment for each key, one order at the provider for each payment.
+  const [api = payer.person.api] = apis
+  await expect.poll(async () => (await listed(api, '&status=processing')).length, { timeout: 60_000 }).toBe(0)
+  const all = await listed(api, '')
+  expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(answers.map(({ id }) => id)))
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length)
+  expect([all.length, sides]).toEqual([answers.length + sides, 80])
+  expect(all.filter(({ status }) => status !== 'succeeded')).toEqual([])
+  const movements: Json = await (await fetch(`${pair.sandboxUrl}/control/movements`)).json()
+  expect(movements.data.filter(({ rail }: Json) => rail === 'MPESA_B2C')).toHaveLength(all.length)
+  // It fails where a promise is broken.
+  await promisify(execFile)(process.execPath, [programs.admin, 'verify'], {
+    env: { PATH: process.env.PATH, ...compiledOnce, ...pair.environment, MIGRATE: 'off' },
+  })
+  process.stdout.write(`${old.name} to ${next.name}: ${answers.length + sides} payments, ${perSecond} a second, none failed\n`)
+}
+
+describe('a rolling upgrade under up to 50 payments a second', { timeout: 600_000 }, () => {
+  test('from this version to one that adds to every table: none fails, none is lost, none is paid twice', async () => {
+    const database = await createEmptyDatabase()
+    await migrate(database.url)
+    const next = nextRelease(await additions(database.url))
+    ends.push(next.remove)
+    await upgrade(database, thisRelease(), next)
+  })
+
+  for (const { version } of readReleases().slice(-1)) {
+    const tagged = taggedRelease(version)
+    if (typeof tagged === 'string') process.stderr.write(`the upgrade from ${version} is not run: ${tagged}\n`)
+    test.skipIf(typeof tagged === 'string')(`from ${version} to this version`, async () => {
+      if (typeof tagged === 'string') return
+      ends.push(tagged.remove)
+      await upgrade(await createEmptyDatabase(), tagged, thisRelease())
+    })
+  }
+})
