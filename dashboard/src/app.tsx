@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { createQueryClient } from './api/query-client.ts'
 import { Pages } from './pages.tsx'
+import { confirmedPath } from './shell/paths.ts'
 import { Crash } from './ui/crash.tsx'
 import { announce, Toasts } from './ui/toast.tsx'
 
@@ -19,7 +20,8 @@ const Outcome = () => {
     const url = new URL(location.href)
     const outcome = url.searchParams.get('outcome')
     const text = outcome === null ? undefined : words[outcome]
-    if (text === undefined) return
+    // That page says it itself.
+    if (text === undefined || url.pathname === confirmedPath) return
     url.searchParams.delete('outcome')
     history.replaceState(null, '', url)
     announce(text, outcome === 'denied' ? 'bad' : 'good')

@@ -12,6 +12,7 @@ import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
+import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SkeletonRows } from './ui/layout.tsx'
@@ -23,6 +24,7 @@ const ReconciliationPage = later(async () => (await import('./pages/reconciliati
 const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
 const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
 const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
+const ConfirmedPage = later(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
 const AgentPage = later(async () => (await import('./pages/agents/agent-page.tsx')).AgentPage)
 const AgentsPage = later(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
 const NewKeyPage = later(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
@@ -105,6 +107,11 @@ const Inside = () => (
 export const Pages = () => (
   <Switch>
     <Route path="/sign-in" component={SignInPage} />
+    <Route path={confirmedPath}>
+      <Suspense fallback={<Arriving />}>
+        <ConfirmedPage />
+      </Suspense>
+    </Route>
     <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
     <Route path="/consent">
       <SignedIn>

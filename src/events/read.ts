@@ -99,7 +99,11 @@ const ranges = (beyond: string, order: string) => `
 const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'), 'page')
 const earlier = statement(
   'events.earlier',
-  ranges('($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid)) and events.created_at >= $7', 'desc'),
+  ranges(
+    `($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid))
+       and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`,
+    'desc',
+  ),
   'page',
 )
 
@@ -109,7 +113,7 @@ const page = async (
   db: Db,
   query: typeof later,
   { from, audience: { accountId, workspaceIds, resources }, take }: Asked,
-  more: readonly Date[] = [],
+  more: readonly (Date | null)[] = [],
 ): Promise<StoredEvent[]> => {
   const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, resources, take, ...more]
   return (await db.query<Row>(query, values)).map(toEvent)
@@ -119,13 +123,13 @@ const page = async (
 export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
   page(db, later, { from: after, audience, take })
 
-/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there. */
+/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there, and none from `until` on. */
 export const eventsBefore = (
   db: Db,
-  { before, since }: { before: Position | null; since: Date },
+  { before, since, until }: { before: Position | null; since: Date; until: Date | undefined },
   audience: Audience,
   take: number,
-): Promise<StoredEvent[]> => page(db, earlier, { from: before, audience, take }, [since])
+): Promise<StoredEvent[]> => page(db, earlier, { from: before, audience, take }, [since, until ?? null])
 
 const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'

@@ -40,6 +40,11 @@ const refusalOf = (code: string | undefined): Refusal => {
 /** Input that is not HTTP: it is answered, so that a person with a broken client sees the reason, and the connection is closed. */
 export const refuseGarbage = (envelope: MakeEnvelope) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
+  // A browser opens connections before it needs them: an answer to one on which nothing was sent would be taken for that of its first request.
+  if (socket.bytesRead === 0) {
+    socket.destroy()
+    return
+  }
   const requestId = randomUUID()
   const refusal = refusalOf(error.code)
   const body = JSON.stringify(envelope(refusal, requestId))

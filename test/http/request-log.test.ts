@@ -45,6 +45,9 @@ test('what was refused, failed or changed something is in the log with its crede
   expect(told(await logOf(key.api, '?status=404'))).toEqual(told(rows).slice(0, 1))
   expect(told(await logOf(key.api, '?status=4xx&limit=1'))).toEqual(told(rows).slice(0, 1))
   expect(await logOf(key.api, `?created_after=${service.clock.now().toISOString()}`)).toEqual([])
+  const soon = new Date(service.clock.now().getTime() + 1).toISOString()
+  expect(told(await logOf(key.api, `?created_before=${soon}`))).toEqual(told(rows))
+  expect(await logOf(key.api, `?created_before=${service.clock.now().toISOString()}`)).toEqual([])
   expect((await key.api.get('/v1/request-log?status=403,404')).status).toBe(400)
 })
 

@@ -44,6 +44,10 @@ describe.each(listeners)('the %s listener ends a connection', (_name, url, path)
   })
 })
 
+test('a connection on which nothing was sent gets no answer, which a browser would take for that of its first request', async () => {
+  expect(await holdOpen(service.api.url, '')).toBe('')
+})
+
 test('a stream does not count as a slow request', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)

@@ -47,6 +47,27 @@ test('the cursor continues in the direction of its page', async () => {
   expect(await walk(`&after=${newest.at(-1)?.id}`)).toEqual(newest.slice(0, -1).reverse())
 })
 
+test('the list is cut to the time between two instants, in both directions', async () => {
+  const person = await signIn(service.api)
+  const dates: string[] = []
+  for (let count = 0; count < 3; count += 1) {
+    service.clock.advance(60)
+    dates.push(service.clock.now().toISOString())
+    await createKey(person)
+  }
+  await service.settle()
+  const [, middle = '', last = ''] = dates
+  const newest: (Listed & { created_at: string })[] = (await person.api.get('/v1/notifications')).body.data
+  const listed = async (query: string): Promise<Listed[]> => (await person.api.get(`/v1/notifications?${query}`)).body.data
+  const within = newest.filter(({ created_at: at }) => at >= middle && at < last)
+  expect(within).toHaveLength(2)
+  const moment = (time: string) => new Date(Date.parse(time) - 1).toISOString()
+  const between = `created_after=${moment(middle)}&created_before=${last}`
+  expect(await listed(between)).toEqual(within)
+  expect(await listed(`after=${newest.at(-1)?.id}&${between}`)).toEqual(within.toReversed())
+  expect((await person.api.get('/v1/notifications?created_after=yesterday')).status).toBe(400)
+})
+
 test('the list has the same events as the stream: none of others and none beyond the permissions', async () => {
   const person = await signIn(service.api)
   await createKey(await signIn(service.api))

@@ -13,7 +13,9 @@ export const adviceFor = (error: unknown): string => {
   if (!(error instanceof ApiError)) return 'Reload the page and try again.'
   // With a request ID there is a button beside it that copies the ID.
   const forSupport = error.requestId ? 'give support the request ID' : 'contact support'
-  return ownAdvice[error.code] ?? rowOf(error)?.person ?? `Try again. If it keeps failing, ${forSupport}.`
+  // Only a form has fields that a person can correct.
+  const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : rowOf(error)
+  return ownAdvice[error.code] ?? row?.person ?? `Try again. If it keeps failing, ${forSupport}.`
 }
 
 /** The page on which they do it. */

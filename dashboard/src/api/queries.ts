@@ -88,6 +88,12 @@ export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
     placeholderData: keepPreviousData,
     ...pages,
   })
+/** The newest payment of one key or agent. */
+export const lastPaymentQuery = (grantId: string) =>
+  queryOptions({
+    queryKey: ['payments', 'last', grantId],
+    queryFn: async () => (await call(api.GET('/v1/payments', { params: { query: { grant_id: grantId, limit: 1 } } }))).data,
+  })
 export const paymentsSummaryQuery = (filters: PaymentFilters, days = 30) =>
   queryOptions({
     queryKey: ['summary', 'payments', filters, days],
@@ -283,19 +289,30 @@ export const grantEventsQuery = infiniteQueryOptions({
     ),
   ...pages,
 })
-export const eventsQuery = (about: keyof typeof eventPermissions | undefined) =>
+export type EventFilters = {
+  about?: keyof typeof eventPermissions | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export const eventsQuery = ({ about, ...days }: EventFilters) =>
   infiniteQueryOptions({
-    queryKey: ['events', about ?? 'all'],
+    queryKey: ['events', about ?? 'all', days],
     queryFn: ({ pageParam }) =>
       call(
         api.GET('/v1/notifications', {
-          params: { query: parametersOf({ limit: 50, type: one(about && (`${about}.*` as const)), cursor: pageParam }) },
+          params: { query: parametersOf({ ...days, limit: 50, type: one(about && (`${about}.*` as const)), cursor: pageParam }) },
         }),
       ),
     ...pages,
   })
 
-export const requestLogQuery = (filters: { status?: string | undefined; grant_id?: string | undefined }) =>
+export type RequestFilters = {
+  status?: string | undefined
+  grant_id?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export const requestLogQuery = (filters: RequestFilters) =>
   infiniteQueryOptions({
     queryKey: ['request-log', filters],
     queryFn: ({ pageParam }) =>

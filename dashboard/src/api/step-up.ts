@@ -15,6 +15,22 @@ export const stepUp = {
   current: (): Asking | null => asking,
 }
 
+/** Between the page that asks and the window in which the person answers: the cookie of both is the same. */
+const channel = 'step-up'
+
+export const tellProven = (): void => {
+  const windows = new BroadcastChannel(channel)
+  windows.postMessage('proven')
+  windows.close()
+}
+
+/** Returns how to stop listening. */
+export const onProven = (listener: () => void): (() => void) => {
+  const windows = new BroadcastChannel(channel)
+  windows.onmessage = listener
+  return () => windows.close()
+}
+
 /** Asks the person once, however many requests wait. What is sent to give the proof is not asked for one itself. */
 const ask = (): Promise<boolean> =>
   new Promise((resolve) => {

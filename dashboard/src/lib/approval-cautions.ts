@@ -20,13 +20,17 @@ export const cautionWords = (caution: Caution, amountMinor: string): string => {
     case 'similar_name':
       return 'Name looks like another'
     case 'name_mismatch':
-      return caution.verification === 'no_match' ? 'Another name' : 'Name not confirmed'
+      return isAnotherName(caution) ? 'Another name' : 'Name not confirmed'
     case 'first_payment':
       return 'First payment'
     case 'unusual_amount':
       return `${multipleOf(amountMinor, caution.typical_amount_minor)} × the usual`
   }
 }
+
+/** The warning that says the same as `isOtherName`: shown once. */
+export const isAnotherName = (caution: Caution): boolean =>
+  caution.code === 'name_mismatch' && caution.verification === 'no_match'
 
 const opened = new Set<string>()
 

@@ -24,7 +24,7 @@ const textOf = (leaf: Record<string, unknown>, name: string): string => {
 }
 
 const deviationsOf = (amountMinor: string, { verification, last_amount_minor: last }: Line): string[] => [
-  ...(verification === 'no_match' ? ['The rail reports another name'] : []),
+  ...(verification === 'no_match' ? ['The payment method reports another name'] : []),
   ...amountDeviations(amountMinor, last),
 ]
 

@@ -68,7 +68,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
           key: grant.id,
           group: 'Keys and agents',
           title: grant.label,
-          note: agent ? 'Agent' : 'API key',
+          note: `${agent ? 'Agent' : 'API key'}${grant.frozen ? ', frozen' : ''}`,
           icon: agent ? ('robot' as const) : ('key' as const),
           run: go(`/agents/${grant.id}`),
         }

@@ -25,3 +25,6 @@ export const signInPath = (from: string, ended = false): string => {
 
 /** Paths that the service answers itself rather than these pages. */
 export const isServerPath = (path: string): boolean => /^\/(v1|link|docs|openapi\.json|\.well-known)(\/|$|\?)/.test(path)
+
+/** Where the window ends in which a person confirmed who they are. */
+export const confirmedPath = '/sign-in/confirmed'

@@ -1,27 +1,56 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { api, call } from '../api/client.ts'
-import { stepUp } from '../api/step-up.ts'
+import { onProven, stepUp } from '../api/step-up.ts'
 import { ProviderButtons } from '../pages/sign-in/provider-buttons.tsx'
 import { prepareSignIn } from '../pages/sign-in/wallet-message.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Notice } from '../ui/layout.tsx'
 import { useWalletFlow } from '../wallet/wallet-flow.ts'
 import { WalletPicker } from '../wallet/wallet-picker.tsx'
+import { confirmedPath } from './paths.ts'
+
+type Asked = 'no' | 'in a window' | { blocked: string }
 
 const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
+  const [asked, setAsked] = useState<Asked>('no')
   const flow = useWalletFlow({
     prepare: prepareSignIn,
     send: ({ message, signature }) => call(api.POST('/v1/auth/wallet/verify', { body: { message, signature } })),
     done: () => answer(true),
   })
+  useEffect(() => onProven(() => answer(true)), [answer])
+  /** In a window of its own, because this page keeps what was typed. The window is opened by the press itself, or the browser blocks it. */
+  const begin = () => {
+    const opened = window.open('', '', 'popup,width=520,height=720')
+    return (url: Promise<string>) =>
+      void url.then(
+        (address) => {
+          if (opened) opened.location.assign(address)
+          setAsked(opened ? 'in a window' : { blocked: address })
+        },
+        () => opened?.close(),
+      )
+  }
   return (
     <Dialog title="Confirm that it is you" onClose={() => answer(false)}>
       <p className="quiet">
-        What an administrator changes needs a proof from the last ten minutes. Sign with a wallet of this account: what you were
-        doing then goes on.
+        What an administrator changes needs a proof from the last ten minutes. What you were doing then goes on, and what you
+        typed stays.
       </p>
       <WalletPicker flow={flow} verb="Confirm with" />
-      <p className="quiet">Or sign in again elsewhere, come back to this page, and repeat it:</p>
-      <ProviderButtons returnTo={location.pathname + location.search} />
+      <ProviderButtons returnTo={confirmedPath} verb="Confirm with" begin={begin} />
+      {asked === 'in a window' && (
+        <Notice title="Continue in the window that has opened" live>
+          <p className="quiet">This page goes on by itself when you are done there.</p>
+        </Notice>
+      )}
+      {typeof asked === 'object' && (
+        <Notice tone="warn" title="The browser blocked the window" live>
+          <a href={asked.blocked} target="_blank" rel="noreferrer">
+            Open it
+          </a>
+        </Notice>
+      )}
     </Dialog>
   )
 }

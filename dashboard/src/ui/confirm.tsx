@@ -63,7 +63,7 @@ export const Confirm = <Result,>({
         </>
       }
     >
-      <div className="quiet">{children}</div>
+      <div className="quiet stack-s">{children}</div>
       <Failure error={making.error} />
     </Dialog>
   )

@@ -61,10 +61,16 @@ export const registerNotifications = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { principal, query } = request
+      const filter = {
+        after: query.after,
+        types: query.type,
+        createdAfter: query.created_after,
+        createdBefore: query.created_before,
+      }
       return reply.send(
         await readPage(deps, request, {
           of: principal.accountId,
-          read: (page) => listNotifications(deps, principal, { after: query.after, types: query.type }, page),
+          read: (page) => listNotifications(deps, principal, filter, page),
           idOf: (event) => event.id,
           present: (rows) => rows.map(presentNotification),
         }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { typePatterns } from '../../events/type-filter.ts'
 import { eventTypes } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 
 export const Notification = z
   .object({
@@ -24,6 +24,8 @@ const Types = z
 export const NotificationsQuery = PageQuery.extend({
   type: Types,
   after: IdIn('event').optional().meta({ description: 'The last event that you have: the events after it, oldest first.' }),
+  created_after: TimeIn.optional().meta({ description: 'Only events after this time.' }),
+  created_before: TimeIn.optional().meta({ description: 'Only events before this time.' }),
 })
 export type NotificationsQuery = z.output<typeof NotificationsQuery>
 

@@ -87,24 +87,28 @@ const unknownAfter = () =>
     message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
   })
 
-type PageQuery = { from: Position | null; oldestFirst: boolean; take: number; filter: TypeFilter | null }
+type Bounds = { createdAfter: Date | undefined; createdBefore: Date | undefined }
+type PageQuery = Bounds & { from: Position | null; oldestFirst: boolean; take: number; filter: TypeFilter | null }
 
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   reader: Reader,
-  { from, oldestFirst, take, filter }: PageQuery,
+  { from, oldestFirst, take, filter, createdAfter, createdBefore }: PageQuery,
 ): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
-  const since = daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS)
+  const kept = daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS)
+  const since = createdAfter && createdAfter > kept ? createdAfter : kept
+  const isBetween = ({ createdAt }: StoredEvent) =>
+    createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
   const whole = audienceOf(reader)
   const audience = filter ? { ...whole, resources: whole.resources.filter((name) => filter.resources.has(name)) } : whole
   for (let place = from, more = true; more && collected.length < take; ) {
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, take)
-        : await eventsBefore(deps.db, { before: place, since }, audience, take)
-    collected.push(...page.filter((event) => filter?.matches(event.type) !== false && mayRead(reader, event)))
+        : await eventsBefore(deps.db, { before: place, since, until: createdBefore }, audience, take)
+    collected.push(...page.filter((event) => isBetween(event) && filter?.matches(event.type) !== false && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === take
   }
@@ -115,12 +119,12 @@ const collect = async (
 export const listNotifications = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   principal: Principal,
-  { after, types }: { after: Uuid | undefined; types: readonly TypePattern[] | undefined },
+  { after, types, ...bounds }: { after: Uuid | undefined; types: readonly TypePattern[] | undefined } & Bounds,
   { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
   const startId = before ?? after
   const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
   if (start === undefined) throw unknownAfter()
-  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take, filter: filterOf(types) })
+  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take, filter: filterOf(types), ...bounds })
 }

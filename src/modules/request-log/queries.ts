@@ -7,7 +7,13 @@ import type { Uuid } from '../../lib/ids.ts'
 
 export type RequestRow = typeof requestLog.$inferSelect
 
-const filters = { within: 'uuid?', grantId: 'uuid?', statuses: 'int[]?', createdAfter: 'timestamptz?' } as const
+const filters = {
+  within: 'uuid?',
+  grantId: 'uuid?',
+  statuses: 'int[]?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+} as const
 
 const list = prepare(
   'request_log.list',
@@ -24,6 +30,7 @@ const list = prepare(
           at.grantId && eq(requestLog.grantId, at.grantId),
           at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
           at.createdAfter && gt(requestLog.at, at.createdAfter),
+          at.createdBefore && lt(requestLog.at, at.createdBefore),
           at.before && lt(requestLog.id, at.before),
         ),
       )

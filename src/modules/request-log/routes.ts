@@ -14,12 +14,13 @@ export const registerRequestLogRoutes = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { accountId, grant } = request.principal
-      const { grant_id: grantId, status: statuses, created_after: createdAfter } = request.query
+      const { grant_id: grantId, status: statuses, created_after: createdAfter, created_before: createdBefore } = request.query
+      const filter = { within: grant?.id ?? null, grantId, statuses, createdAfter, createdBefore }
       await deps.requestLog.flush()
       return reply.send(
         await readPage(deps, request, {
           of: accountId,
-          read: (page) => listRequests(deps.db, accountId, page, { within: grant?.id ?? null, grantId, statuses, createdAfter }),
+          read: (page) => listRequests(deps.db, accountId, page, filter),
           idOf: (row) => row.id,
           present: (rows) => rows.map(presentRequest),
         }),

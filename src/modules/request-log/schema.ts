@@ -34,4 +34,5 @@ export const ListRequests = PageQuery.extend({
   grant_id: IdIn('grant').optional().meta({ description: 'Only requests with this grant.' }),
   status: Status.optional().meta({ description: 'Only answers with this status, such as `403`, or of a class, such as `4xx`.' }),
   created_after: TimeIn.optional().meta({ description: 'Only requests that were answered after this time.' }),
+  created_before: TimeIn.optional().meta({ description: 'Only requests that were answered before this time.' }),
 })

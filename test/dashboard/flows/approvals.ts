@@ -315,7 +315,7 @@ export const approvalFlows = (world: World): void => {
     expect(explanation).toContain('Policy "Large payments" requires 2 approvals at or above KES 5,000.00')
     await page.locator('[data-row]').getByText(explanation, { exact: true }).waitFor()
     await page.getByText('Green beans').click()
-    await page.getByText(`Why you are asked: ${explanation}`).waitFor()
+    await page.getByText(`Why it needs approval: ${explanation}`).waitFor()
     const others = page.locator('dt', { hasText: 'Who else can decide' }).locator('+ dd')
     await expect.poll(() => others.textContent()).toBe('Njeri Mwangi')
     await close()

@@ -101,32 +101,6 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
-  test('from a refused payment the limit is raised in three steps, and from any payment its agent is stopped in two', async () => {
-    const person = await signIn(world.service.api)
-    await fund(world.service, person, 2_000_000n)
-    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
-    const bot = await createKey(person, { name: 'Invoice bot', spending_controls: { per_payment_limit_minor: '500000' } })
-    const pay = (amount_minor: string) => bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor })
-    expect((await pay('900000')).status).toBe(403)
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto('/')
-    await page.getByText(/KES\s9,000 to Baraka Stores was refused for Invoice bot/).waitFor()
-    await page.getByRole('link', { name: 'See why' }).click()
-    await page.getByText(/per-payment limit of key or agent "Invoice bot" is KES\s5,000.00/).waitFor()
-    await page.getByRole('link', { name: /Raise limit to KES\s9,000/ }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save limits' }).click()
-    await page.getByText('Limits saved').waitFor()
-    const { body } = await pay('900000')
-    expect(body.status).toBe('processing')
-    await follow(page, `/payments/${body.id}`)
-    await page.getByRole('button', { name: 'Freeze Invoice bot' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
-    await page.getByText('Invoice bot frozen').waitFor()
-    expect((await pay('100')).body.error).toBe('grant_frozen')
-    expect(complaints).toEqual([])
-    await close()
-  })
-
   test('an agent’s page tells in plain words what it did, was refused and made, and what was changed about it and by whom', async () => {
     world.service.clock.set(new Date())
     const team = await createTeam(world.service)
@@ -215,6 +189,42 @@ export const developerFlows = (world: World): void => {
       .waitFor()
     await page.getByText('beneficiary.created').click()
     await page.getByRole('dialog').getByText('Baraka Stores').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('api_key.created').waitFor()
+    // Its own workspace's days: Nairobi's.
+    const day = (shift: number) => new Date(Date.now() + 3 * 3_600_000 + shift * 86_400_000).toISOString().slice(0, 10)
+    await page.getByLabel('To', { exact: true }).fill(day(-1))
+    await page.getByText('No events match').waitFor()
+    await page.getByLabel('To', { exact: true }).fill(day(0))
+    await page.getByText('api_key.created').waitFor()
+    await page.getByLabel('From', { exact: true }).fill(day(1))
+    await page.getByText('No events match').waitFor()
+    await close()
+  })
+
+  test('the log of requests is filtered by day, by answer and by key', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    const key = await createKey(person, { name: 'Nightly' })
+    expect((await key.api.post('/v1/payments', {})).status).toBe(400)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/developers/requests')
+    const refused = page.getByText('/v1/payments', { exact: true })
+    await refused.waitFor()
+    await page.getByText('/v1/accounts/me/api-keys', { exact: true }).waitFor()
+    await page.getByLabel('Answer').selectOption('Refused')
+    await page.getByText('/v1/accounts/me/api-keys', { exact: true }).waitFor({ state: 'detached' })
+    await page.getByLabel('Key or agent').selectOption('Nightly')
+    await refused.waitFor()
+    const today = new Date(Date.now() + 3 * 3_600_000)
+    const yesterday = new Date(today.getTime() - 86_400_000).toISOString().slice(0, 10)
+    await page.getByLabel('To', { exact: true }).fill(yesterday)
+    await page.getByText('No requests match').waitFor()
+    await page.getByLabel('To', { exact: true }).fill('')
+    await page.getByLabel('From', { exact: true }).fill(today.toISOString().slice(0, 10))
+    await refused.waitFor()
+    expect(complaints).toEqual([])
     await close()
   })
 
@@ -241,6 +251,82 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
+  test('a card says how much of its limits an agent has used, as its page does, and what it did last, to whom, and when', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 5_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const limits = { per_payment_limit_minor: '500000', monthly_limit_minor: '1000000', approval_threshold_minor: '300000' }
+    const bot = await createKey(person, { name: 'Invoice bot', spending_controls: limits })
+    await createKey(person, { name: 'Idle bot' })
+    const pay = (amount_minor: string) => bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor })
+    expect((await pay('30000')).body.status).toBe('processing')
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/agents')
+    const card = page.locator('.agent-card', { hasText: 'Invoice bot' })
+    await card.getByText(/^Paid KES\s300 to Baraka Stores, /).waitFor()
+    await card.getByText(/^KES\s300 used this month$/).waitFor()
+    await page.locator('.agent-card', { hasText: 'Idle bot' }).getByText('Never used').waitFor()
+    world.service.clock.advance(1)
+    expect((await pay('400000')).body.status).toBe('pending_approval')
+    await card.getByText(/^Requested KES\s4,000 to Baraka Stores \(needs approval\), /).waitFor()
+    await card.getByText(/^KES\s4,300 used this month$/).waitFor()
+    world.service.clock.advance(1)
+    expect((await pay('900000')).status).toBe(403)
+    await card.getByText(/^Was refused KES\s9,000 to Baraka Stores, .*1 refused in 24 hours$/).waitFor()
+    await card.getByRole('link', { name: 'Invoice bot' }).click()
+    await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00$/).waitFor()
+    await page.getByText('Payments on their way or waiting for approval count as used.').waitFor()
+    // The only sum of its payments on the page.
+    expect(await page.getByText(/KES\s[\d,.]+ spent/).count()).toBe(0)
+    world.service.clock.set(new Date())
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('an agent that is frozen is marked wherever it is named, and is not offered to be frozen again', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 5_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const limits = { per_payment_limit_minor: '500000', approval_threshold_minor: '300000' }
+    const bot = await createKey(person, { name: 'Invoice bot', spending_controls: limits })
+    const pay = (amount_minor: string) => bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor })
+    const paid = (await pay('30000')).body
+    const held = (await pay('400000')).body
+    await pay('900000')
+    await world.service.settle()
+    await person.api.patch(`/v1/accounts/me/grants/${bot.grantId}`, { frozen: true })
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/payments')
+    const row = page.getByRole('row', { name: /KES|Baraka Stores/ }).filter({ hasText: 'Invoice bot' })
+    await row.first().getByText('Frozen').waitFor()
+    expect(await row.getByText('Frozen').count()).toBe(2)
+    const places = [
+      `/payments/${paid.id}`,
+      '/payments/refused',
+      '/approvals',
+      `/approvals/${held.approval_id}`,
+      '/agents',
+      `/agents/${bot.grantId}`,
+      '/developers',
+      '/workspace',
+      '/',
+    ]
+    for (const path of places) {
+      await follow(page, path)
+      await page.locator('main').getByText('Invoice bot').first().waitFor()
+      await page.locator('main').getByText('Frozen', { exact: true }).first().waitFor()
+      expect([path, await page.getByRole('button', { name: 'Freeze Invoice bot', exact: true }).count()]).toEqual([path, 0])
+    }
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('Invoice')
+    await page.getByRole('option', { name: /Invoice bot.*API key, frozen/ }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('an agent’s page shows its limits, its own payments and what it spent by day', async () => {
     world.service.clock.set(new Date())
     const home = await world.household()
@@ -251,6 +337,8 @@ export const developerFlows = (world: World): void => {
     expect(new URL(page.url()).pathname).toBe(`/agents/${home.agent.grantId}`)
     await page.getByText('2 payments').waitFor()
     await page.getByText('Airtime').last().waitFor()
+    // What waits for an approval counts as used, here as on its card.
+    await page.getByText(/^Used this month KES\s23,949.00 of KES\s500,000.00$/).waitFor()
     expect(await page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()

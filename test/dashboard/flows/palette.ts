@@ -43,6 +43,9 @@ export const paletteFlows = (world: World): void => {
     const [approval] = await team.hold('450000')
     const [policy] = (await team.within(team.owner).get('/v1/spending-policies')).body.data
     const [beneficiary] = (await team.within(team.owner).get('/v1/beneficiaries')).body.data
+    const bot = await createKey({ api: team.within(team.owner) }, { name: 'Roaster bot' })
+    for (let count = 0; count < 4; count += 1)
+      await bot.api.post('/v1/payments', { beneficiary_id: beneficiary.id, amount_minor: '20000' })
     const [payment] = (await team.within(team.owner).get('/v1/payments')).body.data
     const { page, complaints, close } = await visitAs(world, viewer)
     const refused: string[] = []
@@ -63,11 +66,16 @@ export const paletteFlows = (world: World): void => {
       await page.getByText('You are a viewer in Savannah Coffee').waitFor()
       expect(await page.locator('main form').count()).toBe(0)
     }
-    const pages = ['/', '/payments', '/approvals', '/beneficiaries', '/policies', '/mandates', '/workspace', '/history']
+    await follow(page, '/')
+    await page.getByText(/4 payments of KES\s200 to Roastery Kiambu/).waitFor()
+    await follow(page, `/agents/${bot.grantId}`)
+    await page.getByText('Not one of your agents').waitFor()
+    const pages = ['/', '/payments', '/payments/refused', '/approvals', '/agents', '/beneficiaries', '/policies', '/mandates']
+    const others = ['/workspace', '/history', '/statements']
     const one = [`/payments/${payment.id}`, `/beneficiaries/${beneficiary.id}`, `/policies/${policy.id}`]
     const offers =
       /^(New payment|Pay|Top up|Add beneficiary|New policy|New mandate|Approve|Reject|Freeze.*|Invite|Cancel payment|Edit|Archive|Save.*)$/
-    for (const path of [...pages, ...one]) {
+    for (const path of [...pages, ...others, ...one]) {
       await follow(page, path)
       await page.locator('main h1').waitFor()
       await page.locator('.skeleton').first().waitFor({ state: 'detached' })
@@ -145,7 +153,7 @@ export const paletteFlows = (world: World): void => {
     await page.getByText(/^You created a payment of KES\s4,500 to Roastery Kiambu$/).waitFor()
     await page.getByText('You created the policy “Team rules”').waitFor()
     await page
-      .getByText(/^Roaster bot, your agent, asked for a payment of KES\s7,000 to Roastery Kiambu, and it was refused$/)
+      .getByText(/^Roaster bot, your agent, requested a payment of KES\s7,000 to Roastery Kiambu, and it was refused$/)
       .waitFor()
     await page.getByText('You added Roastery Kiambu as a beneficiary').waitFor()
     await page.getByText('Amina Otieno accepted an invitation').waitFor()

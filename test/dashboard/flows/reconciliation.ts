@@ -1,10 +1,12 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { subjects } from '../../../src/modules/jobs.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
 import { reconcileStatement } from '../../../src/modules/reconciliation/service.ts'
 import { signIn } from '../../harness/people.ts'
+import { newPerson } from '../../identity/sign-in/providers.ts'
 import { createInspector } from '../axe.ts'
-import { desk, phone, visitAs } from '../visit.ts'
+import { desk, follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const statement = `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.
@@ -77,11 +79,15 @@ export const reconciliationFlows = (world: World): void => {
     await other.close()
   })
 
-  test('one item of several that is refused stays open with its reason, and the others are resolved', async () => {
+  test('of several items all are resolved or none: the one that is refused is named, left out, and the others go through in one request each', async () => {
     const { deps } = world.service
     const again = statement.replaceAll('QXX', 'QYY')
     await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'another test', text: again })
     const { page, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().includes('/resolve')) sent.push(new URL(request.url()).pathname)
+    })
     await page.goto('/reconciliation')
     await page.getByLabel('Select all').check()
     await page.getByRole('button', { name: 'Resolve 3' }).click()
@@ -92,11 +98,66 @@ export const reconciliationFlows = (world: World): void => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What was found').fill('made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 3' }).click()
-    await dialog.getByText('1 item stayed open').waitFor()
-    await dialog.getByText('This item is already resolved.').waitFor()
+    await dialog.getByText('Nothing was resolved').waitFor()
+    await dialog.getByText(/QYY0000002: This item is already resolved\.$/).waitFor()
+    const openOf = (table: string) => deps.db.query(`select 1 from ${table} where resolved_at is null`)
+    expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([2, 3])
+    expect(await createInspector().inBothThemes(page, 'dialog')).toEqual([])
+    await dialog.getByRole('button', { name: 'Leave it out' }).click()
+    expect(await dialog.getByLabel('What was found').inputValue()).toBe('made in the portal')
+    await dialog.getByRole('button', { name: 'Resolve 2' }).click()
     await page.getByText('2 items resolved').waitFor()
-    const open = await deps.db.query('select 1 from reconciliation_differences where resolved_at is null')
-    expect(open).toHaveLength(1)
+    expect(sent).toEqual([
+      '/v1/admin/suspense/resolve',
+      '/v1/admin/suspense/resolve',
+      '/v1/admin/reconciliation-differences/resolve',
+    ])
+    // The difference of the line that was left out is now an item of its own.
+    expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([0, 1])
+    await page.getByRole('button', { name: /^Resolve: / }).click()
+    await dialog.getByLabel('What was found').fill('as the suspense')
+    await dialog.getByRole('button', { name: 'Resolve' }).click()
+    await page.getByText('Resolved', { exact: true }).waitFor()
+    expect(await openOf('reconciliation_differences')).toEqual([])
+    await close()
+  })
+
+  test('an administrator who signs in with Google confirms in a window of its own: the page keeps what was typed and goes on', async () => {
+    const { deps } = world.service
+    const person = await signIn(world.service.api, world.administrator)
+    const email = newPerson().email
+    const linked = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
+    const { page, context, complaints, close } = await visitAs(world, person)
+    const beSomeone = async (at: Page) => {
+      await at.getByLabel('Another e-mail').fill(email)
+      await at.getByRole('button', { name: 'Be this person' }).click()
+    }
+    await page.goto(linked.body.authorization_url)
+    await page.getByRole('link', { name: 'Continue with Google' }).click()
+    await beSomeone(page)
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await follow(page, '/reconciliation')
+    await page.getByRole('button', { name: 'Compare a statement' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Compare a statement' })
+    const file = { name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(statement.replaceAll('QXX', 'QWW')) }
+    await dialog.getByLabel('Statement', { exact: true }).setInputFiles(file)
+    expect(await createInspector().inBothThemes(page, 'dialog')).toEqual([])
+    await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
+    await dialog.getByRole('button', { name: 'Compare' }).click()
+    const asked = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await asked.waitFor()
+    expect(await createInspector().inBothThemes(page, 'dialog:last-of-type')).toEqual([])
+    const [opened] = await Promise.all([
+      context.waitForEvent('page'),
+      asked.getByRole('button', { name: /Confirm with .*Google/ }).click(),
+    ])
+    await asked.getByText('Continue in the window that has opened').waitFor()
+    await opened.getByRole('link', { name: 'Continue with Google' }).click()
+    await beSomeone(opened)
+    await asked.waitFor({ state: 'detached' })
+    await dialog.getByText('0 of 3 matched').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/reconciliation')
+    expect(complaints).toEqual([])
     await close()
   })
 
@@ -107,12 +168,16 @@ export const reconciliationFlows = (world: World): void => {
     const dialog = page.getByRole('dialog')
     const choose = (name: string, text: string) =>
       dialog.getByLabel('Statement', { exact: true }).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+    const inspector = createInspector()
+    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await choose('people.csv', 'name,phone\nJane,0722000000\n')
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByRole('alert').first().waitFor()
+    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await choose('march.csv', statement.replaceAll('QXX', 'QZZ'))
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByText('0 of 3 matched').waitFor()
+    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByRole('button', { name: 'Close' }).last().click()
     await page.getByText('QZZ0000003').waitFor()
     await page.getByText('M-PESA, march.csv').waitFor()

@@ -1,7 +1,9 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import { everyPage } from '../../api/every-page.ts'
 import { inWorkspace } from '../../api/in-workspace.ts'
+import { parametersOf } from '../../api/parameters.ts'
 import { workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
@@ -11,10 +13,7 @@ import { identityName } from './identity-name.ts'
 
 type Relying = { mandates: number; decisions: number; isPending: boolean }
 
-/**
- * What ends with a wallet, in every workspace: mandates in force that it signed, and approvals that it gave to payments that are not sent
- * yet, among the newest of each.
- */
+/** What ends with a wallet, in every workspace: mandates in force that it signed, and approvals that it gave to payments that are not sent yet. */
 const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   const isWallet = provider === 'wallet'
   const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
@@ -25,8 +24,7 @@ const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
     combine: (results) => {
       const all = results.flatMap(({ data }) => (data ? [data] : []))
       return {
-        mandates: all.flatMap(({ mandates }) => mandates).filter(({ status, signer }) => status === 'active' && isSigner(signer))
-          .length,
+        mandates: all.flatMap(({ mandates }) => mandates).filter(({ signer }) => isSigner(signer)).length,
         decisions: all
           .flatMap(({ approvals }) => approvals)
           .flatMap(({ decisions }) => decisions)
@@ -38,21 +36,30 @@ const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   })
 }
 
-const notSent = ({ payment, batch }: Schemas['Approval']): boolean =>
-  ['pending_approval', 'scheduled'].includes((payment ?? batch)?.status ?? '')
-
-/** What was signed in a workspace: its mandates, and the approvals of what is not sent yet. */
+/** What was signed in a workspace: its mandates in force, and the approvals of what is not sent yet. */
 const signedInQuery = (workspaceId: string) => ({
   queryKey: ['signed', workspaceId],
   queryFn: async () => {
-    const read = (status: 'pending' | 'approved') =>
-      call(api.GET('/v1/approvals', { params: { query: { status, limit: 100 } }, ...inWorkspace(workspaceId) }))
-    const [mandates, pending, approved] = await Promise.all([
-      call(api.GET('/v1/intent-mandates', { params: { query: { limit: 100 } }, ...inWorkspace(workspaceId) })),
-      read('pending'),
-      read('approved'),
+    const within = inWorkspace(workspaceId)
+    const query = <Filter extends object>(filter: Filter, cursor: string | undefined) => ({
+      params: { query: parametersOf({ ...filter, limit: 100, cursor }) },
+      ...within,
+    })
+    const status = 'scheduled' as const
+    const [mandates, pending, payments, batches] = await Promise.all([
+      everyPage((cursor) => call(api.GET('/v1/intent-mandates', query({ status: 'active' as const }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/approvals', query({ status: 'pending' as const }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/payments', query({ status: [status] }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/payment-batches', query({ status }, cursor)))),
     ])
-    return { mandates: mandates.data, approvals: [...pending.data, ...approved.data].filter(notSent) }
+    const waiting = new Set([...payments, ...batches].flatMap(({ approval_id: id }) => (id === null ? [] : [id])))
+    const isWaiting = ({ id }: Schemas['Approval']) => waiting.has(id)
+    // An approval that is given is looked for only where something rests on it until its day.
+    const approved = await everyPage(
+      (cursor) => call(api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor))),
+      (read) => read.filter(isWaiting).length >= waiting.size - pending.filter(isWaiting).length,
+    )
+    return { mandates, approvals: [...pending, ...approved.filter(isWaiting)] }
   },
   // What was signed a moment ago counts too.
   staleTime: 0,

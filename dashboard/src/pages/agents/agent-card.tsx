@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/use-people.ts'
+import type { LastAct } from '../../lib/last-act.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -13,7 +14,7 @@ import { StopAgent } from './stop-agent.tsx'
 import { ThawAgent } from './thaw-agent.tsx'
 import type { Agent } from './use-agents.ts'
 
-type Props = { agent: Agent; ownerId: string; refusedToday?: number }
+type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
 /** Of the limits that it has, the one that shows most: the month's, else the day's. */
 const ringOf = ({ spending_controls: limits, usage }: Agent) =>
@@ -23,8 +24,8 @@ const ringOf = ({ spending_controls: limits, usage }: Agent) =>
       ? { used: usage.today_minor, limit: limits.daily_limit_minor, period: 'today' }
       : null
 
-/** A key or an agent: what it spent of its limit, when it acted last, and the switch that stops it. */
-export const AgentCard = ({ agent, ownerId, refusedToday = 0 }: Props) => {
+/** A key or an agent: how much of its limit is used, what it did last, and the switch that stops it. */
+export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   const { currency } = useSession()
   const people = usePeople()
   const [open, setOpen] = useState(false)
@@ -45,21 +46,25 @@ export const AgentCard = ({ agent, ownerId, refusedToday = 0 }: Props) => {
           {frozen && <Badge tone="info">Frozen</Badge>}
         </p>
         <p className="item-note">
-          {shortMoney(agent.usage.month_minor, currency)} this month
+          {shortMoney(agent.usage.month_minor, currency)} used this month
           {agent.account_id !== ownerId && ` · ${capitalized(people(agent.account_id))}’s`}
         </p>
         <p className="item-note">
-          {agent.last_used_at ? (
+          {lastAct ? (
+            <>
+              {lastAct.words}, <Time at={lastAct.at} />
+            </>
+          ) : agent.last_used_at ? (
             <>
               Active <Time at={agent.last_used_at} />
             </>
           ) : (
             'Never used'
           )}
-          {refusedToday > 0 && (
+          {refusedWords && (
             <>
               {' · '}
-              <Link href={`/payments/refused?agent=${id}`}>{refusedToday} refused in 24 hours</Link>
+              <Link href={`/payments/refused?agent=${id}`}>{refusedWords}</Link>
             </>
           )}
         </p>

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { hasCode } from '../../api/error.ts'
 import { grantQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
-import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { GrantPage } from '../developers/grant-page.tsx'
 import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 
@@ -10,15 +12,25 @@ import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 export const AgentPage = ({ id }: { id: string }) => {
   const { can } = useSession()
   const grant = useQuery(grantQuery(id))
-  if (grant.isPending)
-    return (
-      <div className="stack">
-        <PageHeader title="Agent" back={{ href: '/agents', label: 'Agents' }} />
+  if (grant.data) return <GrantPage grant={grant.data} />
+  if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
+  return (
+    <div className="stack">
+      <PageHeader title="Agent" back={{ href: '/agents', label: 'Agents' }} />
+      {grant.isPending && (
         <div className="card">
           <SkeletonRows rows={3} />
         </div>
-      </div>
-    )
-  if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
-  return <GrantPage id={id} />
+      )}
+      {hasCode(grant.error, 'not_found') ? (
+        <div className="card">
+          <Empty icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>
+            It belongs to another member, or there is no such agent. Owners and administrators of the workspace see all of them.
+          </Empty>
+        </div>
+      ) : (
+        <Failure error={grant.error} onRetry={() => void grant.refetch()} />
+      )}
+    </div>
+  )
 }

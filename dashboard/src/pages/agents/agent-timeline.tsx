@@ -29,7 +29,7 @@ type Payment = Schemas['Payment']
 
 const asked = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode => (
   <>
-    {status === 'succeeded' ? 'Paid' : 'Asked to pay'}{' '}
+    {status === 'succeeded' ? 'Paid' : 'Requested'}{' '}
     <Link className="in-text" href={`/payments/${id}`}>
       {moneyText(amount, currency)}
     </Link>{' '}
@@ -71,7 +71,7 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return ofPayments(moment.payments)
     case 'refusal': {
       const { refusal } = moment
-      const payee = refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a batch'
+      const payee = refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'
       return {
         tone: 'bad',
         icon: 'cross',
@@ -143,30 +143,32 @@ const Moments = ({ grant }: { grant: Grant }) => {
   })
   return (
     <Card title="What it did" note="Newest first, with what was changed about it.">
-      <Failure error={error} />
-      {isPending ? (
-        <SkeletonRows rows={4} />
-      ) : (
-        <ol className="timeline" aria-label="What it did">
-          {lines.map(({ key, at, tone, icon, text, note, act }) => (
-            <li key={key}>
-              <span className={cx('timeline-mark', `timeline-${tone}`)}>
-                <Icon name={icon} size={14} />
-              </span>
-              <div>
-                <div className="row row-between row-tight">
-                  <span>{text}</span>
-                  {act}
+      <div className="stack">
+        <Failure error={error} />
+        {isPending ? (
+          <SkeletonRows rows={4} />
+        ) : (
+          <ol className="timeline" aria-label="What it did">
+            {lines.map(({ key, at, tone, icon, text, note, act }) => (
+              <li key={key}>
+                <span className={cx('timeline-mark', `timeline-${tone}`)}>
+                  <Icon name={icon} size={14} />
+                </span>
+                <div>
+                  <div className="row row-between row-tight">
+                    <span>{text}</span>
+                    {act}
+                  </div>
+                  {note && <p className="quiet small">{note}</p>}
+                  <p className="faint small">
+                    <ExactTime at={at} />
+                  </p>
                 </div>
-                {note && <p className="quiet small">{note}</p>}
-                <p className="faint small">
-                  <ExactTime at={at} />
-                </p>
-              </div>
-            </li>
-          ))}
-        </ol>
-      )}
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
       {more && !isPending && (
         <Button variant="quiet" onClick={readMore}>
           Show more

@@ -1,8 +1,5 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { refusalsQuery } from '../../api/queries.ts'
-import { now } from '../../lib/clock.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -13,6 +10,7 @@ import { AgentCard } from './agent-card.tsx'
 import { ConnectAgent } from './connect-agent.tsx'
 import { freezeOutdates, setFrozen } from './freeze-call.ts'
 import { type Agent, useWorkspaceAgents } from './use-agents.ts'
+import { useLastActs } from './use-last-acts.ts'
 
 type Props = { agents: readonly Agent[]; manages: boolean; onClose: () => void }
 
@@ -37,27 +35,16 @@ const StopAll = ({ agents, manages, onClose }: Props) => (
   </Confirm>
 )
 
-const dayMs = 86_400_000
+type CardsProps = { title: string; agents: readonly Agent[]; actsOf: ReturnType<typeof useLastActs> }
 
-/** How often each was refused in the last 24 hours, among the newest hundred. */
-const useRefusedToday = () => {
-  const { can } = useSession()
-  const [since] = useState(() => new Date(now() - dayMs).toISOString())
-  const { data } = useInfiniteQuery({ ...refusalsQuery({ created_after: since }, 100), enabled: can('payment.read') })
-  const all = data?.pages.flatMap((page) => page.data) ?? []
-  return (id: string) => all.filter(({ initiated_by }) => initiated_by.grant_id === id).length
-}
-
-type CardsProps = { title: string; agents: readonly Agent[]; refusedToday: (id: string) => number }
-
-const Cards = ({ title, agents, refusedToday }: CardsProps) => {
+const Cards = ({ title, agents, actsOf }: CardsProps) => {
   const { account } = useSession()
   return (
     <Card title={title} flush>
       <ul className="agent-cards">
         {agents.map((agent) => (
           <li key={agent.id}>
-            <AgentCard agent={agent} ownerId={account.id} refusedToday={refusedToday(agent.id)} />
+            <AgentCard agent={agent} ownerId={account.id} {...actsOf(agent.id)} />
           </li>
         ))}
       </ul>
@@ -69,7 +56,7 @@ const Cards = ({ title, agents, refusedToday }: CardsProps) => {
 export const AgentsPage = () => {
   const { workspace, can } = useSession()
   const { own, others, isPending, error, manages } = useWorkspaceAgents(true)
-  const refusedToday = useRefusedToday()
+  const actsOf = useLastActs([...own, ...others])
   const [stopping, setStopping] = useState(false)
   const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
   return (
@@ -106,9 +93,9 @@ export const AgentsPage = () => {
         </div>
       )}
       {own.length > 0 && (
-        <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} refusedToday={refusedToday} />
+        <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} actsOf={actsOf} />
       )}
-      {others.length > 0 && <Cards title="Of other members" agents={others} refusedToday={refusedToday} />}
+      {others.length > 0 && <Cards title="Of other members" agents={others} actsOf={actsOf} />}
       {!isPending && <ConnectAgent />}
       {stopping && <StopAll agents={stoppable} manages={manages} onClose={() => setStopping(false)} />}
     </div>

@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/types.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { noteOpened } from '../../lib/approval-cautions.ts'
+import { statusText } from '../../lib/status-words.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
@@ -30,7 +31,7 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
       title="What happened"
       footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
     >
-      {paymentId === null && <p className="quiet">The batch is {approval.batch?.status ?? approval.status}.</p>}
+      {paymentId === null && <p className="quiet">The list is {statusText(approval.batch?.status ?? approval.status).toLowerCase()}.</p>}
       {paymentId !== null &&
         (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
     </Card>

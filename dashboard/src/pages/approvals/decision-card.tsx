@@ -10,6 +10,7 @@ import { requesterWords } from '../../lib/requester.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
+import { FrozenBadge } from '../agents/frozen-badge.tsx'
 import { Cautions } from './cautions.tsx'
 
 type Approval = Schemas['Approval']
@@ -48,8 +49,14 @@ const askedBy = (approval: Approval, people: Props['people']): Fact => {
   const { initiatedBy } = approvalSubject(approval)
   const agent = initiatedBy.label !== null
   return {
-    label: 'Asked by',
-    value: agent ? initiatedBy.label : capitalized(requesterWords(initiatedBy, people)),
+    label: 'Requested by',
+    value: agent ? (
+      <>
+        {initiatedBy.label} <FrozenBadge by={initiatedBy} />
+      </>
+    ) : (
+      capitalized(requesterWords(initiatedBy, people))
+    ),
     note: (
       <>
         {agent ? 'An agent or API key, ' : ''}
@@ -80,8 +87,10 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
 
 const railSays = ({ status, name }: Schemas['Verification']): string | null => {
   if (name === null) return null
-  if (status === 'match') return `The rail reports the same name: ${name}`
-  return status === 'close_match' ? `The rail reports a similar name: ${name}` : `The rail reports another name: ${name}`
+  if (status === 'match') return `The payment method reports the same name: ${name}`
+  return status === 'close_match'
+    ? `The payment method reports a similar name: ${name}`
+    : `The payment method reports another name: ${name}`
 }
 
 const Reported = ({ verification }: { verification: Schemas['Verification'] }) => {
@@ -145,7 +154,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         ))}
       </dl>
       <p className="decision-why">
-        <span className="quiet">Why you are asked: </span>
+        <span className="quiet">Why it needs approval: </span>
         {subject.reason}
         {pending && payment && approval.decision_now?.outcome === 'deny' && (
           <span className="block bad-text">Right now it would be refused: {decisionReason(approval.decision_now)}</span>

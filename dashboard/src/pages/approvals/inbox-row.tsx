@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { InboxItem } from '../../api/use-inbox.ts'
-import { cautionsOf, cautionWords, isOtherName } from '../../lib/approval-cautions.ts'
+import { cautionsOf, cautionWords, isAnotherName, isOtherName } from '../../lib/approval-cautions.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
 import { requesterWords } from '../../lib/requester.ts'
@@ -10,6 +10,7 @@ import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
+import { FrozenBadge } from '../agents/frozen-badge.tsx'
 import { rowId } from './use-review.ts'
 
 type Props = {
@@ -43,17 +44,18 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           <span className="item-title">
             {subject.title}
             {cautionsOf(approval).map((caution) => (
-              <Badge key={caution.code} tone="warn">
+              <Badge key={caution.code} tone={isAnotherName(caution) ? 'bad' : 'warn'}>
                 {cautionWords(caution, subject.amountMinor)}
               </Badge>
             ))}
-            {isOtherName(approval) && <Badge tone="bad">Another name</Badge>}
+            {isOtherName(approval) && !cautionsOf(approval).some(isAnotherName) && <Badge tone="bad">Another name</Badge>}
             {pending && approval.approval_proof === 'signature' && <Badge dot={false}>To be signed</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>
           <span className="block">{subject.purpose}</span>
           <span className="item-note block">
-            Requested by {requesterWords(subject.initiatedBy, people)} · <Time at={approval.created_at} />
+            Requested by {requesterWords(subject.initiatedBy, people)} <FrozenBadge by={subject.initiatedBy} /> ·{' '}
+            <Time at={approval.created_at} />
           </span>
           {pending && <span className="item-note block">{subject.reason}</span>}
         </span>

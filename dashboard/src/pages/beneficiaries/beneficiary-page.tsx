@@ -5,6 +5,7 @@ import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBankName } from '../../api/use-banks.ts'
+import { usePeople } from '../../api/use-people.ts'
 import { makerText } from '../../lib/maker.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
@@ -16,6 +17,7 @@ import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.t
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { FrozenBadge } from '../agents/frozen-badge.tsx'
 import { BeneficiaryName } from './beneficiary-name.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { PaymentsTo } from './payments-to.tsx'
@@ -52,6 +54,7 @@ const referenceText = (beneficiary: Beneficiary): string => {
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const client = useQueryClient()
+  const people = usePeople()
   const confirm = useMutation({
     mutationFn: () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
     onSuccess: (after) => {
@@ -63,8 +66,8 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   return (
     <Notice tone="warn" title="No person has confirmed this beneficiary">
       <p className="quiet">
-        {makerText(beneficiary.changed_by ?? beneficiary.created_by)} {beneficiary.changed_by ? 'renamed' : 'added'} it. Payments
-        by keys and agents to it ask a person until it is confirmed.
+        {makerText(beneficiary.changed_by ?? beneficiary.created_by, people)} {beneficiary.changed_by ? 'renamed' : 'added'} it.
+        Payments by keys and agents to it ask a person until it is confirmed.
       </p>
       {can('beneficiary.manage') && (
         <Button busy={confirm.isPending} onClick={() => confirm.mutate()}>
@@ -77,8 +80,15 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 }
 
 /** Leads to everything that the same key or agent made. */
-const MadeBy = ({ maker }: { maker: Schemas['Maker'] }) =>
-  maker.grant_id === null ? makerText(maker) : <Link href={`/beneficiaries?made_by=${maker.grant_id}`}>{makerText(maker)}</Link>
+const MadeBy = ({ maker }: { maker: Schemas['Maker'] }) => {
+  const name = makerText(maker, usePeople())
+  if (maker.grant_id === null) return name
+  return (
+    <>
+      <Link href={`/beneficiaries?made_by=${maker.grant_id}`}>{name}</Link> <FrozenBadge by={maker} />
+    </>
+  )
+}
 
 type Open = 'edit' | 'freeze' | 'archive' | null
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'wouter'
+import { Link, useSearchParams } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { authorizationQuery } from '../../api/queries.ts'
 import { useTitle } from '../../lib/title.ts'
@@ -28,6 +28,7 @@ export const ConsentPage = () => {
           {hasCode(authorization.error, 'not_found') ? (
             <Notice tone="bad" title="This request has expired or was already used." live>
               <p className="quiet">Go back to the app and start again.</p>
+              <Link href="/agents">See your agents</Link>
             </Notice>
           ) : (
             <Failure error={authorization.error} onRetry={() => void authorization.refetch()} />

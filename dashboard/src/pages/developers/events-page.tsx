@@ -6,13 +6,14 @@ import { useFilters } from '../../lib/filters.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { useStore } from '../../lib/store.ts'
 import { fullTime, timeWithDay } from '../../lib/time.ts'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
 import type { LiveEvent } from '../../live/event.ts'
 import { connection, recentEvents } from '../../live/live.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { ClearFilters } from '../../ui/filter-bar.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -48,17 +49,23 @@ const resourceWords = (resource: string): string => capitalized(resource.replace
 export const EventsPage = () => {
   const filters = useFilters()
   const about = resources.find((resource) => resource === filters.get('about'))
-  const live = useStore(recentEvents).filter((event) => about === undefined || event.type.startsWith(`${about}.`))
+  const [after, before] = [dayStart(filters.get('from')), dayEnd(filters.get('to'))]
+  const live = useStore(recentEvents).filter(
+    ({ type, created_at: at }) =>
+      (about === undefined || type.startsWith(`${about}.`)) &&
+      (after === undefined || at > after) &&
+      (before === undefined || at < before),
+  )
   const state = useStore(connection)
   const [open, setOpen] = useState<EventEntry | null>(null)
   const nothing = (
-    <Empty icon="bolt" title={about ? 'No such events in 7 days' : 'No events yet'}>
+    <Empty icon="bolt" title={filters.any ? 'No events match' : 'No events yet'}>
       Every change appears here and on the stream as it happens.
     </Empty>
   )
   return (
     <DevelopersLayout>
-      <search className="filters">
+      <FilterBar filters={filters}>
         <SelectField
           label="About"
           value={about ?? ''}
@@ -68,8 +75,7 @@ export const EventsPage = () => {
             ...resources.map((resource) => ({ value: resource, label: resourceWords(resource) })),
           ]}
         />
-        <ClearFilters filters={filters} />
-      </search>
+      </FilterBar>
       <div className="split">
         <Card
           title="Events"
@@ -78,7 +84,7 @@ export const EventsPage = () => {
           flush
         >
           <Listing
-            query={useInfiniteQuery(eventsQuery(about))}
+            query={useInfiniteQuery(eventsQuery({ about, created_after: after, created_before: before }))}
             rows={6}
             empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
           >

@@ -8,7 +8,7 @@ type Props = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'>; act
 
 /** What a key or an agent may spend, and what it has spent of that. */
 export const GrantLimits = ({ grant, actions }: Props) => (
-  <Card title="Limits" actions={actions}>
+  <Card title="Limits" note="Payments on their way or waiting for approval count as used." actions={actions}>
     <div className="stack">
       <GrantUsage grant={grant} />
       <LimitFacts grant={grant} />

@@ -1,15 +1,14 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
-import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
+import { apiKeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Notice, PageHeader } from '../../ui/layout.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
@@ -39,24 +38,6 @@ type ApiKey = Schemas['ApiKey']
 
 const back = { href: '/agents', label: 'Agents' } as const
 
-/** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
-export const GrantPage = ({ id }: { id: string }) => {
-  const grant = useQuery(grantQuery(id))
-  if (grant.data) return <GrantDetail grant={grant.data} />
-  return (
-    <div className="stack">
-      <PageHeader title="Agent" back={back} />
-      {grant.isError ? (
-        <Failure error={grant.error} onRetry={() => void grant.refetch()} />
-      ) : (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-    </div>
-  )
-}
-
 /** The secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
 const useSecrets = (grant: Grant): ApiKey[] => {
   const { data } = useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })
@@ -65,7 +46,8 @@ const useSecrets = (grant: Grant): ApiKey[] => {
 
 type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
 
-const GrantDetail = ({ grant }: { grant: Grant }) => {
+/** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
+export const GrantPage = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   const [params] = useSearchParams()
   const raise = params.get('raise')

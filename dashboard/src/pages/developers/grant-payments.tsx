@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
@@ -25,16 +24,13 @@ const Payments = ({ grantId }: { grantId: string }) => {
   return (
     <>
       {summary.data && summary.data.count > 0 && (
-        <Card title="Usage" note="Spent per day, last 30 days">
+        <Card title="Spent by day" note="Sent or being sent, last 30 days">
           <DayChart days={days} currency={currency} names={{ up: 'Spent' }} />
         </Card>
       )}
       <Card
         title="Payments"
-        note={
-          summary.data &&
-          `${countWords(summary.data.count, 'payment')}, ${shortMoney(summary.data.spent.amount_minor, currency)} spent`
-        }
+        note={summary.data && countWords(summary.data.count, 'payment')}
         actions={
           <Link href={`/payments?agent=${grantId}`} className="small">
             View all

@@ -9,8 +9,8 @@ type Props = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
 export const GrantUsage = ({ grant }: Props) => {
   const { currency } = useSession()
   const periods = [
-    { name: 'Today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
-    { name: 'This month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
+    { name: 'Used today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
+    { name: 'Used this month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
   ]
   return (
     <div className="columns">
@@ -20,7 +20,7 @@ export const GrantUsage = ({ grant }: Props) => {
             <span className="faint">{name}</span> {moneyText(used, currency)}
             {limit !== undefined && <span className="faint"> of {moneyText(limit, currency)}</span>}
           </p>
-          {limit !== undefined && <Meter used={used} limit={limit} currency={currency} label={`${name}, used`} />}
+          {limit !== undefined && <Meter used={used} limit={limit} currency={currency} label={name} />}
         </div>
       ))}
     </div>

@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { grantsQuery, requestLogQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/filters.ts'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { ClearFilters } from '../../ui/filter-bar.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -24,19 +25,28 @@ export const RequestLog = () => {
   const all = grants.data?.pages.flatMap((page) => page.data) ?? []
   const labelOf = (id: string | null) =>
     id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
-  const query = useInfiniteQuery(requestLogQuery({ status: get('answer') ?? undefined, grant_id: get('agent') ?? undefined }))
+  const query = useInfiniteQuery(
+    requestLogQuery({
+      status: get('answer') ?? undefined,
+      grant_id: get('agent') ?? undefined,
+      created_after: dayStart(get('from')),
+      created_before: dayEnd(get('to')),
+    }),
+  )
   return (
     <>
-      <search className="filters">
+      <FilterBar filters={filters}>
         <SelectField label="Answer" value={get('answer') ?? ''} onChange={(value) => set('answer', value)} options={statuses} />
         <SelectField
           label="Key or agent"
           value={get('agent') ?? ''}
           onChange={(value) => set('agent', value)}
-          options={[{ value: '', label: 'Any' }, ...all.map(({ id, label }) => ({ value: id, label }))]}
+          options={[
+            { value: '', label: 'Any' },
+            ...all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
+          ]}
         />
-        <ClearFilters filters={filters} />
-      </search>
+      </FilterBar>
       <Card
         title="Last seven days"
         note="What was refused, failed or changed something, by every key, agent and person of this account."
@@ -47,7 +57,7 @@ export const RequestLog = () => {
             <ul className="rows">
               {requests.map(({ id, at, method, path, status, message, grant_id, request_id, ms }) => (
                 <li key={id}>
-                  <div className="item">
+                  <div className="item item-fold">
                     <div className="item-main">
                       <p className="item-title">
                         <Badge dot={false}>{method}</Badge>

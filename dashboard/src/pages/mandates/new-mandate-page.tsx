@@ -108,7 +108,7 @@ export const NewMandatePage = () => {
             </div>
             <div className="columns">
               <TextField
-                label="Max payments"
+                label="Number of payments"
                 optional
                 inputMode="numeric"
                 value={count}

@@ -3,7 +3,9 @@ import { Link } from 'wouter'
 import { countWords } from '../../lib/list-words.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
+import { useIsFrozen } from '../agents/use-frozen.ts'
 import { type Need, useNeeds } from './use-attention.ts'
 
 const mostShown = 5
@@ -11,7 +13,7 @@ const mostShown = 5
 /** At most five things, each with the one act that helps. */
 export const Needs = () => {
   const needs = useNeeds()
-  const [stopping, setStopping] = useState<{ id: string; label: string; own: boolean } | null>(null)
+  const [stopping, setStopping] = useState<Agent | null>(null)
   if (needs.length === 0) return null
   const shown = needs.slice(0, mostShown)
   return (
@@ -27,12 +29,23 @@ export const Needs = () => {
           </li>
         ))}
       </ul>
-      {stopping && <StopAgent {...stopping} onClose={() => setStopping(null)} />}
+      {stopping && <StopAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
     </section>
   )
 }
 
-type ItemProps = { need: Need; onFreeze: (agent: { id: string; label: string; own: boolean }) => void }
+type Agent = Extract<Need['action'], { freeze: unknown }>['freeze']
+type OnFreeze = { onFreeze: (agent: Agent) => void }
+type ItemProps = { need: Need } & OnFreeze
+
+const Freeze = ({ agent, onFreeze }: { agent: Agent } & OnFreeze) =>
+  useIsFrozen(agent.by) ? (
+    <Badge tone="info">Frozen</Badge>
+  ) : (
+    <Button size="small" icon="freeze" label={`Freeze ${agent.label}`} onClick={() => onFreeze(agent)}>
+      Freeze
+    </Button>
+  )
 
 const Item = ({ need: { tone, icon, title, note, action, more }, onFreeze }: ItemProps) => (
   <div className="item need">
@@ -46,9 +59,7 @@ const Item = ({ need: { tone, icon, title, note, action, more }, onFreeze }: Ite
       </p>
     </div>
     {'freeze' in action ? (
-      <Button size="small" icon="freeze" label={`Freeze ${action.freeze.label}`} onClick={() => onFreeze(action.freeze)}>
-        Freeze
-      </Button>
+      <Freeze agent={action.freeze} onFreeze={onFreeze} />
     ) : (
       <LinkButton href={action.href} size="small">
         {action.label}

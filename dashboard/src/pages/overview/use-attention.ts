@@ -22,7 +22,9 @@ export type Need = {
   title: string
   note: ReactNode
   /** Where to look, or for an agent how to stop it. */
-  action: { label: string; href: string } | { freeze: { id: string; label: string; own: boolean } }
+  action:
+    | { label: string; href: string }
+    | { freeze: { id: string; label: string; own: boolean; by: Schemas['Payment']['initiated_by'] } }
   more?: { label: string; href: string }
 }
 
@@ -40,19 +42,23 @@ const ofUnknown = (need: Extract<ApiNeed, { kind: 'unknown_payments' }>, currenc
   },
 })
 
-const ofRepeated = (need: Extract<ApiNeed, { kind: 'repeated_payments' }>, currency: string, own: string): Need => {
+/** `mayStop`: whether this reader may freeze the agent of an account. */
+type MayStop = (accountId: string) => { own: boolean; allowed: boolean }
+
+const ofRepeated = (need: Extract<ApiNeed, { kind: 'repeated_payments' }>, currency: string, mayStop: MayStop): Need => {
   const { by, beneficiary } = need
   const list = `/payments?beneficiary=${beneficiary.id}`
+  const { own, allowed } = mayStop(by.account_id)
   return {
     key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
     tone: 'bad',
     icon: 'payments',
     title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
     note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
-    ...(by.grant_id === null
+    ...(by.grant_id === null || !allowed
       ? { action: { label: 'See them', href: list } }
       : {
-          action: { freeze: { id: by.grant_id, label: by.label ?? 'This agent', own: by.account_id === own } },
+          action: { freeze: { id: by.grant_id, label: by.label ?? 'This agent', own, by } },
           more: { label: 'See them', href: list },
         }),
   }
@@ -108,12 +114,12 @@ const ofSuspense = (need: Extract<ApiNeed, { kind: 'deposits_in_suspense' }>, cu
 })
 
 /** An exhaustive list: a kind that the service adds does not compile until it has its words. */
-const apiNeed = (need: ApiNeed, currency: string, own: string): Need => {
+const apiNeed = (need: ApiNeed, currency: string, mayStop: MayStop): Need => {
   switch (need.kind) {
     case 'unknown_payments':
       return ofUnknown(need, currency)
     case 'repeated_payments':
-      return ofRepeated(need, currency, own)
+      return ofRepeated(need, currency, mayStop)
     case 'refused_payments':
       return ofRefused(need, currency)
     case 'names_differ':
@@ -130,13 +136,17 @@ const lessUrgent: readonly ApiNeed['kind'][] = ['names_differ', 'limit_nearly_us
 
 /** What needs this person, the most urgent first: what may lose money, then decisions, then limits. */
 export const useNeeds = (): Need[] => {
-  const { account, workspace, currency } = useSession()
+  const { account, workspace, currency, can } = useSession()
+  const mayStop: MayStop = (accountId) => {
+    const own = accountId === account.id
+    return { own, allowed: own || can('workspace.manage') }
+  }
   const { data } = useQuery(attentionQuery)
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
   const needs = (data?.needs ?? []).map((need) => ({
     less: lessUrgent.includes(need.kind),
-    need: apiNeed(need, currency, account.id),
+    need: apiNeed(need, currency, mayStop),
   }))
   const [next] = forMe
   const approvals: Need[] = next

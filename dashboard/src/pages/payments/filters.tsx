@@ -87,7 +87,7 @@ const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   const own = data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
   const missing = chosen !== '' && !own.some(({ id }) => id === chosen)
   return [
-    ...own.map(({ id, label }) => ({ value: id, label })),
+    ...own.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
     ...(missing ? [{ value: chosen, label: isPending ? 'Loading…' : 'Another member’s agent' }] : []),
   ]
 }

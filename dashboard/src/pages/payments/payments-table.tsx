@@ -9,6 +9,7 @@ import { useSession } from '../../shell/session.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
+import { useIsFrozen } from '../agents/use-frozen.ts'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']
@@ -96,6 +97,18 @@ export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Pr
   )
 }
 
+type ByProps = { payment: Payment; agent: Stoppable | null; onStop: (agent: Stoppable) => void }
+
+const By = ({ payment: { initiated_by: by }, agent, onStop }: ByProps) => {
+  const frozen = useIsFrozen(by)
+  return (
+    <span className="pay-chip">
+      <RequesterMark by={by} />
+      {agent && !frozen && <IconButton icon="freeze" label={`Freeze ${agent.label}`} onClick={() => onStop(agent)} />}
+    </span>
+  )
+}
+
 type RowProps = {
   payment: Payment
   current: boolean
@@ -131,10 +144,7 @@ const Row = ({ payment, current, without, agent, onStop, onOpen }: RowProps) => 
       {without !== 'payee' && without !== 'all but payee' && <td className="pay-purpose">{purpose}</td>}
       {without !== 'requester' && without !== 'all but payee' && (
         <td className="pay-by">
-          <span className="pay-chip">
-            <RequesterMark by={payment.initiated_by} />
-            {agent && <IconButton icon="freeze" label={`Freeze ${agent.label}`} onClick={() => onStop(agent)} />}
-          </span>
+          <By payment={payment} agent={agent} onStop={onStop} />
         </td>
       )}
       <td className={cx('figure pay-amount', status !== 'succeeded' && status !== 'processing' && 'pay-unspent')}>

@@ -57,7 +57,7 @@ export const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
           <div className="item-main">
             <p className="item-title">
               <Amount minor={refusal.amount_minor} currency={refusal.currency} />
-              {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a batch'}
+              {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'}
             </p>
             <p className="quiet small">{plainWords(refusal.message)}</p>
             <p className="item-note row row-tight">

@@ -21,7 +21,7 @@ export const RefusedPage = () => {
   }
   return (
     <div className="stack">
-      <PageHeader title="Refused payments" lead="Asked for and refused. No money moved. Kept for 90 days." />
+      <PageHeader title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days." />
       <SavedViews views={savedViews(account.id)} />
       <FilterBar filters={filters}>{null}</FilterBar>
       <section className="card" aria-label="Refused payments">

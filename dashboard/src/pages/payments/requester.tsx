@@ -7,7 +7,9 @@ import { initials } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { FrozenBadge } from '../agents/frozen-badge.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
+import { useIsFrozen } from '../agents/use-frozen.ts'
 
 type By = Schemas['Payment']['initiated_by']
 
@@ -24,6 +26,7 @@ export const RequesterMark = ({ by }: { by: By }) => {
         {by.grant_id === null ? letters : <Icon name="robot" size={12} />}
       </span>
       <span className="one-line">{name}</span>
+      <FrozenBadge by={by} />
     </span>
   )
 }
@@ -33,6 +36,7 @@ export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) =>
   const { account, can } = useSession()
   const [stopping, setStopping] = useState(false)
   const { grant_id: id, label } = by
+  const frozen = useIsFrozen(by)
   if (id === null) return <RequesterMark by={by} />
   const own = by.account_id === account.id
   const reaches = own || can('workspace.manage')
@@ -45,7 +49,7 @@ export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) =>
       ) : (
         <RequesterMark by={by} />
       )}
-      {stops && reaches && (
+      {stops && reaches && !frozen && (
         <Button size="small" icon="freeze" onClick={() => setStopping(true)} label={`Freeze ${label ?? 'this agent'}`}>
           Freeze
         </Button>

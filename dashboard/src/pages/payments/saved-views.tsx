@@ -11,7 +11,10 @@ export const savedViews = (accountId: string): readonly SavedView[] => [
 ]
 
 export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
-  const search = decodeURIComponent(useSearch())
+  const parameters = new URLSearchParams(useSearch())
+  // The payment that is open beside the list belongs to no view.
+  parameters.delete('open')
+  const search = decodeURIComponent(parameters.toString())
   const [location] = useLocation()
   return (
     <nav className="tabs" aria-label="Views of payments">

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { makerText } from '../../lib/maker.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -14,6 +15,7 @@ type Policy = Schemas['SpendingPolicy']
 /** For a policy that a key or an agent created: who that was, and the way to archive everything that it created. */
 export const MadeBy = ({ policy }: { policy: Policy }) => {
   const { can } = useSession()
+  const people = usePeople()
   const [, navigate] = useLocation()
   const [archiving, setArchiving] = useState(false)
   const { created_by: maker, binds } = policy
@@ -31,7 +33,7 @@ export const MadeBy = ({ policy }: { policy: Policy }) => {
       }
     >
       <p>
-        <bdi>{makerText(maker)}</bdi> created this policy.
+        <bdi>{makerText(maker, people)}</bdi> created this policy.
         {binds !== 'all' && ' It applies only to payments by that key or agent, and by keys below it.'}
       </p>
       {archiving && (
@@ -45,7 +47,8 @@ export const MadeBy = ({ policy }: { policy: Policy }) => {
           onClose={() => setArchiving(false)}
         >
           <p>
-            Every active policy that <bdi>{makerText(maker)}</bdi> created stops applying right away. Policies by people stay.
+            Every active policy that <bdi>{makerText(maker, people)}</bdi> created stops applying right away. Policies by people
+            stay.
           </p>
         </Confirm>
       )}

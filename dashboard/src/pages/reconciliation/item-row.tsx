@@ -20,8 +20,11 @@ const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
   account_closed: 'A deposit for a closed account',
 }
 
-export const titleOfItem = ({ suspense, difference }: OpenItem): string =>
-  suspense ? reasons[suspense.reason] : (difference?.reason ?? '')
+const titleOf = ({ suspense, difference }: OpenItem): string => (suspense ? reasons[suspense.reason] : (difference?.reason ?? ''))
+
+/** With the provider's receipt, where there is one: several may have the same reason. */
+export const nameOfItem = (item: OpenItem): string =>
+  [titleOf(item), (item.suspense ?? item.difference)?.provider_receipt].filter(Boolean).join(', ')
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
 
@@ -68,7 +71,7 @@ type Props = { item: OpenItem; currency: string; checked: boolean; onCheck: () =
 
 export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) => {
   const { suspense, difference } = item
-  const title = titleOfItem(item)
+  const title = titleOf(item)
   const receipt = suspense ? null : difference?.provider_receipt
   return (
     <li>
@@ -76,7 +79,7 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
         <input
           type="checkbox"
           className="row-check"
-          aria-label={`Select: ${[title, suspense?.provider_receipt ?? receipt].filter(Boolean).join(', ')}`}
+          aria-label={`Select: ${nameOfItem(item)}`}
           checked={checked}
           onChange={onCheck}
         />

@@ -9,9 +9,9 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Clearing, Comparisons } from './books.tsx'
-import { ItemRow, titleOfItem } from './item-row.tsx'
+import { ItemRow, nameOfItem } from './item-row.tsx'
 import { type OpenItem, openItems } from './open-items.ts'
-import { Resolve } from './resolve.tsx'
+import { mostAtOnce, Resolve } from './resolve.tsx'
 
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
@@ -38,6 +38,11 @@ export const ReconciliationPage = () => {
   )
 }
 
+const selectionWords = (chosen: number, all: number): string => {
+  if (chosen === 0) return all > mostAtOnce ? `Select the first ${mostAtOnce}` : 'Select all'
+  return `${countWords(chosen, 'item')} selected${chosen === mostAtOnce ? ', the most at once' : ''}`
+}
+
 const Open = ({ currency }: { currency: string }) => {
   const suspense = useInfiniteQuery(suspenseQuery)
   const differences = useInfiniteQuery(differencesQuery)
@@ -48,7 +53,8 @@ const Open = ({ currency }: { currency: string }) => {
     differences.data?.pages.flatMap((page) => page.data) ?? [],
   )
   const all = [...inSuspense, ...others]
-  const chosen = all.filter(({ key }) => selected.has(key))
+  const first = all.slice(0, mostAtOnce)
+  const chosen = all.filter(({ key }) => selected.has(key)).slice(0, mostAtOnce)
   const toggle = (key: string) => {
     const next = new Set(selected)
     if (!next.delete(key)) next.add(key)
@@ -76,10 +82,10 @@ const Open = ({ currency }: { currency: string }) => {
           <label className="check">
             <input
               type="checkbox"
-              checked={chosen.length === all.length}
-              onChange={() => setSelected(new Set(chosen.length === all.length ? [] : all.map(({ key }) => key)))}
+              checked={chosen.length === first.length}
+              onChange={() => setSelected(new Set(chosen.length === first.length ? [] : first.map(({ key }) => key)))}
             />
-            <span>{chosen.length === 0 ? 'Select all' : `${countWords(chosen.length, 'item')} selected`}</span>
+            <span>{selectionWords(chosen.length, all.length)}</span>
           </label>
           {chosen.length > 0 && (
             <Button size="small" variant="primary" onClick={() => setResolving(chosen)}>
@@ -102,7 +108,7 @@ const Open = ({ currency }: { currency: string }) => {
           {() => (others.length === 0 ? noDifference : rows(others))}
         </Listing>
       </Card>
-      {resolving && <Resolve items={resolving} titleOf={titleOfItem} onClose={() => setResolving(null)} />}
+      {resolving && <Resolve items={resolving} titleOf={nameOfItem} onClose={() => setResolving(null)} />}
     </>
   )
 }

@@ -2,10 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../api/advice.ts'
 import { api, call } from '../../api/client.ts'
+import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -19,44 +21,45 @@ const outcomes: readonly { value: Outcome; label: string }[] = [
   { value: 'reversed', label: 'Reversed: the provider took it back' },
 ]
 
-const resolveItem = async ({ suspense, difference }: OpenItem, outcome: Outcome, note: string): Promise<void> => {
-  if (suspense)
-    await call(api.POST('/v1/admin/suspense/{id}/resolve', { params: { path: { id: suspense.id } }, body: { outcome, note } }))
-  if (difference)
-    await call(
-      api.POST('/v1/admin/reconciliation-differences/{id}/resolve', { params: { path: { id: difference.id } }, body: { note } }),
-    )
-}
+/** The most that the service takes in one request. */
+export const mostAtOnce = 100
 
-type Progress = { done: number; refused: readonly { key: string; why: string }[] }
+/** What was refused names the one that it was about. */
+const refusedId = (error: unknown): string | null =>
+  error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
 
-/** One after the other, each with its own entry in the audit log: one that is refused stays open, and the next ones are still resolved. */
-const useResolve = (items: readonly OpenItem[], onAllDone: () => void) => {
+const isAbout =
+  (id: string | null) =>
+  ({ suspense, difference }: OpenItem): boolean =>
+    id !== null && (suspense?.id === id || difference?.id === id)
+
+type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string }
+
+/** All of the money in suspense or none of it, then all of the differences or none: each gets its own entry in the audit log. */
+const useResolve = (onDone: () => void) => {
   const client = useQueryClient()
-  const [progress, setProgress] = useState<Progress>({ done: 0, refused: [] })
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const resolving = useMutation({
-    mutationFn: async ({ outcome, note }: { outcome: Outcome; note: string }) => {
-      let state: Progress = { done: 0, refused: [] }
-      for (const item of items) {
-        const why = await resolveItem(item, outcome, note).then(
-          () => null,
-          (error: unknown) => messageOf(error),
-        )
-        state = { done: state.done + 1, refused: why === null ? state.refused : [...state.refused, { key: item.key, why }] }
-        setProgress(state)
+    mutationFn: async ({ chosen, outcome, note }: Decision) => {
+      const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
+      const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
+      if (suspense.length > 0) {
+        await call(api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } }))
+        // Where the second request is refused, another try is about the differences alone.
+        setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
-      return state
+      if (differences.length > 0)
+        await call(api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } }))
     },
-    onSuccess: ({ refused }) => {
-      const resolved = items.length - refused.length
-      if (resolved > 0) announce(items.length === 1 ? 'Resolved' : `${countWords(resolved, 'item')} resolved`)
-      if (refused.length === 0) onAllDone()
+    onSuccess: (_, { chosen: { length } }) => {
+      announce(length === 1 ? 'Resolved' : `${countWords(length, 'item')} resolved`)
+      onDone()
     },
     onSettled: () => {
       for (const name of ['suspense', 'differences', 'trial balance']) void client.invalidateQueries({ queryKey: [name] })
     },
   })
-  return { ...resolving, progress }
+  return { ...resolving, hasPart: left.size > 0 }
 }
 
 type Props = { items: readonly OpenItem[]; titleOf: (item: OpenItem) => string; onClose: () => void }
@@ -64,29 +67,27 @@ type Props = { items: readonly OpenItem[]; titleOf: (item: OpenItem) => string; 
 /** One reason for all that are chosen. */
 export const Resolve = ({ items: chosen, titleOf, onClose }: Props) => {
   // Those that were chosen when it was opened: the lists behind it lose what is resolved.
-  const [items] = useState(chosen)
+  const [items, setItems] = useState(chosen)
   const [note, setNote] = useState('')
   const [outcome, setOutcome] = useState<Outcome>('explained')
-  const resolve = useResolve(items, onClose)
-  const { done, refused } = resolve.progress
+  const resolve = useResolve(onClose)
   const [only] = items
   const several = items.length > 1
-  const ready = note.trim() !== '' && !resolve.isPending && !resolve.isSuccess
+  const ready = note.trim() !== '' && !resolve.isPending
+  const refused = items.find(isAbout(refusedId(resolve.error)))
   return (
     <Dialog
       title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
       onClose={onClose}
       onSubmit={() => {
-        if (ready) resolve.mutate({ outcome, note: note.trim() })
+        if (ready) resolve.mutate({ chosen: items, outcome, note: note.trim() })
       }}
       footer={
         <>
-          <Button onClick={onClose}>{resolve.isSuccess ? 'Close' : 'Cancel'}</Button>
-          {!resolve.isSuccess && (
-            <Button type="submit" variant="primary" busy={resolve.isPending} disabled={!ready}>
-              {several ? `Resolve ${items.length}` : 'Resolve'}
-            </Button>
-          )}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" busy={resolve.isPending} disabled={!ready}>
+            {several ? `Resolve ${items.length}` : 'Resolve'}
+          </Button>
         </>
       }
     >
@@ -114,19 +115,23 @@ export const Resolve = ({ items: chosen, titleOf, onClose }: Props) => {
           onChange={setNote}
           maxLength={500}
         />
-        {several && resolve.isPending && (
-          <p role="status">
-            {done} of {items.length}
-          </p>
-        )}
-        {refused.length > 0 && (
-          <Notice tone="bad" title={several ? `${countWords(refused.length, 'item')} stayed open` : 'It stayed open'} live>
-            <ul className="stack-xs">
-              {refused.map(({ key, why }) => (
-                <li key={key}>{why}</li>
-              ))}
-            </ul>
+        {several && refused ? (
+          <Notice tone="bad" title={resolve.hasPart ? 'The differences stayed open' : 'Nothing was resolved'} live>
+            <p className="quiet">
+              {titleOf(refused)}: {messageOf(resolve.error)}
+            </p>
+            <Button
+              size="small"
+              onClick={() => {
+                setItems(items.filter((item) => item !== refused))
+                resolve.reset()
+              }}
+            >
+              Leave it out
+            </Button>
           </Notice>
+        ) : (
+          <Failure error={resolve.error} />
         )}
       </div>
     </Dialog>

@@ -20,12 +20,18 @@ const startSignIn = async (provider: Provider, returnTo: string): Promise<string
   return known
 }
 
-export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
-  const start = useMutation({
-    mutationFn: (provider: Provider) => startSignIn(provider, returnTo),
-    onSuccess: (url) => location.assign(url),
-  })
-  const busy = start.isPending || start.isSuccess
+type Props = {
+  returnTo: string
+  verb?: string
+  /** Goes to the provider once its address is known. Called while a press is handled, so that it may open a window. */
+  begin?: () => (url: Promise<string>) => void
+}
+
+const leave = () => (url: Promise<string>) => void url.then((address) => location.assign(address)).catch(() => {})
+
+export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leave }: Props) => {
+  const start = useMutation({ mutationFn: (provider: Provider) => startSignIn(provider, returnTo) })
+  const busy = start.isPending || (start.isSuccess && begin === leave)
   return (
     <div className="stack-s">
       {providers.map((provider) => (
@@ -35,14 +41,14 @@ export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
           className="button button-secondary button-large button-wide button-way"
           aria-disabled={busy || undefined}
           onClick={() => {
-            if (!busy) start.mutate(provider)
+            if (!busy) begin()(start.mutateAsync(provider))
           }}
         >
           <span className="avatar">
             <ProviderMark provider={provider} />
           </span>
           <span className="grow">
-            Continue with {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
+            {verb} {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
           </span>
           <Icon name="forward" size={16} />
         </button>

@@ -149,7 +149,7 @@ const Totals = ({ period }: { period: Period }) => {
       {payees.length > 0 && (
         <Card title="Out by payee" flush>
           <div className="table-scroll">
-            <table className="table">
+            <table className="table" aria-label="Out by payee">
               <thead>
                 <tr>
                   <th scope="col">Payee</th>

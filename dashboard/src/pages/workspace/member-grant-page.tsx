@@ -66,6 +66,11 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
           )
         }
       />
+      {grant.frozen && live && (
+        <Notice tone="info" title="Frozen">
+          <p className="quiet">It can still read, but it can’t move money until it is unfrozen.</p>
+        </Notice>
+      )}
       {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
       <div className="split">
         <div className="stack">

@@ -5,12 +5,13 @@ import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { moneyText } from '../../lib/money.ts'
+import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 type Grant = Schemas['WorkspaceGrant']
@@ -38,9 +39,10 @@ export const WorkspaceGrants = () => {
                     <div className="item-main">
                       <p className="item-title">
                         <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
+                        {grant.frozen && <Badge tone="info">Frozen</Badge>}
                       </p>
                       <p className="item-note">
-                        {capitalized(people(grant.account_id))} · {moneyText(grant.usage.month_minor, currency)} this month
+                        {capitalized(people(grant.account_id))} · {shortMoney(grant.usage.month_minor, currency)} used this month
                       </p>
                     </div>
                     <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>

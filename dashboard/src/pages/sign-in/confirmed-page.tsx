@@ -1,0 +1,30 @@
+import { useEffect } from 'react'
+import { useSearchParams } from 'wouter'
+import { tellProven } from '../../api/step-up.ts'
+import { useTitle } from '../../lib/title.ts'
+import { SinglePage } from '../../shell/single-page.tsx'
+
+/** The end of the window in which a person confirmed who they are. Some browsers let it close itself. */
+export const ConfirmedPage = () => {
+  const [params] = useSearchParams()
+  const isProven = params.get('outcome') === 'already_linked'
+  const title = isProven ? 'Confirmed' : 'Not confirmed'
+  useTitle(title)
+  useEffect(() => {
+    if (!isProven) return
+    tellProven()
+    window.close()
+  }, [isProven])
+  return (
+    <SinglePage>
+      <div className="stack-xs">
+        <h1>{title}</h1>
+        <p className="quiet">
+          {isProven
+            ? 'The page that you came from goes on. You can close this window.'
+            : 'Nothing has changed. Close this window and try again.'}
+        </p>
+      </div>
+    </SinglePage>
+  )
+}
