@@ -69,6 +69,8 @@ const start = `Scalar.createApiReference('#app', {
 const repairs = [
   ['button[class*="copy-button"]:not([aria-label])', (button) => button.setAttribute('aria-label', 'Copy')],
   ['button[role]:is([role="none"], [role="alert"])', (button) => button.removeAttribute('role')],
+  // The request that is tried is laid over the page, with notices like those of the page.
+  ['.scalar-app-layout > section[aria-label^="Notifications alt"]', (notices) => notices.setAttribute('aria-label', 'Notices of the request')],
   ['[role="combobox"]:not([aria-expanded])', (field) => field.setAttribute('aria-expanded', 'false')],
 ]
 const repair = () => {

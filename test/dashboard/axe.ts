@@ -51,10 +51,10 @@ const markNewTexts = `(({ within, known }) => {
 
 const options = { resultTypes: ['violations'], preload: false, elementRef: false }
 
-const run = (page: Page, within: string, only: object = {}, impacts?: readonly string[]): Promise<string[]> =>
+const run = (page: Page, within: string, only: object = {}): Promise<string[]> =>
   page.evaluate<string[]>(
     `axe.run(${JSON.stringify(within)}, ${JSON.stringify({ ...options, ...only })})
-       .then(({ violations }) => violations.filter(({ impact }) => ${JSON.stringify(impacts ?? null)}?.includes(impact) ?? true).map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
+       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   )
 
 const load = async (page: Page): Promise<void> => {
@@ -65,8 +65,6 @@ const load = async (page: Page): Promise<void> => {
 
 export type Inspector = {
   inBothThemes: (page: Page, within?: string) => Promise<string[]>
-  /** The critical and serious findings alone, for pages that contain what others have built. */
-  severeInBothThemes: (page: Page) => Promise<string[]>
 }
 
 /**
@@ -82,12 +80,12 @@ export const createInspector = (): Inspector => {
     for (const key of fresh) known[theme].add(key)
     return fresh.length > 0
   }
-  const inspect = async (page: Page, within: string, impacts?: readonly string[]): Promise<string[]> => {
+  const inspect = async (page: Page, within: string): Promise<string[]> => {
     await load(page)
     // A change of theme costs a new layout, so the next page begins in the theme in which this one ends.
     await page.emulateMedia({ colorScheme: theme })
     await markTexts(page, within)
-    const findings = (await run(page, within, {}, impacts)).map((finding) => `${theme}: ${finding}`)
+    const findings = (await run(page, within)).map((finding) => `${theme}: ${finding}`)
     theme = theme === 'light' ? 'dark' : 'light'
     await page.emulateMedia({ colorScheme: theme })
     if (!(await markTexts(page, within))) return findings
@@ -96,6 +94,5 @@ export const createInspector = (): Inspector => {
   }
   return {
     inBothThemes: (page, within = 'html') => inspect(page, within),
-    severeInBothThemes: (page) => inspect(page, 'html', ['critical', 'serious']),
   }
 }
