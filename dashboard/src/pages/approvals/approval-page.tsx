@@ -31,7 +31,9 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
       title="What happened"
       footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
     >
-      {paymentId === null && <p className="quiet">The list is {statusText(approval.batch?.status ?? approval.status).toLowerCase()}.</p>}
+      {paymentId === null && (
+        <p className="quiet">The list is {statusText(approval.batch?.status ?? approval.status).toLowerCase()}.</p>
+      )}
       {paymentId !== null &&
         (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
     </Card>
