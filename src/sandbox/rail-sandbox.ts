@@ -48,6 +48,8 @@ export type RailSandbox = {
   names: Names
   journal: Journal
   revokeTokens: () => void
+  /** From now on a provider takes only its newest token. */
+  keepOneToken: () => void
   tokensIssued: (provider: ProviderName) => number
 }
 
@@ -115,6 +117,9 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     journal,
     revokeTokens: () => {
       for (const name of providers) provider.tokens[name].revokeAll()
+    },
+    keepOneToken: () => {
+      for (const name of providers) provider.tokens[name].keepOne()
     },
     tokensIssued: (name) => provider.tokens[name].issued(),
   }

@@ -61,6 +61,35 @@ test('a report with the right secret about an attempt that is not there proves a
   expect(ordersTo(service, '400301')).toHaveLength(0)
 })
 
+test('a lost connection alone holds nothing for long: everything remembered is found, and what waits is sent', async () => {
+  const id = await pay(person, toPaybill('400308'))
+  service.deps.witness.doubt()
+  expect(service.deps.witness.trusted()).toBeUndefined()
+  await look()
+  expect(state()).toBe('trusted')
+  await pass(service, 60)
+  expect(await statusOf(id)).toBe('succeeded')
+})
+
+test.each([
+  ['payment', newId()],
+  ['attempt', newId()],
+  ['key', 'ab'.repeat(32)],
+  ['seal', `999999:${'cd'.repeat(32)}`],
+] as const)('a %s that was acknowledged and is not there is a loss, though everything else is found', async (kind, id) => {
+  const { db, witness } = service.deps
+  db.remembered.note(kind, [id])
+  witness.doubt()
+  await look()
+  expect(state()).toBe('lost')
+  // A person has looked: it is not looked for again.
+  await resumeAfterLoss(service.deps, operator)
+  await look()
+  witness.doubt()
+  await look()
+  expect(state()).toBe('trusted')
+})
+
 test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {
   await inTx(service.deps.db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'a drill')

@@ -5,7 +5,7 @@ import { type Person, signIn } from '../harness/people.ts'
 import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, movementsTo, ordersTo, pass, paymentOf } from './scene.ts'
+import { alerts, deliver, movementsTo, ordersTo, pass, paymentOf } from './scene.ts'
 
 /** The database as it was before the last writes of the service: a standby that lagged. */
 let before: TestService
@@ -93,6 +93,12 @@ test('a lost key that is used for another payee, or another amount, is refused a
   const api = after.api.as({ cookie: person.cookie })
   const answers = [await request(api, payee.other, 'to another', '20000'), await request(api, payee.mobile, 'of another amount')]
   expect(answers.map(({ status }) => status)).toEqual([201, 201])
+  await after.settle()
+  // The provider names its ids before it says who was paid.
+  const [earlier] = ordersTo(after, keyed.phone).filter(({ amountMinor }) => amountMinor === 20_000n)
+  await deliver(after.operatorUrl + new URL(earlier?.timeoutUrl ?? '').pathname, {
+    Result: { ResultType: 1, ResultCode: 1, OriginatorConversationID: earlier?.key, ConversationID: earlier?.conversation },
+  })
   await after.settle()
   for (const seconds of [31, 31, 61, 121]) await pass(after, seconds)
   for (const { body } of answers) expect((await paymentOf({ api }, body.id)).status).toBe('unknown')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { rememberDuplicateCheck } from '../../src/modules/rail-pauses/duplicate-checks.ts'
+import { pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { checkDuplicate } from '../../src/rails/duplicate-check.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -94,6 +95,18 @@ test('nothing is sent again that is no longer the same order, may not be paid an
   for (const seconds of [61, 121, 301]) await pass(service, seconds)
   for (const id of [...ids, late]) expect(await statusOf(id)).toBe('unknown')
   for (const phone of [renamed, frozen, old]) expect(ordersTo(service, phone)).toHaveLength(0)
+})
+
+test('nothing is sent again while the rail is paused', async () => {
+  const { db } = service.deps
+  const phone = nextPhone()
+  const id = await payAndLose(false, b2c(phone))
+  await inTx(db, (tx) => pauseRail(tx, shellOperator('jane'), 'MPESA_B2C', 'a test'))
+  for (const seconds of [31, 31, 61]) await pass(service, seconds)
+  expect([await statusOf(id), ordersTo(service, phone).length]).toEqual(['unknown', 0])
+  await inTx(db, (tx) => resumeRail(tx, shellOperator('jane'), 'MPESA_B2C'))
+  for (const seconds of [121, 301]) await pass(service, seconds)
+  expect([await statusOf(id), ordersTo(service, phone).length]).toEqual(['succeeded', 1])
 })
 
 test('with a real provider nothing is sent again until a test has shown that it refuses duplicates', async () => {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PayoutInstruction } from '../../src/rails/rail.ts'
 import { kinds, payoutAttempt, startRails, type TestRails } from './harness.ts'
@@ -192,4 +194,42 @@ test('a narrative that the provider would refuse is cleaned and cut, and the pay
     expect(await rails.daraja().payout.pay(rails.payout({ narrative }))).toMatchObject({ kind: 'accepted' })
   }
   await rails.scheduler.runAll()
+})
+
+test('an order that comes again is the same to the byte, but for the credential, which is encrypted anew', async () => {
+  const seen: { path: string; body: string }[] = []
+  const provider = createServer((request, response) => {
+    text(request).then((body) => {
+      if (request.method === 'POST') seen.push({ path: request.url ?? '', body })
+      const answer = request.method === 'POST' ? { errorCode: '500.002.1001' } : { access_token: 'token', expires_in: '3599' }
+      response
+        .writeHead(request.method === 'POST' ? 500 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer))
+    })
+  })
+  await new Promise<void>((ready) => provider.listen(0, '127.0.0.1', ready))
+  const address = provider.address()
+  const baseUrl = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const fingerprints: string[] = []
+  const permission = {
+    withinMs: 5_000,
+    take: async (fingerprint: Buffer) => {
+      fingerprints.push(fingerprint.toString('hex'))
+      return true
+    },
+  }
+  const sent = rails.payout({ narrative: 'Rent of March', permission })
+  // A day later, by another process.
+  for (const { payout } of [rails.daraja({ baseUrl }), rails.daraja({ baseUrl })]) {
+    expect(await payout.pay(sent)).toMatchObject({ kind: 'lost', duplicate: true })
+    rails.clock.advanceSeconds(86_400)
+  }
+  provider.close()
+  const orders = seen.map(({ path, body }) => [path, body.replace(/"SecurityCredential":"[^"]+"/, '')])
+  expect(orders).toHaveLength(2)
+  expect(orders[1]).toEqual(orders[0])
+  expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject({ OriginatorConversationID: sent.orderId, Occassion: sent.reference })
+  // What a statement prints leads to the order, and to the account that paid.
+  expect(JSON.parse(seen[0]?.body ?? '').Remarks).toContain(`${sent.reference} ${sent.payer}`)
+  expect(new Set(fingerprints).size).toBe(1)
 })
