@@ -61,10 +61,17 @@ const until = async (holds: () => Promise<boolean> | boolean, withinMs: number):
   }
   return performance.now() - from
 }
+/** What a start in production says about the servers. */
+const standbyWarnings = async (): Promise<string[]> => {
+  const warnings: string[] = []
+  await warnWithoutStandby(service.deps.db, pino({ level: 'warn' }, { write: (line) => void warnings.push(line) }))
+  return warnings
+}
 const answers = async () => (await service.api.get('/readyz')).status === 200
 
 test('a standby that lagged is promoted: the loss is noticed within five seconds, no waiting payment is paid twice, and a person resumes', async () => {
   const { person, beneficiaries, pay, statuses } = await open(false)
+  expect(await standbyWarnings()).toEqual([expect.stringContaining('synchronous_standby_names is empty')])
   const waiting = await pay(30)
   expect(waiting.map(({ status }) => status)).toEqual(Array(30).fill(201))
   const stream = await openStream(person.api)
@@ -123,10 +130,7 @@ test('a commit whose wait for its standby is cancelled is not acknowledged: 503,
 
 test('a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed', async () => {
   const { pay, statuses } = await open(true)
-  const warnings: string[] = []
-  const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(line) })
-  await warnWithoutStandby(service.deps.db, logger)
-  expect(warnings).toEqual([])
+  expect(await standbyWarnings()).toEqual([])
   const acknowledged = await pay(30)
   expect(acknowledged.map(({ status }) => status)).toEqual(Array(30).fill(201))
   await servers.failOver()
