@@ -1122,6 +1122,7 @@ CREATE INDEX "reconciliation_differences_open" ON "reconciliation_differences" U
 CREATE UNIQUE INDEX "reconciliations_content_key" ON "reconciliations" USING btree ("provider","content_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "suspense_items_fingerprint_key" ON "suspense_items" USING btree ("fingerprint");--> statement-breakpoint
 CREATE INDEX "suspense_items_open" ON "suspense_items" USING btree ("id") WHERE "suspense_items"."resolved_at" is null;--> statement-breakpoint
+CREATE INDEX "suspense_items_receipt" ON "suspense_items" USING btree ("provider_receipt") WHERE "suspense_items"."provider_receipt" is not null;--> statement-breakpoint
 CREATE INDEX "request_log_account" ON "request_log" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "request_log_age" ON "request_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USING btree ("token_hash");--> statement-breakpoint

@@ -170,12 +170,12 @@ const hashes = (keys: readonly HashKey[]) => [
 /** `audience`: this API's name in an access token's resources. */
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
-const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
+const createCredentialLookups = (query: Query, options: LookupOptions, until: 'turn' | 'flush'): CredentialLookups => {
   const joined = <Key, Parsed>(
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
     read: (record: string) => Parsed,
-  ) => joinedRecords<Key, Parsed>({ query, statement, values, read })
+  ) => joinedRecords<Key, Parsed>({ query, statement, values, read, until })
   const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
   const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)
@@ -194,13 +194,14 @@ const createCredentialLookups = (query: Query, options: LookupOptions): Credenti
 
 /** The lookups of a transaction are joined with each other, and run in it. Without a transaction, those of the shared connection are. */
 export const createLookupsIn = (query: Query, options: LookupOptions): ((tx?: Tx) => CredentialLookups) => {
-  const shared = createCredentialLookups(query, options)
+  const shared = createCredentialLookups(query, options, 'turn')
   const own = new WeakMap<Tx, CredentialLookups>()
   return (tx) => {
     if (!tx) return shared
     const known = own.get(tx)
     if (known) return known
-    const lookups = createCredentialLookups(tx.query, options)
+    // With the locks of their accounts, behind which they are read.
+    const lookups = createCredentialLookups(tx.query, options, 'flush')
     own.set(tx, lookups)
     return lookups
   }

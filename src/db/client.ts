@@ -1,4 +1,3 @@
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { Prepared } from './prepare.ts'
 import type { Remembered, RememberedKind } from './remembered.ts'
@@ -6,12 +5,8 @@ import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
 
-/** drizzle's builder of statements. `orm.query` does not exist on it: no file lists all tables. */
-export type Orm = NodePgDatabase
-
 /** What a reader needs; a transaction can be passed too. */
 export type Db = {
-  readonly orm: Orm
   query: Query
   /** A declared query, with its values. */
   run: Run

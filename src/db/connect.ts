@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
@@ -103,7 +102,6 @@ export const connect = (options: DatabaseOptions): Database => {
 
   return {
     pool,
-    orm: drizzle(pool, { casing: 'snake_case' }),
     query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
     run: runJoined({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
     remembered,

@@ -4,6 +4,11 @@ export type JoinOptions<Key, Value> = {
   /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
   inFlight: number
   maxKeys: number
+  /**
+   * `turn`: what is asked for in one turn of the event loop is asked together. `flush`: what one run of code asks for, in time to leave with the
+   * other statements that it issues on its connection (`corkUntilTick`).
+   */
+  until?: 'turn' | 'flush'
 }
 
 let due: (() => void)[] = []
@@ -24,7 +29,8 @@ type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject
  * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read
  * after its key was asked for: nothing is cached for the next query.
  */
-export const joinTurn = <Key, Value>({ query, inFlight, maxKeys }: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
+export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
+  const { query, inFlight, maxKeys, until = 'turn' } = options
   let waiting: Waiting<Key, Value>[] = []
   let underWay = 0
   let scheduled = false
@@ -32,7 +38,8 @@ export const joinTurn = <Key, Value>({ query, inFlight, maxKeys }: JoinOptions<K
   const schedule = () => {
     if (scheduled || underWay >= inFlight) return
     scheduled = true
-    atEndOfTurn(send)
+    if (until === 'flush') queueMicrotask(send)
+    else atEndOfTurn(send)
   }
   const send = () => {
     scheduled = false

@@ -1,15 +1,56 @@
-import { getTableColumns, type InferInsertModel, is, Param, Placeholder, sql } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/node-postgres'
-import type { PgTable } from 'drizzle-orm/pg-core'
-import type { Tx } from './client.ts'
-import { declareStatements, type Statement, statement } from './statement.ts'
+import { getTableColumns, type InferInsertModel, type InferSelectModel, is, Param, Placeholder, sql } from 'drizzle-orm'
+import { CasingCache } from 'drizzle-orm/casing'
+import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres'
+import type { PgColumn, PgDatabase, PgInsertBase, PgTable } from 'drizzle-orm/pg-core'
+import { only } from '../lib/only.ts'
+import type { Db, Tx } from './client.ts'
+import {
+  type Complete,
+  declareForms,
+  type Form,
+  leavesOf,
+  type Parameters,
+  type Places,
+  type Prepared,
+  readerOf,
+  requireNewName,
+  type Values,
+} from './prepare.ts'
+import { declareStatements, statement } from './statement.ts'
 
-const orm = drizzle.mock({ casing: 'snake_case' })
+type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
 
-type Prepared = { statement: Statement; values: (row: Readonly<Record<string, unknown>>) => unknown[] }
+const orm: Writer = drizzle.mock({ casing: 'snake_case' })
+const casing = new CasingCache('snake_case')
+
+/** A complete write of drizzle, with the type of the rows that it returns. */
+type Written = Complete & { readonly _: { readonly returning: unknown } }
+type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
+
+/** The fields that a write returns: drizzle keeps them in its configuration alone. */
+const returnedBy = (built: Complete): object => {
+  const config = Reflect.get(built, 'config') as { returningFields?: object }
+  return config.returningFields ?? {}
+}
+
+/**
+ * Declares a write that is no plain one of a row: of several rows, under a condition, or one that returns something. As `prepare`; its rows are
+ * what it returns. Nothing of it waits for an answer that nobody needs: `tx.defer(tx.run(…))`.
+ */
+export const prepareWrite = <const P extends Parameters, B extends Written>(
+  name: string,
+  parameters: P,
+  build: (orm: Writer, at: Places<P>) => B,
+): Prepared<Values<P>, RowOf<B>> =>
+  declareForms({ name, lane: 'pool', shares: false, writes: true }, parameters, (at) => {
+    const built = build(orm, at)
+    return { built, fields: returnedBy(built) }
+  })
+
+type Row = Readonly<Record<string, unknown>>
 
 /** What drizzle leaves of a value that is not known yet: its place, with the encoder of its column. */
-const taker = (param: unknown): ((row: Readonly<Record<string, unknown>>) => unknown) => {
+const taker = (param: unknown): ((row: Row) => unknown) => {
   const [place, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined]
   if (!is(place, Placeholder)) return () => param
   const name = String(place.name)
@@ -19,59 +60,105 @@ const taker = (param: unknown): ((row: Readonly<Record<string, unknown>>) => unk
   }
 }
 
-const prepared = (name: string, built: { toSQL: () => { sql: string; params: unknown[] } }): Prepared => {
+const formOf = (name: string, built: Complete): Form<Row, unknown> => {
   const { sql: text, params } = built.toSQL()
   const takers = params.map(taker)
-  return { statement: statement(name, text), values: (row) => takers.map((take) => take(row)) }
+  const read = readerOf(name, leavesOf(returnedBy(built)), false)
+  return {
+    statement: statement(name, text),
+    values: (row) => takers.map((take) => take(row)),
+    read: ({ rows, types }) => rows.map((row) => read(row, types)),
+  }
 }
 
-const declared = new Set<string>()
-const declare = (name: string, build: () => void): void => {
-  if (declared.has(name)) throw new Error(`two writes are called ${name}`)
-  declared.add(name)
-  declareStatements(build)
-}
-
-/**
- * Declares how a row is inserted: built once for the columns that are given, not for each request. The work does not wait for it: it is sent in
- * its place, and a failure fails the commit.
- */
-export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
-  const untyped: PgTable = table
+/** An insert, built once for the columns that are given and not for each request. */
+const declareInsert = (
+  name: string,
+  table: PgTable,
+  finish: (insert: PgInsertBase<PgTable, NodePgQueryResultHKT>) => Complete,
+): Prepared<Row, unknown> => {
+  requireNewName(name)
   const columns = Object.keys(getTableColumns(table))
-  const forms = new Map<string, Prepared>()
-  const formFor = (given: readonly string[]): Prepared => {
+  const forms = new Map<string, Form<Row, unknown>>()
+  const formFor = (given: readonly string[]): Form<Row, unknown> => {
     const missing = columns.filter((column) => !given.includes(column)).join('-')
     const known = forms.get(missing)
     if (known) return known
     const places = Object.fromEntries(given.map((column) => [column, sql.placeholder(column)]))
-    const form = prepared(missing === '' ? name : `${name}-${missing}`, orm.insert(untyped).values(places))
+    const form = formOf(missing === '' ? name : `${name}-${missing}`, finish(orm.insert(table).values(places)))
     forms.set(missing, form)
     return form
   }
-  declare(name, () => void formFor(columns))
-  return (tx, row) => {
-    const values: Readonly<Record<string, unknown>> = row
-    const form = formFor(columns.filter((column) => values[column] !== undefined))
-    tx.defer(tx.query(form.statement, form.values(values)))
-  }
+  declareStatements(() => void formFor(columns))
+  return { lane: 'pool', writes: true, form: (row) => formFor(columns.filter((column) => row[column] !== undefined)) }
 }
 
-/** The same for the change of columns of the row with an id. */
+/**
+ * Declares how a row is inserted. The work does not wait for it: it is sent in its place, and a failure fails the commit.
+ */
+export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
+  const insert = declareInsert(name, table, (insert) => insert)
+  return (tx, row) => tx.defer(tx.run(insert, row))
+}
+
+/** The same outside of a transaction. */
+export const prepareLoneInsert = <T extends PgTable>(
+  name: string,
+  table: T,
+): ((db: Db, row: InferInsertModel<T>) => Promise<unknown>) => {
+  const insert = declareInsert(name, table, (insert) => insert)
+  return (db, row) => db.run(insert, row)
+}
+
+/**
+ * Declares how a row is inserted unless there is one with its key already: answers whether it was inserted. `key`: the columns of one unique
+ * index; any when left out.
+ */
+export const prepareInsertOnce = <T extends PgTable>(
+  name: string,
+  table: T,
+  key?: PgColumn | PgColumn[],
+): ((db: Db, row: InferInsertModel<T>) => Promise<boolean>) => {
+  const insert = declareInsert(name, table, (insert) =>
+    insert.onConflictDoNothing(key && { target: key }).returning({ inserted: sql<boolean>`true` }),
+  )
+  return async (db, row) => (await db.run(insert, row)).length > 0
+}
+
+/** Declares how a row is inserted, or changes these columns of the one that has its key: answers the row as it is then. */
+export const prepareUpsert = <T extends PgTable, const Column extends keyof InferInsertModel<T> & string>(
+  name: string,
+  table: T,
+  key: PgColumn | PgColumn[],
+  replaced: readonly Column[],
+): ((db: Db, row: InferInsertModel<T>) => Promise<InferSelectModel<T>>) => {
+  const columns = getTableColumns<PgTable>(table)
+  const set = Object.fromEntries(
+    replaced.flatMap((name) => {
+      const column = columns[name]
+      return column ? [[name, sql`excluded.${sql.identifier(casing.getColumnCasing(column))}`]] : []
+    }),
+  )
+  const insert = declareInsert(name, table, (insert) => insert.onConflictDoUpdate({ target: key, set }).returning())
+  return async (db, row) => only(await db.run(insert, row)) as InferSelectModel<T>
+}
+
+/** Declares how columns of the row with an id are changed. The work does not wait for it, as for an insert. */
 export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
   name: string,
   table: T,
   columns: readonly Column[],
 ): ((tx: Tx, id: string, changes: Required<Pick<InferInsertModel<T>, Column>>) => void) => {
-  let form: Prepared | undefined
-  const formed = (): Prepared => {
+  requireNewName(name)
+  let form: Form<Row, unknown> | undefined
+  const formed = (): Form<Row, unknown> => {
     if (form) return form
     const untyped: PgTable = table
     // An expression each: what drizzle takes for a column's new value.
     const places = Object.fromEntries(
       columns.map((column) => [column, sql`${sql.param(sql.placeholder(column), getTableColumns(table)[column])}`]),
     )
-    form = prepared(
+    form = formOf(
       name,
       orm
         .update(untyped)
@@ -80,9 +167,7 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
     )
     return form
   }
-  declare(name, () => void formed())
-  return (tx, id, changes) => {
-    const { statement: update, values } = formed()
-    tx.defer(tx.query(update, values({ ...changes, id })))
-  }
+  declareStatements(() => void formed())
+  const update: Prepared<Row, unknown> = { lane: 'pool', writes: true, form: formed }
+  return (tx, id, changes) => tx.defer(tx.run(update, { ...changes, id }))
 }

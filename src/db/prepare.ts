@@ -22,6 +22,9 @@ type Kinds = {
   date: string
   /** The days, as 2026-01-31. */
   'date[]': readonly string[]
+  bytea: Buffer
+  boolean: boolean
+  int: number
   /** How many rows at most. */
   rows: number
   /** Has no place in the text: it says whether a condition is part of it. */
@@ -29,11 +32,19 @@ type Kinds = {
 }
 type Kind = keyof Kinds
 type Optional = `${Exclude<Kind, 'rows'>}?`
+type Nullable = `${Exclude<Kind, 'rows' | 'flag'>}|null`
 
-/** The type of each parameter in SQL. One with a question mark may be missing; then its condition is not part of the text. */
-export type Parameters = Readonly<Record<string, Kind | Optional>>
+/**
+ * The type of each parameter in SQL. One with a question mark may be missing; then its condition is not part of the text. One that may be null
+ * is a value to write.
+ */
+export type Parameters = Readonly<Record<string, Kind | Optional | Nullable>>
 
-type Required<P extends Parameters> = { [Name in keyof P as P[Name] extends Kind ? Name : never]: Kinds[P[Name] & Kind] }
+type Required<P extends Parameters> = {
+  [Name in keyof P as P[Name] extends Optional ? never : Name]: P[Name] extends `${infer K extends Kind}|null`
+    ? Kinds[K] | null
+    : Kinds[P[Name] & Kind]
+}
 type Given<P extends Parameters> = {
   [Name in keyof P as P[Name] extends Optional ? Name : never]?:
     | (P[Name] extends `${infer K extends Kind}?` ? Kinds[K] : never)
@@ -44,17 +55,15 @@ export type Values<P extends Parameters> = Required<P> & Given<P>
 
 /** Where a value stands in the text: undefined for one that is missing. */
 export type Places<P extends Parameters> = {
-  [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Kind ? SQL : SQL | undefined
+  [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
 }
 
-/** What a builder of drizzle has once the query is complete. */
-type Built = {
-  readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown }
-  toSQL: () => { sql: string; params: unknown[] }
-}
+/** What a builder of drizzle has once the statement is complete. */
+export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
+type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
 
 /** One form of a query: that for the parameters that are given. */
-type Form<V, Row> = {
+export type Form<V, Row> = {
   statement: Statement | string
   values: (values: V) => unknown[]
   read: (answer: RawRows) => Row[]
@@ -69,6 +78,8 @@ export type JoinedForm<V, Row> = {
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
+  /** It is no query, but an insert, an update or a delete. */
+  readonly writes: boolean
   form: (values: V) => Form<V, Row>
   /** Only of the lane `joined`. */
   joined?: (values: V) => JoinedForm<V, Row> | undefined
@@ -90,10 +101,12 @@ const encoders: Partial<Record<string, (value: never) => unknown>> = {
 /** How a list of values of a kind is sent, for the kinds that a query may be joined by. */
 const listEncoders: Partial<Record<string, (items: readonly string[]) => string>> = { uuid: plainList, text: textList }
 
-const typeOf = (kind: Kind | Optional): string => kind.replace('?', '')
+const typeOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
 
-const encoderOf = (kind: Kind | Optional): ((value: unknown) => unknown) =>
-  (encoders[typeOf(kind)] as ((value: unknown) => unknown) | undefined) ?? ((value) => value)
+const encoderOf = (kind: Parameters[string]): ((value: unknown) => unknown) => {
+  const encode = encoders[typeOf(kind)] as ((value: unknown) => unknown) | undefined
+  return encode ? (value) => (value === null ? null : encode(value)) : (value) => value
+}
 
 type Leaf = { group: string | null; name: string; decode: ((value: unknown) => unknown) | null }
 
@@ -123,7 +136,7 @@ const decoderOf = (field: unknown): Leaf['decode'] => {
 
 const isLeaf = (field: unknown): boolean => is(field, Column) || is(field, SQL) || is(field, SQL.Aliased)
 
-const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
+export const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
   Object.entries(fields).flatMap(([name, field]: [string, unknown]) => {
     if (isLeaf(field)) return [{ group, name, decode: decoderOf(field) }]
     if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is no field that can be read`)
@@ -142,7 +155,7 @@ const keyOf = (row: RawRow): string => {
   return `${row.join('\u0000')}\u0000${nulls}`
 }
 
-const readerOf = (name: string, leaves: readonly Leaf[], shares: boolean) => {
+export const readerOf = (name: string, leaves: readonly Leaf[], shares: boolean) => {
   const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
   const recordOf = (row: RawRow, types: readonly number[]): object => {
     if (row.length !== leaves.length) throw new Error(`${name} answers ${row.length} columns, not ${leaves.length}`)
@@ -179,23 +192,28 @@ const readerOf = (name: string, leaves: readonly Leaf[], shares: boolean) => {
 
 const declared = new Set<string>()
 
-/**
- * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
- * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
- * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
- * are many and read once. On the lane `joined`, outside of a transaction, what requests ask for in one turn of the event loop is one
- * statement: what one costs is mostly the statement, not the row. Its parameters are ids and texts.
- */
-export const prepare = <const P extends Parameters, B extends Built>(
-  name: string,
-  parameters: P,
-  build: (orm: QueryBuilder, at: Places<P>) => B,
-  queryLane: QueryLane = 'record',
-): Prepared<Values<P>, B['_']['result'][number]> => {
-  type V = Values<P>
-  type Row = B['_']['result'][number]
+/** Of two statements with one name, the second one would fail on every connection that knows the first. */
+export const requireNewName = (name: string): void => {
   if (declared.has(name)) throw new Error(`two queries are called ${name}`)
   declared.add(name)
+}
+
+type Declaration = {
+  name: string
+  lane: QueryLane
+  /** Whether rows that are equal are the same record. */
+  shares: boolean
+  writes: boolean
+}
+
+/** What `prepare` and `prepareWrite` have in common. `build` gets the places of the values, and answers the statement and the fields of its rows. */
+export const declareForms = <P extends Parameters, Row>(
+  { name, lane: queryLane, shares, writes }: Declaration,
+  parameters: P,
+  build: (at: Places<P>) => { built: Complete; fields: object },
+): Prepared<Values<P>, Row> => {
+  type V = Values<P>
+  requireNewName(name)
   const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
   const isGiven = (values: V, parameter: string) =>
@@ -208,7 +226,7 @@ export const prepare = <const P extends Parameters, B extends Built>(
       if (kind === 'flag?') return [parameter, isThere ? sql`true` : undefined]
       return [parameter, isThere ? sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}` : undefined]
     })
-    const built = build(builder, Object.fromEntries(places) as Places<P>)
+    const { built, fields } = build(Object.fromEntries(places) as Places<P>)
     const { sql: text, params } = built.toSQL()
     const takers = params.map((param) => {
       if (!is(param, Placeholder)) return () => param
@@ -216,7 +234,7 @@ export const prepare = <const P extends Parameters, B extends Built>(
       const encode = encoderOf(parameters[parameter] ?? 'text')
       return (values: V) => encode((values as Record<string, unknown>)[parameter])
     })
-    const read = readerOf(name, leavesOf(built._.selectedFields as object), named && lane !== 'pool')
+    const read = readerOf(name, leavesOf(fields), named && shares)
     return {
       statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
@@ -232,12 +250,11 @@ export const prepare = <const P extends Parameters, B extends Built>(
     const taken = Object.entries(parameters).filter(([parameter]) => !optional.includes(parameter) || given.includes(parameter))
     const names = taken.map(([parameter]) => parameter)
     const place = (parameter: string) => (names.includes(parameter) ? sql.raw(`key.p${names.indexOf(parameter)}`) : undefined)
-    const built = build(
-      builder,
+    const { built, fields } = build(
       Object.fromEntries(Object.keys(parameters).map((parameter) => [parameter, place(parameter)])) as Places<P>,
     )
     const { sql: text, params } = built.toSQL()
-    const leaves = leavesOf(built._.selectedFields as object)
+    const leaves = leavesOf(fields)
     const encode = taken.map(([parameter, kind]) => {
       const encoder = listEncoders[typeOf(kind)]
       if (!encoder) throw new Error(`${name} cannot be joined by its parameter ${parameter}`)
@@ -286,7 +303,26 @@ export const prepare = <const P extends Parameters, B extends Built>(
   })
   return {
     lane,
+    writes,
     form: (values) => formFor(givenIn(values)),
     ...(queryLane === 'joined' && { joined: (values: V) => joinedFormFor(givenIn(values)) }),
   }
 }
+
+/**
+ * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
+ * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
+ * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
+ * are many and read once. On the lane `joined`, outside of a transaction, what requests ask for in one turn of the event loop is one
+ * statement: what one costs is mostly the statement, not the row. Its parameters are ids and texts.
+ */
+export const prepare = <const P extends Parameters, B extends Built>(
+  name: string,
+  parameters: P,
+  build: (orm: QueryBuilder, at: Places<P>) => B,
+  lane: QueryLane = 'record',
+): Prepared<Values<P>, B['_']['result'][number]> =>
+  declareForms({ name, lane, shares: lane !== 'pool', writes: false }, parameters, (at) => {
+    const built = build(builder, at)
+    return { built, fields: built._.selectedFields as object }
+  })

@@ -1,5 +1,5 @@
 import { memoised } from '../lib/memoised.ts'
-import { joinTurn } from './join-turn.ts'
+import { type JoinOptions, joinTurn } from './join-turn.ts'
 import { type Query, type Statement, statement } from './statement.ts'
 
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
@@ -82,14 +82,16 @@ export type RecordsOptions<Key, Row> = {
   /** The arrays of the statement's keys, followed by its other parameters. */
   values: (keys: readonly Key[]) => unknown[]
   read: (record: string) => Row
+  until?: JoinOptions<Key, Row>['until']
 }
 
-/** Looks up one key; the keys of one turn of the event loop are sent together. */
+/** Looks up one key; the keys of one turn of the event loop, or of one flush, are sent together. */
 export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
-  const { query, statement, values, read } = options
+  const { query, statement, values, read, until = 'turn' } = options
   return joinTurn<Key, readonly Row[]>({
     inFlight: 2,
     maxKeys: 128,
+    until,
     query: async (keys) => {
       const [answer] = await query<{ records: string | null }>(statement, values(keys))
       const groups: Row[][] = keys.map(() => [])

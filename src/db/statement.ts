@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /**
  * A statement with a name is parsed and planned once for each connection: frequent statements have names, and each name belongs to one
  * text.
@@ -19,8 +21,14 @@ export type Query = <Row extends object>(statement: Statement | string, values?:
 
 const known = new Map<string, Statement>()
 
+/** Postgres cuts longer names off: those of two forms of a statement could become one. */
+const longestName = 63
+const shortened = (name: string): string =>
+  name.length <= longestName ? name : `${name.slice(0, longestName - 17)}~${hash('sha1', name).slice(0, 16)}`
+
 /** With two texts under one name, the second one would fail on every connection that knows the first. */
-export const statement = (name: string, text: string, lane: Lane = 'pool'): Statement => {
+export const statement = (fullName: string, text: string, lane: Lane = 'pool'): Statement => {
+  const name = shortened(fullName)
   const existing = known.get(name)
   if (existing && existing.text !== text) throw new Error(`two statements are called ${name}`)
   const named = existing ?? { name, text, lane }

@@ -1,9 +1,8 @@
-import { drizzle } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
+import { type Database, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Remembered } from './remembered.ts'
 import { UnconfirmedCommitError } from './silent-server.ts'
@@ -58,15 +57,6 @@ export type TransactionOptions = {
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
   const { pool, named } = options
-  const ormOf = new WeakMap<pg.PoolClient, Orm>()
-  const clientOrm = (client: pg.PoolClient): Orm => {
-    const known = ormOf.get(client)
-    if (known) return known
-    const orm = drizzle(client, { casing: 'snake_case' })
-    ormOf.set(client, orm)
-    return orm
-  }
-
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await pool.connect().catch((error: unknown) => {
       throw translateDatabaseError(error)
@@ -97,7 +87,6 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           at ??= options.clock.now()
           return at
         },
-        orm: clientOrm(client),
         query,
         run: runBy({ record: rows, page: rows, pool: rows }),
         defer: (query: Promise<unknown>) => {

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import { first, type Tx } from '../db/client.ts'
@@ -20,19 +20,11 @@ const labelOf = prepare('grants.label', { id: 'uuid' }, (orm, at) =>
   orm.select({ label: grants.label }).from(grants).where(eq(grants.id, at.id)),
 )
 
+export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }
+
 /** The caller as a maker, to be stored, with the label of its grant at this moment. */
-export const readMaker = async (
-  tx: Tx,
-  { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
-): Promise<{ accountId: Uuid; grantId: Uuid | null; label: string | null }> => ({
+export const readMaker = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Maker> => ({
   accountId,
   grantId: grant?.id ?? null,
   label: grant ? ((await first(tx, labelOf, { id: grant.id }))?.label ?? null) : null,
-})
-
-/** The caller as a maker, to be stored: the label is the grant's own at this moment. */
-export const makerValues = ({ accountId, grant }: Pick<Principal, 'accountId' | 'grant'>) => ({
-  accountId,
-  grantId: grant?.id ?? null,
-  label: grant ? (sql`(select label from ${grants} where id = ${grant.id})` satisfies SQL) : null,
 })

@@ -1,4 +1,5 @@
 import type { Statement, Tx } from '../db/client.ts'
+import type { Prepared } from '../db/prepare.ts'
 
 /** Whether a text only reads; `for update` locks, and undoes nothing that counts. */
 const onlyReads = (text: string): boolean =>
@@ -19,16 +20,14 @@ type WatchedTx = { tx: Tx; hasWritten: () => boolean }
 /** The transaction for one of several writes that share it: tells whether this one has written anything yet. */
 export const watched = (shared: Tx): WatchedTx => {
   let written = false
-  const orm = new Proxy(shared.orm, {
-    get: (target, name) => {
-      written ||= name !== 'select'
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
   // Everything else is the shared transaction's own, its instant and its locks included.
   const tx: Tx = Object.create(shared, {
-    orm: { value: orm },
+    run: {
+      value: <V, Row>(query: Prepared<V, Row>, values: V) => {
+        written ||= query.writes
+        return shared.run(query, values)
+      },
+    },
     query: {
       value: (query: Statement | string, values?: readonly unknown[]) => {
         written ||= !reads(query)

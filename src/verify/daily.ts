@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { CheckFacts } from '../db/check.ts'
 import { type Database, type Db, inTx, statement } from '../db/client.ts'
 import { connect } from '../db/connect.ts'
+import { prepareUpsert } from '../db/prepare-write.ts'
 import { verifyPoints } from '../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../lib/clock.ts'
 import { verify } from './verify.ts'
@@ -34,6 +35,8 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
   return secondsAfter(last, -overlapHours * 3600)
 }
 
+const keepRow = prepareUpsert('verify_points.keep', verifyPoints, verifyPoints.name, ['through', 'totals', 'at'])
+
 /** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
 export const keepPoint = (
   db: Database,
@@ -44,11 +47,7 @@ export const keepPoint = (
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
     const names = ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
-    for (const name of names)
-      await tx.orm
-        .insert(verifyPoints)
-        .values({ name, ...point })
-        .onConflictDoUpdate({ target: verifyPoints.name, set: point })
+    for (const name of names) await keepRow(tx, { name, ...point })
   })
 
 /** Checks the data against every promise on a connection of its own, and returns the broken ones. */

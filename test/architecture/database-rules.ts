@@ -259,7 +259,7 @@ const noDetours: Rule = {
   },
 }
 
-const unawaited = /\b(tx|db)\.(query|run|orm)\b/
+const unawaited = /\b(tx|db)\.(query|run)\b/
 
 const awaitedStatements: Rule = {
   name: 'every statement is awaited, or handed to something that waits for it',
@@ -275,9 +275,17 @@ const awaitedStatements: Rule = {
     }),
 }
 
+/** Where drizzle's builders are made. */
+const builds = ['db/prepare.ts', 'db/prepare-write.ts']
+
 const ownPreparation: Rule = {
-  name: 'queries are prepared by `prepare` of db/, which refuses a second query of one name and shows each to the test of the plans',
-  check: (files) => files.flatMap(({ path, code }) => (/\.prepare\(\s*['"`]/.test(code) ? [`${path} prepares by itself`] : [])),
+  name: 'every statement of drizzle is built once, by `prepare…` of db/, which refuse a second one of one name and show each to the test of the plans',
+  check: (files) =>
+    files.flatMap(({ path, code }) =>
+      /\.prepare\(\s*['"`]/.test(code) || (!builds.includes(path) && /\bdrizzle(\.mock)?\(|\bnew QueryBuilder\b/.test(code))
+        ? [`${path} prepares by itself`]
+        : [],
+    ),
 }
 
 /** The pool has the client as its own; the embedded server has no address. */

@@ -63,7 +63,9 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
     ],
   ],
   oneWriter: [
-    ['modules/planted/service.ts', 'await tx.orm.update(accounts).set({ email }).where(eq(accounts.id, id))'],
+    ['modules/planted/service.ts', "prepareWrite('planted.end', {}, (orm) => orm.update(accounts).set({ email }))"],
+    ['modules/planted/service.ts', "const end = prepareUpdate('planted.end', accounts, ['email'])"],
+    ['modules/planted/service.ts', "const add = prepareInsertOnce('planted.add', grants, grants.id)"],
     ['modules/planted/service.ts', 'const end = statement(`planted.end`, `update grants set revoked_at = $2 where id = $1`)'],
     ['modules/planted/service.ts', `const forget = (table: string) => \`delete from \${table}\``],
     ['modules/planted/service.ts', 'const forget = ({ orm }: Tx) => orm.delete(grants)'],
@@ -92,10 +94,13 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
   awaitedStatements: [
     ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.query(text) }'],
     ['modules/planted/service.ts', 'const read = async (tx: Tx) => { tx.run(byId, { id }) }'],
-    ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.orm.delete(grants).where(eq(grants.id, id)) }'],
   ],
   ownConnections: [['events/planted.ts', 'const client = new pg.Client({ connectionString: url })']],
-  ownPreparation: [['modules/planted/queries.ts', "const find = db.orm.select().from(payments).prepare('payments.all')"]],
+  ownPreparation: [
+    ['modules/planted/queries.ts', "const find = db.orm.select().from(payments).prepare('payments.all')"],
+    ['modules/planted/queries.ts', 'const find = (db: Database) => drizzle(db.pool).select().from(payments)'],
+    ['modules/planted/queries.ts', 'const find = () => new QueryBuilder().select().from(payments)'],
+  ],
   oneInstant: [
     ['modules/planted/service.ts', 'const pay = async (tx: Tx, deps: Deps) => { await tx.query(text, [deps.clock.now()]) }'],
     ['modules/planted/service.ts', 'const pay = (db, clock) => inTx(db, async (tx) => { await tx.query(text, [clock.now()]) })'],
@@ -113,7 +118,8 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
     ],
   ],
   queriesRead: [
-    ['modules/planted/queries.ts', 'await db.orm.update(accounts).set({ email })'],
+    ['modules/planted/queries.ts', 'const change = (orm: Writer) => orm.update(accounts).set({ email })'],
+    ['modules/planted/queries.ts', "const change = prepareUpdate('accounts.change', accounts, ['email'])"],
     ['modules/planted/member-queries.ts', 'const text = `delete from members where id = $1`'],
   ],
   pureFiles: [

@@ -4,18 +4,21 @@ import type { Source } from './source.ts'
 /** A table that a second folder writes as well, and why. */
 const secondWriters: readonly (readonly [table: string, folder: string, reason: string])[] = [
   ['payments', 'modules/rail-pauses', 'a restored database never sends again what was due before'],
+  ['sessions', 'modules/workspaces', 'the workspace that a session works in from now on'],
+  ['dashboard_tokens', 'modules/workspaces', 'the same for a dashboard token'],
   ['usage_counters', 'modules/policies', 'a new policy begins with what was spent before it'],
 ]
 
 /** Files that write tables by a variable: their names come from a closed list in the same file. */
 const byVariable: Readonly<Record<string, string>> = {
   'auth/last-used.ts': 'the time of the last use, the same for each kind of credential',
-  'modules/workspaces/switching.ts': 'the workspace that a session or a dashboard token works in from now on, the same for both',
 }
 
 const declared = /export const (\w+) = pgTable\(\s*'(\w+)'/g
 const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+(?:only\s+)?(?:"?\w+"?\.)?("?\w+"?|\$\{)/gi
 const inOrm = /\borm\s*\.(?:insert|update|delete)\((\w+)/g
+/** A declared write of a row. */
+const prepared = /\bprepare(?!Write\b)[A-Z]\w*\(\s*'[^']*',\s*(\w+)/g
 const onTable = /\.(?:insert|update|delete)\((\w+)\)/g
 
 const folderOf = (path: string): string =>
@@ -39,12 +42,14 @@ const writesOf = ({ path, code }: Source, tables: ReadonlyMap<string, string>): 
   const names = new Set(tables.values())
   const sql = [...code.matchAll(inSql)].map(([, name = '']) => name.replaceAll('"', ''))
   const orm = [...code.matchAll(inOrm)].map(([, variable = '']): Write => ({ path, table: tables.get(variable) }))
+  const rows = [...code.matchAll(prepared)].map(([, variable = '']): Write => ({ path, table: tables.get(variable) }))
   const otherwise = [...code.matchAll(onTable)].flatMap(([, variable = '']): Write[] => {
     const table = tables.get(variable)
     return table === undefined ? [] : [{ path, table }]
   })
   return [
     ...orm,
+    ...rows,
     ...otherwise,
     ...sql
       .filter((name) => name === '${' || names.has(name))

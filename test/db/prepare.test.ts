@@ -1,11 +1,12 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { first, inTx } from '../../src/db/client.ts'
 import { prepare } from '../../src/db/prepare.ts'
-import { namedStatements } from '../../src/db/statement.ts'
+import { namedStatements, statement } from '../../src/db/statement.ts'
 import { accounts } from '../../src/db/tables/accounts.ts'
 import { payments } from '../../src/db/tables/payments.ts'
 import { workspaces } from '../../src/db/tables/workspaces.ts'
@@ -16,9 +17,11 @@ import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let person: Person
+let orm: NodePgDatabase
 let paymentId: string
 beforeAll(async () => {
   service = await startService()
+  orm = drizzle(service.deps.db.pool, { casing: 'snake_case' })
   person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const paid = await person.api.post('/v1/payments', {
@@ -64,7 +67,7 @@ const named = (name: string) => namedStatements().filter((statement) => statemen
 
 describe('a declared query', () => {
   test('answers the rows that the ORM does: times, money, days, JSON and texts', async () => {
-    const [row] = await service.deps.db.orm.select().from(payments).where(eq(payments.id, paymentId))
+    const [row] = await orm.select().from(payments).where(eq(payments.id, paymentId))
     expect(row?.countedDay).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     expect(await first(service.deps.db, byId, { id: paymentId })).toEqual(row)
   })
@@ -74,7 +77,7 @@ describe('a declared query', () => {
     for (const table of await allTables()) {
       const name = getTableName(table)
       const query = prepare(`test.table_${name}`, {}, (orm) => orm.select().from(table).limit(3))
-      expect(await service.deps.db.run(query, {})).toEqual(await service.deps.db.orm.select().from(table).limit(3))
+      expect(await service.deps.db.run(query, {})).toEqual(await orm.select().from(table).limit(3))
     }
   })
 
@@ -158,6 +161,13 @@ describe('a declared query', () => {
       orm.select().from(payments).innerJoin(workspaces, eq(workspaces.id, payments.workspaceId)),
     )
     await expect(service.deps.db.run(joined, {})).rejects.toThrow('test.mixed answers')
+  })
+
+  test('has a name that Postgres keeps whole, however many columns or filters it has', () => {
+    const lengths = namedStatements().map(({ name }) => name.length)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(63)
+    const [one, other] = ['a', 'b'].map((end) => statement(`test.${'long'.repeat(20)}${end}`, 'select 1').name)
+    expect(one).not.toBe(other)
   })
 
   test('is looked at by the test of the plans, alone and with each filter', () => {

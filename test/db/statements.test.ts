@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** Tables that stay small, or that a statement reads as a whole; every other table grows with use. */
-const small = new Set(['installation_keys', 'duplicate_checks', 'rail_health', 'rail_pauses', 'verify_points'])
+const small = new Set(['installation_keys', 'signing_keys', 'duplicate_checks', 'rail_health', 'rail_pauses', 'verify_points'])
 
 /** Reads that scan a table on purpose, with what limits how often. */
 const knowingly = new Set([
@@ -38,6 +38,17 @@ const knowingly = new Set([
   'oauth.prune_lapsed_clients reads all of oauth_clients: in parts, six times an hour, of a table from which it deletes',
   'oauth.prune_lapsed_clients reads all of oauth_authorizations: with the rows of oauth_clients',
 ])
+
+/** Lists that an administrator pages through, of all tenants: newest first, so that a page without rare filters ends early. */
+const paged = new Set([
+  'accounts.list',
+  'adjustments.list',
+  'audit.list',
+  'payments.all',
+  'reconciliation.differences',
+  'suspense.list',
+])
+const isPaged = (sentence: string): boolean => paged.has(sentence.split(/[+ ]/)[0] ?? '')
 
 type Plan = {
   'Node Type': string
@@ -78,6 +89,9 @@ const readsAll =
     return !indexes.get(plan['Index Name'] ?? '')?.partial && !(limited && plan.Filter === undefined)
   }
 
+/** An expression is written in one way in an index and in another in a plan. */
+const plain = (expression: string): string => expression.replaceAll(/[\s()]/g, '')
+
 /** So is one without a condition on its first column, which is the tenant's; in an empty table, or a part that is empty, it costs the same as any other. */
 const readsTenants = (indexes: ReadonlyMap<string, Index>): Reads => {
   const all = readsAll(indexes)
@@ -86,7 +100,7 @@ const readsTenants = (indexes: ReadonlyMap<string, Index>): Reads => {
     const condition = plan['Index Cond']
     if (index && index.rows <= 0) return false
     if (!index || condition === undefined) return all(plan, limited)
-    return !index.partial && !condition.includes(index.leads)
+    return !index.partial && !plain(condition).includes(plain(index.leads))
   }
 }
 
@@ -116,7 +130,7 @@ const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> =>
   for (const { name, text } of namedStatements()) {
     for (const table of await explain(client, text, reads)) scanning.push(`${name} reads all of ${table}`)
   }
-  return [...new Set(scanning)]
+  return [...new Set(scanning)].filter((sentence) => !isPaged(sentence))
 }
 
 const known = [...knowingly].map((sentence) => sentence.split(':')[0])

@@ -42,6 +42,7 @@ export const suspenseItems = pgTable(
   (t) => [
     uniqueIndex('suspense_items_fingerprint_key').on(t.fingerprint),
     index('suspense_items_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+    index('suspense_items_receipt').on(t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('suspense_items_resolved_check', sql`(${t.resolvedAt} is null) = (${t.outcome} is null)`),
   ],
 )

@@ -1,5 +1,7 @@
-import { and, eq, inArray } from 'drizzle-orm'
-import { statement, type Tx } from '../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { first, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import type { Actor } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
@@ -46,10 +48,24 @@ export type Cost = {
   evidence: string
 }
 
-const lockWaiting = async (tx: Tx, { kind, payment }: Cost): Promise<AdjustmentRecord | undefined> => {
-  const ofPayment = and(eq(adjustments.paymentId, payment.id), eq(adjustments.kind, kind), eq(adjustments.status, 'pending'))
-  return (await tx.orm.select().from(adjustments).where(ofPayment).for('update'))[0]
-}
+const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid', kind: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(adjustments)
+    .where(and(eq(adjustments.paymentId, at.paymentId), eq(adjustments.kind, at.kind), sql`${adjustments.status} = 'pending'`))
+    .for('update'),
+)
+const postRow = prepareUpdate('adjustments.post_cost', adjustments, ['status', 'decidedBy', 'decidedAt'])
+const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(adjustments)
+    .set({ status: 'cancelled', decidedAt: at.at })
+    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`))
+    .returning(),
+)
+
+const lockWaiting = (tx: Tx, { kind, payment }: Cost): Promise<AdjustmentRecord | undefined> =>
+  first(tx, lockOfPayment, { paymentId: payment.id, kind })
 
 /**
  * Whether the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
@@ -77,7 +93,7 @@ export const agreeToCost = async (
     }))
   if (!waiting && !(await mayDecideAlone(tx, deps, operator, cost.amountMinor))) return adjustment
   const change = { status: 'posted' as const, decidedBy: by, decidedAt: tx.at }
-  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, adjustment.id))
+  postRow(tx, adjustment.id, change)
   const posted = { ...adjustment, ...change }
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
@@ -90,11 +106,7 @@ type Ended = { paymentId: Uuid; actor: Actor }
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly Ended[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return
-  const cancelled = await tx.orm
-    .update(adjustments)
-    .set({ status: 'cancelled', decidedAt: tx.at })
-    .where(and(inArray(adjustments.paymentId, [...actors.keys()]), eq(adjustments.status, 'pending')))
-    .returning()
+  const cancelled = await tx.run(cancelRows, { paymentIds: [...actors.keys()], at: tx.at })
   for (const adjustment of cancelled) {
     const actor = adjustment.paymentId === null ? undefined : actors.get(adjustment.paymentId)
     if (actor) await auditAdjustment(tx, actor, { action: 'admin.adjustment_cancel', adjustment })

@@ -1,5 +1,6 @@
-import { and, desc, eq, inArray, lt } from 'drizzle-orm'
-import type { Db, Tx } from '../../db/client.ts'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -7,31 +8,46 @@ import type { Minor } from '../../lib/money.ts'
 
 export type AdjustmentRecord = typeof adjustments.$inferSelect
 
-export const findAdjustment = async (db: Db, id: Uuid): Promise<AdjustmentRecord | undefined> =>
-  (await db.orm.select().from(adjustments).where(eq(adjustments.id, id)))[0]
+const byId = prepare('adjustments.by_id', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(adjustments).where(eq(adjustments.id, at.id)),
+)
+
+export const findAdjustment = (db: Db, id: Uuid): Promise<AdjustmentRecord | undefined> => first(db, byId, { id })
+
+const lockById = prepare('adjustments.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(adjustments).where(eq(adjustments.id, at.id)).for('update'),
+)
 
 /** The caller already holds the balance's lock. */
 export const lockAdjustment = async (tx: Tx, id: Uuid): Promise<AdjustmentRecord> => {
-  const [adjustment] = await tx.orm.select().from(adjustments).where(eq(adjustments.id, id)).for('update')
+  const adjustment = await first(tx, lockById, { id })
   if (!adjustment) throw new Error('an adjustment that must exist is missing')
   return adjustment
 }
 
 export type AdjustmentFilter = { status?: AdjustmentRecord['status']; accountId?: Uuid }
 
+const list = prepare(
+  'adjustments.list',
+  { status: 'text?', accountId: 'uuid?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(adjustments)
+      .where(
+        and(
+          at.status && eq(adjustments.status, at.status),
+          at.accountId && eq(adjustments.accountId, at.accountId),
+          at.before && lt(adjustments.id, at.before),
+        ),
+      )
+      .orderBy(desc(adjustments.id))
+      .limit(at.take),
+  'pool',
+)
+
 export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequest): Promise<AdjustmentRecord[]> =>
-  db.orm
-    .select()
-    .from(adjustments)
-    .where(
-      and(
-        filter.status === undefined ? undefined : eq(adjustments.status, filter.status),
-        filter.accountId === undefined ? undefined : eq(adjustments.accountId, filter.accountId),
-        page.before === null ? undefined : lt(adjustments.id, page.before),
-      ),
-    )
-    .orderBy(desc(adjustments.id))
-    .limit(page.take)
+  db.run(list, { ...filter, ...page })
 
 /** What one administrator decided without a second one, of every kind, credits and debits together. */
 export const postedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
@@ -43,12 +59,16 @@ export const postedAloneSince = async (db: Db, operator: string, since: Date): P
   return BigInt(row?.sum ?? '0')
 }
 
+const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: adjustments.id, paymentId: adjustments.paymentId })
+    .from(adjustments)
+    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
+)
+
 /** Outcomes of these payments that wait for a second administrator: the adjustment of each payment. */
 export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
   if (paymentIds.length === 0) return new Map()
-  const rows = await db.orm
-    .select({ id: adjustments.id, paymentId: adjustments.paymentId })
-    .from(adjustments)
-    .where(and(inArray(adjustments.paymentId, [...paymentIds]), eq(adjustments.status, 'pending')))
+  const rows = await db.run(waiting, { paymentIds })
   return new Map(rows.flatMap(({ id, paymentId }) => (paymentId === null ? [] : [[paymentId, id] as const])))
 }

@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
@@ -12,6 +12,9 @@ import type { Deps } from './deps.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 import { auditAdjustment, insertAdjustment } from './write.ts'
+
+const postRow = prepareUpdate('adjustments.post', adjustments, ['status', 'transferId', 'decidedBy', 'decidedAt'])
+const rejectRow = prepareUpdate('adjustments.reject', adjustments, ['status', 'decidedBy', 'decidedAt'])
 
 /** Moves the money. The caller has locked the balance. */
 const post = async (
@@ -31,7 +34,7 @@ const post = async (
     at,
   })
   const change = { status: 'posted' as const, transferId, decidedBy: nameOfOperator(operator), decidedAt: at }
-  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
+  postRow(tx, id, change)
   await deps.appendEvents(tx, at, await balanceUpdated(tx, deps, accountId, balance))
   const posted = { ...adjustment, ...change }
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
@@ -99,7 +102,7 @@ export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, rea
   if (adjustment.status === 'rejected') return adjustment
   const { at } = tx
   const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
-  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
+  rejectRow(tx, id, change)
   const rejected = { ...adjustment, ...change }
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_reject', adjustment: rejected, reason })
   return rejected

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/client.ts'
+import { prepareInsert } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -6,6 +7,8 @@ import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
 import { presentAdjustment } from './present.ts'
 import type { AdjustmentRecord } from './queries.ts'
+
+const insertRow = prepareInsert('adjustments.insert', adjustments)
 
 type AdjustmentStep = { action: AuditAction; adjustment: AdjustmentRecord; reason?: string | undefined }
 
@@ -36,7 +39,7 @@ export const insertAdjustment = async (
     createdAt: tx.at,
     decidedAt: null,
   }
-  await tx.orm.insert(adjustments).values(adjustment)
+  insertRow(tx, adjustment)
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_request', adjustment })
   return adjustment
 }

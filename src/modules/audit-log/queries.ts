@@ -27,28 +27,58 @@ const accountActions = [
 const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
 const beginningWith = (text: string): string => `${text.replace(/[%_\\]/g, '\\$&')}%`
-const byAction = (action: string) =>
-  action.endsWith('.') ? like(auditLog.action, beginningWith(action)) : eq(auditLog.action, action)
+const byAction = (action: string | undefined) => (action?.endsWith('.') ? { beginning: beginningWith(action) } : { action })
+
+const all = prepare(
+  'audit.list',
+  {
+    accountId: 'uuid?',
+    workspaceId: 'uuid?',
+    subjectId: 'uuid?',
+    action: 'text?',
+    beginning: 'text?',
+    createdAfter: 'timestamptz?',
+    createdBefore: 'timestamptz?',
+    before: 'uuid?',
+    take: 'rows',
+  },
+  (orm, at) =>
+    orm
+      .select({ ...listed, grantLabel: grants.label })
+      .from(auditLog)
+      .leftJoin(grants, eq(grants.id, auditLog.grantId))
+      .where(
+        and(
+          at.accountId && eq(auditLog.accountId, at.accountId),
+          at.workspaceId && eq(auditLog.workspaceId, at.workspaceId),
+          at.subjectId && eq(auditLog.subjectId, at.subjectId),
+          at.action && eq(auditLog.action, at.action),
+          at.beginning && like(auditLog.action, at.beginning),
+          at.createdAfter && gt(auditLog.at, at.createdAfter),
+          at.createdBefore && lt(auditLog.at, at.createdBefore),
+          at.before && lt(auditLog.id, at.before),
+        ),
+      )
+      .orderBy(desc(auditLog.id))
+      .limit(at.take),
+  'pool',
+)
 
 /** For administrators: the whole log. */
-export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
-  db.orm
-    .select({ ...listed, grantLabel: grants.label })
-    .from(auditLog)
-    .leftJoin(grants, eq(grants.id, auditLog.grantId))
-    .where(
-      and(
-        filter.account_id === undefined ? undefined : eq(auditLog.accountId, filter.account_id),
-        filter.workspace_id === undefined ? undefined : eq(auditLog.workspaceId, filter.workspace_id),
-        filter.subject_id === undefined ? undefined : eq(auditLog.subjectId, filter.subject_id),
-        filter.action === undefined ? undefined : byAction(filter.action),
-        filter.created_after === undefined ? undefined : gt(auditLog.at, filter.created_after),
-        filter.created_before === undefined ? undefined : lt(auditLog.at, filter.created_before),
-        page.before === null ? undefined : lt(auditLog.id, page.before),
-      ),
-    )
-    .orderBy(desc(auditLog.id))
-    .limit(page.take)
+export const listAudit = (
+  db: Db,
+  { account_id, workspace_id, subject_id, action, created_after, created_before }: AuditFilter,
+  page: PageRequest,
+): Promise<AuditRecord[]> =>
+  db.run(all, {
+    accountId: account_id,
+    workspaceId: workspace_id,
+    subjectId: subject_id,
+    ...byAction(action),
+    createdAfter: created_after,
+    createdBefore: created_before,
+    ...page,
+  })
 
 const ofWorkspace = prepare(
   'audit.of_workspace',
@@ -96,7 +126,7 @@ export const listWorkspaceAudit = (
     workspaceId,
     accountId: actor,
     subjectId: subject_id,
-    ...(action?.endsWith('.') ? { beginning: beginningWith(action) } : { action }),
+    ...byAction(action),
     createdAfter: created_after,
     createdBefore: created_before,
     ...page,

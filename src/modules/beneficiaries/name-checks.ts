@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
@@ -46,6 +46,16 @@ const claimDue = statement(
    returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant`,
 )
 
+const writeFound = prepareUpdate('beneficiaries.write_name_check', beneficiaries, [
+  'verification',
+  'reportedName',
+  'nameSource',
+  'nameCheckedAt',
+  'nameChecks',
+  'nameCheckDueAt',
+  'resultName',
+])
+
 /** Undefined for a destination that cannot be decrypted: its payments report that. */
 const open = ({ vault }: Pick<NameCheckDeps, 'vault'>, payee: BeneficiaryRecord): string | undefined => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
@@ -76,17 +86,19 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source }:
   await lockAccount(tx, due.tenant)
   const before = await findBeneficiary(tx, due.workspaceId, due.id)
   if (!before) return
-  await noteSimilar(tx, before)
-  const found = answer ? verified(before, answer, source, at) : {}
+  const similarToId = await noteSimilar(tx, before)
   const checks = answer?.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const again = answer?.kind === 'unreachable' ? nextCheckAt(checks, at) : null
-  const [written] = await tx.orm
-    .update(beneficiaries)
-    .set({ ...found, nameChecks: checks, nameCheckDueAt: again, ...(source === 'payment' && { resultName: null }) })
-    .where(eq(beneficiaries.id, due.id))
-    .returning()
-  const after = written && { ...before, ...written }
-  if (!after || !isNews(before, after)) return
+  const after = {
+    ...before,
+    ...(answer && verified(before, answer, source, at)),
+    similarToId,
+    nameChecks: checks,
+    nameCheckDueAt: again,
+    ...(source === 'payment' && { resultName: null }),
+  }
+  writeFound(tx, due.id, after)
+  if (!isNews(before, after)) return
   const data = presentBeneficiary(after)
   await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
 }

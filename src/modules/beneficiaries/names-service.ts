@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { plainList, textList } from '../../db/lists.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, Refusal } from '../../lib/errors.ts'
@@ -9,6 +9,8 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from './deps.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { lockBeneficiary } from './service.ts'
+
+const askForName = prepareUpdate('beneficiaries.ask_for_name', beneficiaries, ['nameCheckDueAt', 'nameChecks'])
 
 /** Rails are asked about one payee at most this often, whoever asks. */
 const checkEverySeconds = 60
@@ -29,7 +31,7 @@ export const requestNameCheck = async (
     })
   const last = before.nameCheckedAt
   if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
-  await tx.orm.update(beneficiaries).set({ nameCheckDueAt: at, nameChecks: 0 }).where(eq(beneficiaries.id, id))
+  askForName(tx, id, { nameCheckDueAt: at, nameChecks: 0 })
   await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
   tx.afterCommit(() => deps.jobs.wake('names'))
   return before

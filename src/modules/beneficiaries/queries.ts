@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ilike, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, first } from '../../db/client.ts'
@@ -134,6 +134,18 @@ export const listBeneficiaries = (
 
 type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
 
+const named = prepare('beneficiaries.named', { workspaceId: 'uuid', ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      id: beneficiaries.id,
+      paymentRail: beneficiaries.paymentRail,
+      accountReferenceRequired: beneficiaries.accountReferenceRequired,
+      accountReference: beneficiaries.accountReference,
+    })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), sql`${beneficiaries.id} = any(${at.ids})`)),
+)
+
 /**
  * The beneficiaries of a list. Each must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary
  * as for none.
@@ -145,15 +157,7 @@ export const requireBeneficiaries = async (
   path: string,
 ): Promise<Named[]> => {
   if (!ids || ids.length === 0) return []
-  const rows = await db.orm
-    .select({
-      id: beneficiaries.id,
-      paymentRail: beneficiaries.paymentRail,
-      accountReferenceRequired: beneficiaries.accountReferenceRequired,
-      accountReference: beneficiaries.accountReference,
-    })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.workspaceId, workspaceId), inArray(beneficiaries.id, [...ids])))
+  const rows = await db.run(named, { workspaceId, ids })
   const known = new Set(rows.map((row) => row.id))
   const missing = ids.filter((id) => !known.has(id))
   if (missing.length > 0)

@@ -1,15 +1,14 @@
-import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { prepareInsert } from '../../db/prepare-write.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
-import { makerValues, readMaker } from '../makers.ts'
+import { type Maker, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
@@ -19,6 +18,24 @@ import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
 
 const insertBeneficiary = prepareInsert('beneficiaries.insert', beneficiaries)
+const confirmRow = prepareUpdate('beneficiaries.confirm', beneficiaries, ['confirmedAt', 'changedAt', 'updatedAt'])
+const archiveRow = prepareUpdate('beneficiaries.archive', beneficiaries, ['archivedAt', 'updatedAt'])
+const changeRow = prepareUpdate('beneficiaries.change', beneficiaries, [
+  'type',
+  'displayName',
+  'legalName',
+  'metadata',
+  'accountReferenceRequired',
+  'changedBy',
+  'changedByGrantId',
+  'changedByLabel',
+  'changedAt',
+  'verification',
+  'nameCheckDueAt',
+  'confirmedAt',
+  'updatedAt',
+])
+const freezePayee = prepareUpdate('payees.freeze', payees, ['frozenAt'])
 
 /** Of a payee whose name was not asked for yet. */
 const notChecked = {
@@ -58,8 +75,9 @@ const recordConfirmation = async (
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const { id, workspaceId } = before
-  await tx.orm.update(beneficiaries).set({ confirmedAt: at, changedAt: null, updatedAt: at }).where(eq(beneficiaries.id, id))
-  const after = { ...before, confirmedAt: at, changedAt: null, updatedAt: at }
+  const changes = { confirmedAt: at, changedAt: null, updatedAt: at }
+  confirmRow(tx, id, changes)
+  const after = { ...before, ...changes }
   const data = presentBeneficiary(after)
   const accountId = await ownerOf(tx, workspaceId)
   await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
@@ -173,18 +191,15 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
 }
 
 /** People approve a name. One that a key or an agent gives is confirmed by a person before the next payment. */
-const renamedBy = (principal: Principal, renamed: BeneficiaryRecord, at: Date) => {
-  const maker = makerValues(principal)
-  return {
-    changedBy: maker.accountId,
-    changedByGrantId: maker.grantId,
-    changedByLabel: maker.label,
-    changedAt: at,
-    verification: verdictAfterRename(renamed),
-    nameCheckDueAt: at,
-    ...(principal.grant && { confirmedAt: null }),
-  }
-}
+const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
+  changedBy: maker.accountId,
+  changedByGrantId: maker.grantId,
+  changedByLabel: maker.label,
+  changedAt: at,
+  verification: verdictAfterRename(renamed),
+  nameCheckDueAt: at,
+  ...(maker.grantId !== null && { confirmedAt: null }),
+})
 
 export const updateBeneficiary = async (
   tx: Tx,
@@ -194,7 +209,11 @@ export const updateBeneficiary = async (
   change: UpdateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
   refuseWhileFrozen(principal, change)
-  const before = await lockBeneficiary(tx, principal, id)
+  const mayRename = change.display_name !== undefined || change.legal_name !== undefined
+  const [before, maker] = await Promise.all([
+    lockBeneficiary(tx, principal, id),
+    mayRename ? readMaker(tx, principal) : undefined,
+  ])
   const { at } = tx
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
@@ -213,15 +232,11 @@ export const updateBeneficiary = async (
   const renamed =
     (change.display_name !== undefined && change.display_name !== before.displayName) ||
     (change.legal_name !== undefined && change.legal_name !== before.legalName)
-  const [written] = await tx.orm
-    .update(beneficiaries)
-    .set({ ...fields, ...(renamed && renamedBy(principal, { ...before, ...fields }, at)), updatedAt: at })
-    .where(eq(beneficiaries.id, id))
-    .returning()
-  if (!written) throw notFound()
+  const written = { ...before, ...fields, ...(maker && renamed && renamedBy(maker, { ...before, ...fields }, at)), updatedAt: at }
+  changeRow(tx, id, written)
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
-  if (frozenAt !== before.frozenAt) await tx.orm.update(payees).set({ frozenAt }).where(eq(payees.id, before.payeeId))
-  const after = { ...before, ...written, frozenAt }
+  if (frozenAt !== before.frozenAt) freezePayee(tx, before.payeeId, { frozenAt })
+  const after = { ...written, frozenAt }
   if (renamed) tx.afterCommit(() => deps.jobs.wake('names'))
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
   return after
@@ -262,7 +277,7 @@ export const archiveBeneficiary = async (
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
   if (before.archivedAt) return before
-  await tx.orm.update(beneficiaries).set({ archivedAt: at, updatedAt: at }).where(eq(beneficiaries.id, id))
+  archiveRow(tx, id, { archivedAt: at, updatedAt: at })
   const after = { ...before, archivedAt: at, updatedAt: at }
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.archived', after, before })
   return after

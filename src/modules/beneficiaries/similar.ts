@@ -20,14 +20,18 @@ const note = statement(
 type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string; similarToId: Uuid | null }
 
 /**
- * Notes the other payee whose name looks like this one's, on both: a payment to one warns where the other was paid before. After the commit,
+ * Notes, and answers, the other payee whose name looks like this one's, on both: a payment to one warns where the other was paid before. After the commit,
  * because comparing thousands of names takes longer than an account may be locked.
  */
-export const noteSimilar = async (tx: Tx, { id, workspaceId, payeeId, displayName, similarToId }: Named): Promise<void> => {
+export const noteSimilar = async (
+  tx: Tx,
+  { id, workspaceId, payeeId, displayName, similarToId }: Named,
+): Promise<Uuid | null> => {
   const shape = shapeOfName(displayName)
   const names = await tx.query<{ id: Uuid; name: string }>(others, [workspaceId, payeeId])
   const alike = names.filter(({ name }) => looksAlike(shape, shapeOfName(name)))
   // The oldest is most likely the one that people know.
   const found = alike.at(-1)?.id ?? null
   if (found !== similarToId) await tx.query(note, [id, found])
+  return found
 }

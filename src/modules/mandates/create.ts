@@ -1,5 +1,6 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
+import { prepareInsert } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
@@ -9,10 +10,12 @@ import { consumeNonce, lockNonce } from '../identity/sign-in/wallet/nonces.ts'
 import type { Deps } from './deps.ts'
 import { presentMandate } from './present.ts'
 import type { MandateProof } from './proof.ts'
-import { findMandateByNonce, type MandateRecord } from './queries.ts'
+import { findMandateByNonce, type MandateRecord, type MandateRow } from './queries.ts'
 import type { CreateMandate } from './schema.ts'
 import { requireScope, signingAccount } from './scope.ts'
 import { nonceBinding, termContradictions } from './terms.ts'
+
+const insertRow = prepareInsert('mandates.insert', intentMandates)
 
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
 type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string; signer: string }
@@ -63,20 +66,18 @@ const insert = async (
   const { terms, nonce, signature } = input
   await consumeNonce(tx, nonce, at)
   const signed = { nonce, termsDigest, signature }
-  const [row] = await tx.orm
-    .insert(intentMandates)
-    .values({
-      ...terms,
-      ...accepted,
-      ...signed,
-      id: newId(),
-      status: 'active',
-      validFrom: terms.validFrom ?? at,
-      createdAt: at,
-      updatedAt: at,
-    })
-    .returning()
-  if (!row) throw new Error('an inserted mandate was not returned')
+  const row: MandateRow = {
+    ...terms,
+    ...accepted,
+    ...signed,
+    id: newId(),
+    status: 'active',
+    validFrom: terms.validFrom ?? at,
+    createdAt: at,
+    updatedAt: at,
+    revokedAt: null,
+  }
+  insertRow(tx, row)
   return { ...row, spentMinor: 0n, paymentsMade: 0 }
 }
 

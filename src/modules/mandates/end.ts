@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -8,6 +8,8 @@ import { sweepRows } from '../for-each-row.ts'
 import type { Deps } from './deps.ts'
 import { presentMandate } from './present.ts'
 import { lockMandate, type MandateRecord } from './queries.ts'
+
+const endRow = prepareUpdate('mandates.end', intentMandates, ['status', 'revokedAt', 'updatedAt'])
 
 export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
@@ -20,7 +22,7 @@ export const endMandate = async (
 ): Promise<MandateRecord> => {
   const { at } = tx
   const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
-  await tx.orm.update(intentMandates).set(change).where(eq(intentMandates.id, mandate.id))
+  endRow(tx, mandate.id, change)
   const after = { ...mandate, ...change }
   const { accountId, workspaceId } = mandate
   await deps.appendEvents(tx, at, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm'
-import type { Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
+import { prepare } from '../../db/prepare.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
@@ -12,24 +13,27 @@ import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
 import type { MandateTerms } from './schema.ts'
 
+const statusOf = prepare('accounts.status', { id: 'uuid' }, (orm, at) =>
+  orm.select({ id: accounts.id, status: accounts.status }).from(accounts).where(eq(accounts.id, at.id)),
+)
+const shareGrant = prepare('grants.share_of_account', { id: 'uuid', accountId: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(grants)
+    .where(and(eq(grants.id, at.id), eq(grants.accountId, at.accountId), eq(grants.workspaceId, at.workspaceId)))
+    .for('share'),
+)
+
 /** The account to which the wallet is linked now. */
 export const signingAccount = async (tx: Tx, signer: string) => {
   const identity = await findIdentity(tx, walletKey(signer))
   if (!identity) return undefined
-  const [account] = await tx.orm
-    .select({ id: accounts.id, status: accounts.status })
-    .from(accounts)
-    .where(eq(accounts.id, identity.accountId))
-  return account
+  return first(tx, statusOf, { id: identity.accountId })
 }
 
 /** An active grant of this account in this workspace; another account's grant is answered with the same 404 as none. */
 const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<void> => {
-  const [grant] = await tx.orm
-    .select()
-    .from(grants)
-    .where(and(eq(grants.id, id), eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId)))
-    .for('share')
+  const grant = await first(tx, shareGrant, { id, accountId, workspaceId })
   if (!grant) throw notFound('terms.grant_id')
   if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
 }

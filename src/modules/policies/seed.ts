@@ -26,8 +26,9 @@ const seed = statement(
  * morning. Earlier months are deleted: a payment of theirs that ends unpaid gives nothing back to this policy. The caller holds the owning
  * ledger account's lock, which every payment takes first.
  */
-export const seedPolicy = async (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): Promise<void> => {
+export const seedPolicy = (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): void => {
   const { month } = periodsAt(zone.at, zone.timeZone)
   const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds, policy.bindsGrantId]
-  await Promise.all([tx.query(forget, [policy.id]), tx.query(seed, values)])
+  tx.defer(tx.query(forget, [policy.id]))
+  tx.defer(tx.query(seed, values))
 }

@@ -1,22 +1,37 @@
-import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
+import { lockAccount } from '../../db/account-lock.ts'
 import { statement, type Tx } from '../../db/client.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { lockBalance } from '../../ledger/ledger.ts'
-import { conflict, found, notFound } from '../../lib/errors.ts'
+import { conflict, found } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { policyFieldNames } from '../../policy/fields.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { makerValues } from '../makers.ts'
+import { readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { seedPolicy } from './seed.ts'
+
+const insertPolicy = prepareInsert('policies.insert', spendingPolicies)
+const insertVersion = prepareInsert('policies.insert_version', spendingPolicyVersions)
+const changeRow = prepareUpdate('policies.change', spendingPolicies, [
+  ...policyFieldNames,
+  'countImplied',
+  'name',
+  'version',
+  'changedBy',
+  'changedByGrantId',
+  'changedByLabel',
+  'updatedAt',
+])
+const archiveRow = prepareUpdate('policies.archive', spendingPolicies, ['archivedAt', 'updatedAt'])
 
 type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>; after: PolicyRecord; before?: PolicyRecord }
 
@@ -39,12 +54,10 @@ const recordPolicyChange = async (
 }
 
 /** Stores the current version, for the decisions that will be made with it, and counts the month's payments against it. */
-const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): Promise<void> => {
+const takeEffect = (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): void => {
   const document = presentPolicy(record)
-  await tx.orm
-    .insert(spendingPolicyVersions)
-    .values({ policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
-  await seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
+  insertVersion(tx, { policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
+  seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
 /** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
@@ -59,7 +72,7 @@ const countActive = statement(
   'select count(*)::int as active from spending_policies where workspace_id = $1 and archived_at is null',
 )
 
-/** The balance is locked by now: of two that are made at once, the second counts the first. */
+/** The account is locked by now: of two that are made at once, the second counts the first. */
 const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
   const [row] = await tx.query<{ active: number }>(countActive, [workspaceId])
   if (row && row.active >= maxActive)
@@ -75,27 +88,31 @@ export const createPolicy = async (
   const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
-  const maker = makerValues(principal)
-  await lockBalance(tx, workspace.owningAccountId)
-  await requireRoom(tx, workspace.id)
-  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
-  const [record] = await tx.orm
-    .insert(spendingPolicies)
-    .values({
-      id: newId(),
-      workspaceId: workspace.id,
-      name: input.name,
-      bindsGrantId: boundGrant(principal),
-      ...terms,
-      createdBy: maker.accountId,
-      createdByGrantId: maker.grantId,
-      createdByLabel: maker.label,
-      createdAt: at,
-      updatedAt: at,
-    })
-    .returning()
-  if (!record) throw new Error('an inserted policy was not returned')
-  await takeEffect(tx, principal, record, at)
+  const [, maker] = await Promise.all([
+    lockAccount(tx, workspace.owningAccountId),
+    readMaker(tx, principal),
+    requireRoom(tx, workspace.id),
+    requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
+  ])
+  const record: PolicyRecord = {
+    id: newId(),
+    workspaceId: workspace.id,
+    name: input.name,
+    bindsGrantId: boundGrant(principal),
+    ...terms,
+    version: 1,
+    createdBy: maker.accountId,
+    createdByGrantId: maker.grantId,
+    createdByLabel: maker.label,
+    changedBy: null,
+    changedByGrantId: null,
+    changedByLabel: null,
+    createdAt: at,
+    updatedAt: at,
+    archivedAt: null,
+  }
+  insertPolicy(tx, record)
+  takeEffect(tx, principal, record, at)
   await recordPolicyChange(tx, deps, principal, { type: 'policy.created', after: record })
   return record
 }
@@ -109,29 +126,29 @@ export const updatePolicy = async (
 ): Promise<PolicyRecord> => {
   const { at } = tx
   const { workspace } = principal
-  await lockBalance(tx, workspace.owningAccountId)
-  const before = found(await lockPolicy(tx, workspace.id, id))
+  const [, locked, maker] = await Promise.all([
+    lockAccount(tx, workspace.owningAccountId),
+    lockPolicy(tx, workspace.id, id),
+    readMaker(tx, principal),
+  ])
+  const before = found(locked)
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
-  const maker = makerValues(principal)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
-  const [after] = await tx.orm
-    .update(spendingPolicies)
-    .set({
-      ...terms,
-      name: change.name ?? before.name,
-      version: before.version + 1,
-      changedBy: maker.accountId,
-      changedByGrantId: maker.grantId,
-      changedByLabel: maker.label,
-      updatedAt: at,
-    })
-    .where(eq(spendingPolicies.id, id))
-    .returning()
-  if (!after) throw notFound()
-  await takeEffect(tx, principal, after, at)
+  const changes = {
+    ...terms,
+    name: change.name ?? before.name,
+    version: before.version + 1,
+    changedBy: maker.accountId,
+    changedByGrantId: maker.grantId,
+    changedByLabel: maker.label,
+    updatedAt: at,
+  }
+  const after = { ...before, ...changes }
+  changeRow(tx, id, changes)
+  takeEffect(tx, principal, after, at)
   await recordPolicyChange(tx, deps, principal, { type: 'policy.updated', after, before })
   return after
 }
@@ -144,12 +161,14 @@ export const archivePolicy = async (
   id: Uuid,
 ): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
-  await lockBalance(tx, principal.workspace.owningAccountId)
-  const before = found(await lockPolicy(tx, principal.workspace.id, id))
+  const { id: workspaceId, owningAccountId } = principal.workspace
+  const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, workspaceId, id)])
+  const before = found(locked)
   const { at } = tx
   if (before.archivedAt) return before
-  const after = { ...before, archivedAt: at, updatedAt: at }
-  await tx.orm.update(spendingPolicies).set({ archivedAt: at, updatedAt: at }).where(eq(spendingPolicies.id, id))
+  const changes = { archivedAt: at, updatedAt: at }
+  const after = { ...before, ...changes }
+  archiveRow(tx, id, changes)
   await recordPolicyChange(tx, deps, principal, { type: 'policy.archived', after, before })
   return after
 }

@@ -1,12 +1,23 @@
 import { eq } from 'drizzle-orm'
-import type { PublicKey, ReceiptKeys } from '../../auth/receipt-keys.ts'
-import { inTx, type Tx } from '../../db/client.ts'
+import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
+import { first, inTx, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { signingKeys } from '../../db/tables/events.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { StartupError } from '../../lib/startup-error.ts'
 import type { Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
+import { listSigningKeys } from './queries.ts'
+
+const insertKey = prepareInsertOnce('signing_keys.insert', signingKeys)
+const lockKey = prepare('signing_keys.lock', { id: 'text' }, (orm, at) =>
+  orm.select().from(signingKeys).where(eq(signingKeys.id, at.id)).for('update'),
+)
+const retireKey = prepareWrite('signing_keys.retire', { id: 'text', at: 'timestamptz' }, (orm, at) =>
+  orm.update(signingKeys).set({ retiredAt: at.at }).where(eq(signingKeys.id, at.id)).returning(),
+)
 
 const problemWith = (
   { current, all }: ReceiptKeys,
@@ -32,9 +43,9 @@ const problemWith = (
 export const registerSigningKeys = (deps: Pick<Deps, 'db' | 'receiptKeys'>): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const { all } = deps.receiptKeys
-    const row = ({ id, publicKey }: PublicKey) => ({ id, publicKey, createdAt: tx.at })
-    await tx.orm.insert(signingKeys).values(all.map(row)).onConflictDoNothing()
-    const problem = problemWith(deps.receiptKeys, await tx.orm.select().from(signingKeys))
+    const { at } = tx
+    await Promise.all(all.map(({ id, publicKey }) => insertKey(tx, { id, publicKey, createdAt: at })))
+    const problem = problemWith(deps.receiptKeys, await listSigningKeys(tx))
     if (problem) throw new StartupError(problem)
   })
 
@@ -44,10 +55,10 @@ export const retireSigningKey = async (tx: Tx, deps: Pick<Deps, 'receiptKeys'>, 
     throw new Refusal('conflict', {
       message: `"${id}" is the current key: put another one first in RECEIPT_KEYS and restart every process.`,
     })
-  const [row] = await tx.orm.select().from(signingKeys).where(eq(signingKeys.id, id)).for('update')
+  const row = await first(tx, lockKey, { id })
   if (!row) throw new Refusal('not_found', { message: `No key "${id}" has signed here.` })
   if (row.retiredAt) return row
-  const [retired] = await tx.orm.update(signingKeys).set({ retiredAt: tx.at }).where(eq(signingKeys.id, id)).returning()
+  const retired = await first(tx, retireKey, { id, at: tx.at })
   await audit(tx, operator, tx.at, { action: 'admin.retire_receipt_key', workspaceId: null, after: { key: id } })
   return retired
 }

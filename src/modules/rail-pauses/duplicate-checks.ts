@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareUpsert } from '../../db/prepare-write.ts'
 import { duplicateChecks } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { newId } from '../../lib/ids.ts'
@@ -8,6 +10,14 @@ import type { Rails } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
 
+const keep = prepareUpsert(
+  'duplicate_checks.keep',
+  duplicateChecks,
+  [duplicateChecks.rail, duplicateChecks.account],
+  ['passedBy', 'passedAt'],
+)
+const all = prepare('duplicate_checks.all', {}, (orm) => orm.select().from(duplicateChecks))
+
 /** A test has shown that this account's provider refuses duplicates: orders whose answer was lost may be sent again. */
 export const rememberDuplicateCheck = async (
   tx: Tx,
@@ -15,11 +25,7 @@ export const rememberDuplicateCheck = async (
   { rail, account }: { rail: RailName; account: string },
 ): Promise<void> => {
   const { at } = tx
-  const passed = { passedBy: nameOfOperator(operator), passedAt: at }
-  await tx.orm
-    .insert(duplicateChecks)
-    .values({ rail, account, ...passed })
-    .onConflictDoUpdate({ target: [duplicateChecks.rail, duplicateChecks.account], set: passed })
+  await keep(tx, { rail, account, passedBy: nameOfOperator(operator), passedAt: at })
   await audit(tx, operator, at, {
     action: 'admin.pass_duplicate_check',
     subject: { type: 'rail', id: newId() },
@@ -29,7 +35,7 @@ export const rememberDuplicateCheck = async (
 
 /** The rails whose setting has no effect yet, because no test was passed. */
 export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>): Promise<RailName[]> => {
-  const passed = await db.orm.select().from(duplicateChecks)
+  const passed = await db.run(all, {})
   return railNames.filter((rail) => {
     const account = payout[rail]?.repeats?.provenFor ?? null
     return account !== null && !passed.some((each) => each.rail === rail && each.account === account)

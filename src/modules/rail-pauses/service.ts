@@ -1,5 +1,7 @@
 import { and, eq } from 'drizzle-orm'
-import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
+import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { railPauses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
@@ -11,8 +13,19 @@ import type { Deps } from './deps.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
-export const listPauses = (db: Db): Promise<RailPause[]> =>
-  db.orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause)
+const all = prepare('rail_pauses.all', {}, (orm) => orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause))
+const ofRail = prepare('rail_pauses.of_rail', { rail: 'text' }, (orm, at) =>
+  orm.select().from(railPauses).where(eq(railPauses.rail, at.rail)),
+)
+const insertPause = prepareInsertOnce('rail_pauses.insert', railPauses)
+const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, at) =>
+  orm
+    .delete(railPauses)
+    .where(and(eq(railPauses.rail, at.rail), eq(railPauses.cause, 'operator')))
+    .returning({ rail: railPauses.rail }),
+)
+
+export const listPauses = (db: Db): Promise<RailPause[]> => db.run(all, {})
 
 /** Sends nothing by the rail until it is resumed; what is due waits. Pausing again for the same cause changes nothing. */
 export const pauseRail = async (
@@ -24,18 +37,17 @@ export const pauseRail = async (
 ): Promise<boolean> => {
   const { at } = tx
   const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
-  const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
-  if (added.length > 0)
+  const added = await insertPause(tx, pause)
+  if (added)
     await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
-  return added.length > 0
+  return added
 }
 
 /** Ends an operator's pause. A rail that stopped because of lost writes stays stopped: `resumeAfterLoss` ends that for all of them. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
-  const ofOperator = and(eq(railPauses.rail, rail), eq(railPauses.cause, 'operator'))
-  const removed = await tx.orm.delete(railPauses).where(ofOperator).returning()
+  const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
-    const [loss] = await tx.orm.select().from(railPauses).where(eq(railPauses.rail, rail))
+    const loss = await first(tx, ofRail, { rail })
     throw loss ? conflict(`The rail is stopped: ${loss.reason}.`) : notFound()
   }
   await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
-import { inTx, type Tx } from '../../db/client.ts'
+import { first, inTx, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { balanceQueries } from '../../db/tables/rails.ts'
 import { advanceClearing, readClearing } from '../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -13,6 +15,15 @@ import { compareBalance } from './balance-rules.ts'
 import type { Deps } from './deps.ts'
 import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
 import { recordComparison } from './record.ts'
+
+const insertQuery = prepareInsert('balance_queries.insert', balanceQueries)
+const answerQuery = prepareUpdate('balance_queries.answer', balanceQueries, ['statedMinor', 'subAccounts', 'answeredAt'])
+const queryById = prepare('balance_queries.by_id', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(balanceQueries).where(eq(balanceQueries.id, at.id)),
+)
+const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, at) =>
+  orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
+)
 
 const booksAt = (provider: Provider) => ({ name: provider, rails: booksOf(provider) })
 
@@ -39,9 +50,7 @@ const recordQueries = async (
     return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
   })
   const round = { roundId, provider, cameInMinor, wentOutMinor, requestedAt: tx.at } as const
-  await tx.orm
-    .insert(balanceQueries)
-    .values(queries.map(({ id, number, secretHash }) => ({ id, account: number, secretHash, ...round })))
+  for (const { id, number, secretHash } of queries) insertQuery(tx, { id, account: number, secretHash, ...round })
   return queries
 }
 
@@ -87,12 +96,12 @@ const compareRound = async (
   deps: Pick<Deps, 'alerts' | 'config'>,
   round: readonly (typeof balanceQueries.$inferSelect)[],
 ): Promise<void> => {
-  const [first] = round
-  if (!first || round.some(({ answeredAt }) => answeredAt === null)) return
-  const { provider } = first
+  const [oldest] = round
+  if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
+  const { provider } = oldest
   const last = await findComparison(tx, provider, balanceSource)
   // When several rounds get late results, one comparison is enough.
-  if (last && last.createdAt >= first.requestedAt) return
+  if (last && last.createdAt >= oldest.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
   // In this order: a payment that ends between the two reads is counted as possible, not left out.
@@ -100,13 +109,13 @@ const compareRound = async (
   const answered = await readClearing(tx, booksAt(provider))
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
-  const look = { statedMinor, requested: first, answered, ...underWay }
+  const look = { statedMinor, requested: oldest, answered, ...underWay }
   const { own, result } = compareBalance(known, look, lines, deps.config.CURRENCY)
   await recordComparison(tx, deps, timerOperator, {
     provider,
     source: balanceSource,
-    content: `balance ${first.roundId}`,
-    period: { start: last?.periodEnd ?? first.requestedAt, end: tx.at },
+    content: `balance ${oldest.roundId}`,
+    period: { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at },
     lines,
     result,
     totals: { own_low_minor: own.low.toString(), own_high_minor: own.high.toString() },
@@ -118,7 +127,7 @@ export const receiveBalance = async (
   deps: Pick<Deps, 'alerts' | 'config' | 'db' | 'logger' | 'rails'>,
   { id, secret, kind, body, allowedSource }: BalanceDelivery,
 ): Promise<void> => {
-  const [query] = await deps.db.orm.select().from(balanceQueries).where(eq(balanceQueries.id, id))
+  const query = await first(deps.db, queryById, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))
   if (!query || !isAuthentic || !allowedSource || kind !== 'result') {
     deps.logger.warn({ query: query?.id, kind }, 'a balance result was refused')
@@ -132,11 +141,10 @@ export const receiveBalance = async (
   const ours = balances.filter(({ currency }) => currency === deps.config.CURRENCY)
   const statedMinor = ours.reduce((sum, { availableMinor }) => sum + availableMinor, 0n)
   await inTx(deps.db, async (tx) => {
-    const where = eq(balanceQueries.roundId, query.roundId)
-    const round = await tx.orm.select().from(balanceQueries).where(where).orderBy(asc(balanceQueries.id)).for('update')
+    const round = await tx.run(lockRound, { roundId: query.roundId })
     if (round.find((each) => each.id === id)?.answeredAt !== null) return
     const answer = { statedMinor, subAccounts: ours.length, answeredAt: tx.at }
-    await tx.orm.update(balanceQueries).set(answer).where(eq(balanceQueries.id, id))
+    answerQuery(tx, id, answer)
     await compareRound(
       tx,
       deps,

@@ -1,5 +1,6 @@
 import { and, desc, eq, gte, isNotNull, isNull, lt } from 'drizzle-orm'
-import { type Db, statement } from '../../db/client.ts'
+import { type Db, first, statement } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { balanceQueries, reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { paidPaymentsSql, underWayPaymentsSql } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -49,41 +50,46 @@ export const readBooked = async (
   return rows.map(({ sent, ...row }) => ({ ...row, sent: sent?.at ? { ...sent, at: new Date(sent.at) } : null }))
 }
 
-/** The end of the newest day whose incoming payments were compared with the provider's own list. */
-export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> => {
-  const [row] = await db.orm
+const newestEnd = prepare('reconciliation.newest_end', { provider: 'text', source: 'text' }, (orm, at) =>
+  orm
     .select({ end: reconciliations.periodEnd })
     .from(reconciliations)
-    .where(and(eq(reconciliations.provider, provider), eq(reconciliations.source, providerSource)))
+    .where(and(eq(reconciliations.provider, at.provider), eq(reconciliations.source, at.source)))
     .orderBy(desc(reconciliations.periodEnd))
-    .limit(1)
-  return row?.end ?? null
-}
+    .limit(1),
+)
+
+/** The end of the newest day whose incoming payments were compared with the provider's own list. */
+export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> =>
+  (await first(db, newestEnd, { provider, source: providerSource }))?.end ?? null
+
+const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(reconciliations)
+    .where(and(eq(reconciliations.provider, at.provider), eq(reconciliations.source, at.source)))
+    .orderBy(desc(reconciliations.id))
+    .limit(1),
+)
 
 /** The newest comparison from one source. */
-export const findComparison = async (
+export const findComparison = (
   db: Db,
   provider: ReconciliationRecord['provider'],
   source: string,
-): Promise<ReconciliationRecord | undefined> =>
-  (
-    await db.orm
-      .select()
-      .from(reconciliations)
-      .where(and(eq(reconciliations.provider, provider), eq(reconciliations.source, source)))
-      .orderBy(desc(reconciliations.id))
-      .limit(1)
-  )[0]
+): Promise<ReconciliationRecord | undefined> => first(db, newest, { provider, source })
+
+const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, at) =>
+  orm
+    .selectDistinct({ at: balanceQueries.requestedAt })
+    .from(balanceQueries)
+    .where(and(eq(balanceQueries.provider, at.provider), gte(balanceQueries.requestedAt, at.since)))
+    .orderBy(desc(balanceQueries.requestedAt)),
+)
 
 /** When balances were queried at a provider, since a moment; the newest first. */
 export const listBalanceRequests = async (db: Db, provider: ReconciliationRecord['provider'], since: Date): Promise<Date[]> =>
-  (
-    await db.orm
-      .selectDistinct({ at: balanceQueries.requestedAt })
-      .from(balanceQueries)
-      .where(and(eq(balanceQueries.provider, provider), gte(balanceQueries.requestedAt, since)))
-      .orderBy(desc(balanceQueries.requestedAt))
-  ).map(({ at }) => at)
+  (await db.run(requestTimes, { provider, since })).map(({ at }) => at)
 
 const underWay = statement(
   'reconciliation.under_way',
@@ -98,34 +104,44 @@ export const readUnderWay = async (db: Db, rails: readonly string[]) => {
   return { mayComeInMinor: BigInt(row?.may_come_in ?? 0), mayGoOutMinor: BigInt(row?.may_go_out ?? 0) }
 }
 
-export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> =>
-  db.orm
-    .select()
-    .from(reconciliations)
-    .where(page.before === null ? undefined : lt(reconciliations.id, page.before))
-    .orderBy(desc(reconciliations.id))
-    .limit(page.take)
+const list = prepare(
+  'reconciliation.list',
+  { before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(reconciliations)
+      .where(at.before && lt(reconciliations.id, at.before))
+      .orderBy(desc(reconciliations.id))
+      .limit(at.take),
+  'pool',
+)
+
+export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> => db.run(list, { ...page })
+
+const differences = prepare(
+  'reconciliation.differences',
+  { reconciliationId: 'uuid?', open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(reconciliationDifferences)
+      .where(
+        and(
+          at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
+          at.open && isNull(reconciliationDifferences.resolvedAt),
+          at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
+          at.before && lt(reconciliationDifferences.id, at.before),
+        ),
+      )
+      .orderBy(desc(reconciliationDifferences.id))
+      .limit(at.take),
+  'pool',
+)
 
 export const listDifferences = (
   db: Db,
-  filter: { reconciliationId?: Uuid | undefined; isOpen?: boolean | undefined },
+  { reconciliationId, isOpen }: { reconciliationId?: Uuid | undefined; isOpen?: boolean | undefined },
   page: PageRequest,
 ): Promise<DifferenceRecord[]> =>
-  db.orm
-    .select()
-    .from(reconciliationDifferences)
-    .where(
-      and(
-        filter.reconciliationId === undefined
-          ? undefined
-          : eq(reconciliationDifferences.reconciliationId, filter.reconciliationId),
-        filter.isOpen === undefined
-          ? undefined
-          : filter.isOpen
-            ? isNull(reconciliationDifferences.resolvedAt)
-            : isNotNull(reconciliationDifferences.resolvedAt),
-        page.before === null ? undefined : lt(reconciliationDifferences.id, page.before),
-      ),
-    )
-    .orderBy(desc(reconciliationDifferences.id))
-    .limit(page.take)
+  db.run(differences, { reconciliationId, open: isOpen === true, resolved: isOpen === false, ...page })

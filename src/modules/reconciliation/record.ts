@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../db/client.ts'
+import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict } from '../../lib/errors.ts'
@@ -12,6 +13,9 @@ import { recordAllSuspense } from '../suspense/service.ts'
 import type { Deps } from './deps.ts'
 import type { ReconciliationRecord } from './queries.ts'
 import type { Difference, Match } from './rules.ts'
+
+const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
+const insertDifference = prepareInsert('reconciliation.insert_difference', reconciliationDifferences)
 
 export type Comparison = {
   provider: Provider
@@ -45,34 +49,25 @@ export const suspenseFor = (
   }
 }
 
-/** A statement takes 65,535 parameters at most. */
-const rowsAtOnce = 1_000
-
-const insertDifferences = async (
-  tx: Tx,
-  reconciliationId: Uuid,
-  differences: readonly Difference[],
-  report: boolean,
-): Promise<void> => {
+const insertDifferences = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): void => {
   const { at } = tx
-  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action, offer }) => ({
-    id: newId(),
-    reconciliationId,
-    kind,
-    receipt,
-    subjectKind: subject?.kind ?? null,
-    subjectId: subject?.id ?? null,
-    bookedMinor,
-    statedMinor,
-    reason,
-    action,
-    offer: offer ?? null,
-    createdAt: at,
-    // A line that was accepted as evidence needs no person.
-    ...(kind === 'under_way' && !report && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-  }))
-  for (let from = 0; from < rows.length; from += rowsAtOnce)
-    await tx.orm.insert(reconciliationDifferences).values(rows.slice(from, from + rowsAtOnce))
+  for (const { kind, receipt, subject, bookedMinor, statedMinor, reason, action, offer } of differences)
+    insertDifference(tx, {
+      id: newId(),
+      reconciliationId,
+      kind,
+      receipt,
+      subjectKind: subject?.kind ?? null,
+      subjectId: subject?.id ?? null,
+      bookedMinor,
+      statedMinor,
+      reason,
+      action,
+      offer: offer ?? null,
+      createdAt: at,
+      // A line that was accepted as evidence needs no person.
+      ...(kind === 'under_way' && !report && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+    })
 }
 
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
@@ -83,26 +78,22 @@ export const recordComparison = async (
   { provider, source, content, period, lines, result, totals, report = false }: Comparison,
 ): Promise<ReconciliationRecord> => {
   const { at } = tx
-  const [run] = await tx.orm
-    .insert(reconciliations)
-    .values({
-      id: newId(),
-      provider,
-      source,
-      contentHash: createHash('sha256').update(content).digest(),
-      periodStart: period.start,
-      periodEnd: period.end,
-      lines,
-      matched: result.matched,
-      differences: result.differences.length,
-      totals: { ...totals, booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
-      requestedBy: nameOfOperator(operator),
-      createdAt: at,
-    })
-    .onConflictDoNothing()
-    .returning()
-  if (!run) throw conflict('This statement is already reconciled.')
-  await insertDifferences(tx, run.id, result.differences, report)
+  const run: ReconciliationRecord = {
+    id: newId(),
+    provider,
+    source,
+    contentHash: createHash('sha256').update(content).digest(),
+    periodStart: period.start,
+    periodEnd: period.end,
+    lines,
+    matched: result.matched,
+    differences: result.differences.length,
+    totals: { ...totals, booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
+    requestedBy: nameOfOperator(operator),
+    createdAt: at,
+  }
+  if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
+  insertDifferences(tx, run.id, result.differences, report)
   const unknown = report ? [] : result.differences.filter(({ kind }) => kind === 'not_in_our_books')
   await recordAllSuspense(
     tx,

@@ -1,5 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
-import { inTx, type Tx } from '../../db/client.ts'
+import { first, inTx, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
@@ -10,6 +12,32 @@ import { recordAllSuspense } from '../suspense/service.ts'
 import type { Deps } from './deps.ts'
 import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
 import { suspenseFor } from './record.ts'
+
+const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select({ difference: reconciliationDifferences, provider: reconciliations.provider, source: reconciliations.source })
+    .from(reconciliationDifferences)
+    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
+    .where(eq(reconciliationDifferences.id, at.id)),
+)
+
+const offering = prepare('reconciliation.offering', { reconciliationId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: reconciliationDifferences.id })
+    .from(reconciliationDifferences)
+    .where(and(eq(reconciliationDifferences.reconciliationId, at.reconciliationId), isNotNull(reconciliationDifferences.offer))),
+)
+
+const closeOpen = prepareWrite(
+  'reconciliation.close_difference',
+  { id: 'uuid', at: 'timestamptz', by: 'text', note: 'text' },
+  (orm, at) =>
+    orm
+      .update(reconciliationDifferences)
+      .set({ resolvedAt: at.at, resolvedBy: at.by, note: at.note })
+      .where(and(eq(reconciliationDifferences.id, at.id), isNull(reconciliationDifferences.resolvedAt)))
+      .returning({ id: reconciliationDifferences.id }),
+)
 
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
@@ -41,19 +69,14 @@ export const resolveDifference = async (
   id: Uuid,
   { note, accept }: { note: string; accept: boolean },
 ): Promise<{ difference: DifferenceRecord; isWaiting: boolean }> => {
-  const [found] = await tx.orm
-    .select({ difference: reconciliationDifferences, provider: reconciliations.provider, source: reconciliations.source })
-    .from(reconciliationDifferences)
-    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
-    .where(eq(reconciliationDifferences.id, id))
+  const found = await first(tx, withRun, { id })
   if (!found) throw notFound()
   const { difference, provider, source } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
   if (accept && (await acceptOffer(tx, deps, operator, difference, { source, note }))) return { difference, isWaiting: true }
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
-  const open = and(eq(reconciliationDifferences.id, id), isNull(reconciliationDifferences.resolvedAt))
-  const updated = await tx.orm.update(reconciliationDifferences).set(resolved).where(open).returning()
+  const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })
   if (updated.length === 0) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, deps, [suspenseFor(provider, difference, at)])
   await audit(tx, operator, at, {
@@ -84,10 +107,7 @@ export const acceptAll = async (
   operator: Operator,
   run: Pick<ReconciliationRecord, 'id'>,
 ): Promise<void> => {
-  const offered = await deps.db.orm
-    .select({ id: reconciliationDifferences.id })
-    .from(reconciliationDifferences)
-    .where(and(eq(reconciliationDifferences.reconciliationId, run.id), isNotNull(reconciliationDifferences.offer)))
+  const offered = await deps.db.run(offering, { reconciliationId: run.id })
   const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
   for (const { id } of offered)
     await inTx(deps.db, (tx) => resolveDifference(tx, deps, operator, id, input)).catch((error: unknown) => {

@@ -1,5 +1,7 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { type ActedEntry, audit, auditAll } from '../../events/audit.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
@@ -14,6 +16,12 @@ import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.
 import { type Finding, suspenseOf } from './rules.ts'
 import type { ResolveSuspense } from './schema.ts'
 
+const insertItem = prepareInsertOnce('suspense.insert', suspenseItems, suspenseItems.fingerprint)
+const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, ['outcome', 'note', 'resolvedBy', 'resolvedAt'])
+const lockItem = prepare('suspense.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(suspenseItems).where(eq(suspenseItems.id, at.id)).for('update'),
+)
+
 const booking = {
   in: { debit: 'topup_clearing', credit: 'suspense' },
   out: { debit: 'suspense', credit: 'rail_clearing' },
@@ -26,36 +34,28 @@ type Entry = { id: Uuid; transferId: Uuid | null; finding: Finding }
 
 const isBookable = ({ book, amountMinor }: Finding): boolean => book && (amountMinor ?? 0n) > 0n
 
-/** A statement takes 65,535 parameters at most. */
-const entriesAtOnce = 1_000
-
 /** Inserts the entries whose findings are new, and returns those. */
 const insertEntries = async (tx: Tx, entries: readonly Entry[]): Promise<Entry[]> => {
-  const inserted = new Set<Uuid>()
-  for (let from = 0; from < entries.length; from += entriesAtOnce) {
-    const values = entries.slice(from, from + entriesAtOnce).map(({ id, transferId, finding }) => ({
-      id,
-      transferId,
-      rail: finding.rail,
-      direction: finding.direction,
-      reason: finding.reason,
-      fingerprint: fingerprintOf(finding),
-      attemptId: finding.attemptId ?? null,
-      deliveryId: finding.deliveryId ?? null,
-      subjectKind: finding.subject?.kind ?? null,
-      subjectId: finding.subject?.id ?? null,
-      providerReceipt: finding.receipt ?? null,
-      amountMinor: finding.amountMinor ?? null,
-      createdAt: finding.at,
-    }))
-    const rows = await tx.orm
-      .insert(suspenseItems)
-      .values(values)
-      .onConflictDoNothing({ target: suspenseItems.fingerprint })
-      .returning({ id: suspenseItems.id })
-    for (const { id } of rows) inserted.add(id)
-  }
-  return entries.filter(({ id }) => inserted.has(id))
+  const inserted = await Promise.all(
+    entries.map(({ id, transferId, finding }) =>
+      insertItem(tx, {
+        id,
+        transferId,
+        rail: finding.rail,
+        direction: finding.direction,
+        reason: finding.reason,
+        fingerprint: fingerprintOf(finding),
+        attemptId: finding.attemptId ?? null,
+        deliveryId: finding.deliveryId ?? null,
+        subjectKind: finding.subject?.kind ?? null,
+        subjectId: finding.subject?.id ?? null,
+        providerReceipt: finding.receipt ?? null,
+        amountMinor: finding.amountMinor ?? null,
+        createdAt: finding.at,
+      }),
+    ),
+  )
+  return entries.filter((_, index) => inserted[index])
 }
 
 const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
@@ -134,18 +134,15 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 
 /** The item under its lock. Throws for one that was resolved before. */
 export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
-  const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
+  const item = await first(tx, lockItem, { id })
   if (!item) throw notFound()
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
   return item
 }
 
 /** Ends an item whose money the caller moves from suspense to an account. */
-export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): Promise<unknown> =>
-  tx.orm
-    .update(suspenseItems)
-    .set({ outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
-    .where(eq(suspenseItems.id, item.id))
+export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
+  resolveItem(tx, item.id, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
 
 /** Records one decision about several items, in the order of their ids: all of them, or none. */
 export const resolveSuspenseItems = async (
@@ -170,7 +167,7 @@ export const resolveSuspense = async (
   const { at } = tx
   await leaveSuspense(tx, item, outcome, at)
   const resolved = { outcome, note, resolvedBy: nameOfOperator(operator), resolvedAt: at }
-  await tx.orm.update(suspenseItems).set(resolved).where(eq(suspenseItems.id, id))
+  resolveItem(tx, id, resolved)
   await audit(tx, operator, at, { action: 'admin.resolve_suspense', subject: { type: 'suspense', id }, after: { outcome, note } })
   const after = await findSuspense(tx, id)
   if (!after) throw new Error('an item of suspense that was resolved is missing')

@@ -16,7 +16,7 @@ const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promi
   const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
   const { at } = tx
-  const expired = await changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
+  const expired = changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
   await deps.appendEvents(tx, at, [topupEvent('topup.expired', expired)])
   await audit(tx, { accountId: null, origin: null, way: 'timer' }, at, {
     action: 'topup.expired',

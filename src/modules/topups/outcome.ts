@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/payments.ts'
 import { requireMove } from '../../db/transitions.ts'
 import type { NewEvent } from '../../events/append.ts'
@@ -25,14 +25,22 @@ type Change = Partial<
   >
 >
 
-export const changeTopup = async (tx: Tx, topup: TopupRecord, change: Change, at: Date): Promise<TopupRecord> => {
+const changeRow = prepareUpdate('topups.change', topups, [
+  'status',
+  'receivedMinor',
+  'providerReceipt',
+  'failureCode',
+  'failureMessage',
+  'providerCode',
+  'completedAt',
+  'dispatchDueAt',
+  'updatedAt',
+])
+
+export const changeTopup = (tx: Tx, topup: TopupRecord, change: Change, at: Date): TopupRecord => {
   if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
-  const [changed] = await tx.orm
-    .update(topups)
-    .set({ ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at })
-    .where(eq(topups.id, topup.id))
-    .returning()
-  if (!changed) throw new Error('a top-up that must exist is missing')
+  const changed = { ...topup, ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at }
+  changeRow(tx, topup.id, changed)
   return changed
 }
 
@@ -54,7 +62,7 @@ const write = async (
   { balance = [], action }: { balance?: readonly NewEvent[]; action?: AuditAction } = {},
 ): Promise<TopupRecord> => {
   const { at } = tx
-  const after = await changeTopup(tx, topup, change, at)
+  const after = changeTopup(tx, topup, change, at)
   const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
   await deps.appendEvents(tx, at, [...events, ...balance])
   await audit(tx, actorOf(source), at, {

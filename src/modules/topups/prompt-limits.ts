@@ -5,7 +5,7 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-type PromptLimits = NonNullable<Config['promptLimits']>
+export type PromptLimits = NonNullable<Config['promptLimits']>
 
 const minuteSeconds = 60
 const daySeconds = 86_400
@@ -32,34 +32,37 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
   return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
 }
 
-/**
- * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
- * time. Of several at once, each counts the one before: the phone is locked here, and the caller has locked its accounts.
- */
-export const refuseManyPrompts = async (
+type Phone = { minute: number; day: number; minute_since: Date | null; day_since: Date | null }
+type Account = { minute: number; minute_since: Date | null }
+
+export type PromptCounts = { phone: Phone | undefined; account: Account | undefined }
+
+/** The prompts of the last day. Of several at once, each counts the one before: the phone is locked here, and the caller has locked its accounts. */
+export const countPrompts = async (
   tx: Tx,
-  { derivations, limits }: { derivations: Derivations; limits: PromptLimits | null },
+  derivations: Derivations,
   prompt: { phone: string; accountId: Uuid; initiatorAccountId: Uuid },
-): Promise<void> => {
-  if (!limits) return
+): Promise<PromptCounts> => {
   const { at } = tx
   const minute = secondsAfter(at, -minuteSeconds)
   const fingerprints = derivations.macs('topup.phone', prompt.phone).map(({ mac }) => mac)
-  await tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)])
-  const [phone] = await tx.query<{ minute: number; day: number; minute_since: Date | null; day_since: Date | null }>(countPhone, [
-    fingerprints,
-    minute,
-    secondsAfter(at, -daySeconds),
+  const [, [phone], [account]] = await Promise.all([
+    tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)]),
+    tx.query<Phone>(countPhone, [fingerprints, minute, secondsAfter(at, -daySeconds)]),
+    tx.query<Account>(countAccount, [prompt.accountId, prompt.initiatorAccountId, minute]),
   ])
+  return { phone, account }
+}
+
+/**
+ * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
+ * time.
+ */
+export const refuseManyPrompts = ({ phone, account }: PromptCounts, limits: PromptLimits, at: Date): void => {
   if (phone && phone.minute >= limits.perPhoneMinute)
     throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minute_since, minuteSeconds)
   if (phone && phone.day >= limits.perPhoneDay)
     throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.day_since, daySeconds)
-  const [account] = await tx.query<{ minute: number; minute_since: Date | null }>(countAccount, [
-    prompt.accountId,
-    prompt.initiatorAccountId,
-    minute,
-  ])
   if (account && account.minute >= limits.perAccountMinute)
     throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
 }

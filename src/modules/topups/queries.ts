@@ -1,7 +1,7 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
-import type { Db, Tx } from '../../db/client.ts'
-import { plainList } from '../../db/lists.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/only.ts'
@@ -10,25 +10,29 @@ import type { Earlier } from '../payments/lifecycle/attempts/subject.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
-export const findTopup = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<TopupRecord | undefined> =>
-  (
-    await db.orm
-      .select()
-      .from(topups)
-      .where(and(eq(topups.id, id), eq(topups.workspaceId, workspaceId)))
-  )[0]
-
-/** In any workspace: for a provider's word, and for administrators. */
-export const findTopupById = async (db: Db, id: Uuid): Promise<TopupRecord | undefined> =>
-  (await db.orm.select().from(topups).where(eq(topups.id, id)))[0]
-
-const readTopups = (db: Db, ids: readonly Uuid[]): Promise<TopupRecord[]> =>
-  db.orm
+const inWorkspace = prepare('topups.of_workspace', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
     .select()
     .from(topups)
-    .where(sql`${topups.id} = any(${plainList(ids)}::uuid[])`)
-    // A drizzle query is sent when it is awaited; this one is sent before the next.
-    .execute()
+    .where(and(eq(topups.id, at.id), eq(topups.workspaceId, at.workspaceId))),
+)
+
+export const findTopup = (db: Db, workspaceId: Uuid, id: Uuid): Promise<TopupRecord | undefined> =>
+  first(db, inWorkspace, { workspaceId, id })
+
+const byId = prepare('topups.by_id', { id: 'uuid' }, (orm, at) => orm.select().from(topups).where(eq(topups.id, at.id)))
+
+/** In any workspace: for a provider's word, and for administrators. */
+export const findTopupById = (db: Db, id: Uuid): Promise<TopupRecord | undefined> => first(db, byId, { id })
+
+const byIds = prepare(
+  'topups.by_ids',
+  { ids: 'uuid[]' },
+  (orm, at) => orm.select().from(topups).where(sql`${topups.id} = any(${at.ids})`),
+  'pool',
+)
+
+const readTopups = (db: Db, ids: readonly Uuid[]): Promise<TopupRecord[]> => db.run(byIds, { ids })
 
 /** The only way to lock top-ups: by the accounts that they credit, which guard them. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
@@ -43,19 +47,25 @@ export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Prom
 
 export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => only(await lockTopupsWithAccounts(tx, [id]))
 
+const due = prepare(
+  'topups.due',
+  { ids: 'uuid[]', at: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
+      .from(topups)
+      .where(
+        and(
+          sql`${topups.id} = any(${at.ids})`,
+          eq(topups.status, 'pending'),
+          lte(topups.dispatchDueAt, at.at),
+          sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
+        ),
+      )
+      .orderBy(topups.dispatchDueAt, topups.id),
+  'pool',
+)
+
 /** Due, and without an attempt that may have been sent. Their accounts are locked. */
 export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ topup: TopupRecord; earlier: Earlier }[]> =>
-  tx.orm
-    .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
-    .from(topups)
-    .where(
-      and(
-        sql`${topups.id} = any(${sql.param(ids)}::uuid[])`,
-        eq(topups.status, 'pending'),
-        sql`${topups.dispatchDueAt} <= ${at.toISOString()}`,
-        sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
-      ),
-    )
-    .orderBy(topups.dispatchDueAt, topups.id)
-    // A drizzle query is sent when it is awaited; this one is sent before the next.
-    .execute()
+  tx.run(due, { ids, at })

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
+import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/payments.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter, secondsAfter } from '../../lib/clock.ts'
@@ -13,33 +13,71 @@ import { type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
 import type { Once } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
-import { getAccount } from '../identity/accounts/queries.ts'
+import { type AccountRecord, getAccount } from '../identity/accounts/queries.ts'
 import type { Deps } from './deps.ts'
 import { presentTopup } from './present.ts'
-import { phoneFingerprint, refuseManyPrompts } from './prompt-limits.ts'
+import { countPrompts, type PromptCounts, phoneFingerprint, refuseManyPrompts } from './prompt-limits.ts'
 import type { TopupRecord } from './queries.ts'
 import { amountErrors } from './rules.ts'
 import type { InitiateTopup } from './schema.ts'
 
+const insertPrompt = prepareInsert('topups.insert', topups)
+const insertDeposit = prepareInsertOnce('topups.insert_deposit', topups, topups.depositCode)
+
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
 
 /** The caller and the credited account may receive top-ups, and neither is stopped. */
-const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
+const checkMayTopUp = (principal: Principal, credited: AccountRecord): void => {
   if (principal.grant?.frozen) throw new Refusal('grant_frozen')
-  const { owningAccountId } = principal.workspace
-  const credited = await getAccount(tx, owningAccountId)
   if (!principal.capabilities.topups || !credited.topupsEnabled)
     throw new Refusal('capability_disabled', { details: { capability: 'topups' } })
   if (credited.status !== 'active') throw new Refusal('account_frozen')
 }
+
+/** What a prompt or a deposit fills in, and what comes of it. */
+const nothingYet = {
+  amountMinor: null,
+  phoneCiphertext: null,
+  phoneKeyId: null,
+  phoneMask: null,
+  phoneFingerprint: null,
+  depositCode: null,
+  instructions: null,
+  idempotencyKey: null,
+  requestHash: null,
+  snapshot: null,
+  receivedMinor: null,
+  providerReceipt: null,
+  failureCode: null,
+  failureMessage: null,
+  providerCode: null,
+  dispatchDueAt: null,
+  completedAt: null,
+} as const
 
 /** How long a deposit is waited for; a later one is credited all the same. */
 const depositDays = 7
 
 type Asked = Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>
 
+/** Null where prompts have no limits, and for a deposit. */
+const countPromptsTo = async (
+  tx: Tx,
+  deps: Asked,
+  { workspace, accountId }: Principal,
+  phone: string | undefined,
+): Promise<PromptCounts | null> =>
+  deps.config.promptLimits && phone !== undefined
+    ? countPrompts(tx, deps.derivations, { phone, accountId: workspace.owningAccountId, initiatorAccountId: accountId })
+    : null
+
 /** What only a prompt has: a phone and an amount. */
-const promptFields = async (tx: Tx, deps: Asked, principal: Principal, input: InitiateTopup, id: Uuid) => {
+const promptFields = (
+  deps: Asked,
+  input: InitiateTopup,
+  topup: { id: Uuid; workspaceId: Uuid },
+  { counts, at }: { counts: PromptCounts | null; at: Date },
+) => {
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
     throw new Error('a prompt was asked for without a phone or an amount')
@@ -47,21 +85,17 @@ const promptFields = async (tx: Tx, deps: Asked, principal: Principal, input: In
   if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
   const problems = amountErrors(amountMinor, rail.limits, deps.config.CURRENCY)
   if (problems.length > 0) throw invalidFields(...problems)
-  const { id: workspaceId, owningAccountId } = principal.workspace
-  await refuseManyPrompts(
-    tx,
-    { derivations: deps.derivations, limits: deps.config.promptLimits },
-    { phone: phoneNumber, accountId: owningAccountId, initiatorAccountId: principal.accountId },
-  )
-  const phone = deps.vault.seal(phoneNumber, phoneContext({ id, workspaceId }))
+  const { promptLimits } = deps.config
+  if (counts && promptLimits) refuseManyPrompts(counts, promptLimits, at)
+  const phone = deps.vault.seal(phoneNumber, phoneContext(topup))
   return {
     amountMinor,
     phoneCiphertext: phone.ciphertext,
     phoneKeyId: phone.keyId,
     phoneMask: mask(phoneNumber),
     phoneFingerprint: phoneFingerprint(deps.derivations, phoneNumber),
-    dispatchDueAt: tx.at,
-    expiresAt: secondsAfter(tx.at, deps.config.TOPUP_TTL_SECONDS),
+    dispatchDueAt: at,
+    expiresAt: secondsAfter(at, deps.config.TOPUP_TTL_SECONDS),
   }
 }
 
@@ -80,28 +114,23 @@ const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | unde
 /** Of a hundred million account numbers, one that is drawn is taken by chance alone. */
 const mostDraws = 10
 
-const insertTopup = async (tx: Tx, row: () => typeof topups.$inferInsert): Promise<TopupRecord> => {
-  for (let draw = 1; draw <= mostDraws; draw += 1) {
-    const [topup] = await tx.orm.insert(topups).values(row()).onConflictDoNothing({ target: topups.depositCode }).returning()
-    if (topup) return topup
+/** A new row: with its key, it is also the record of its answer. */
+const withAnswer = (topup: TopupRecord, once: Once | null): TopupRecord => {
+  if (!once) return topup
+  const keyed = { ...topup, idempotencyKey: once.key, requestHash: once.bodyHash }
+  return { ...keyed, snapshot: presentTopup(keyed) }
+}
+
+const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRecord> => {
+  for (let count = 1; count <= mostDraws; count += 1) {
+    const topup = draw()
+    if (await insertDeposit(tx, topup)) return topup
   }
   throw new Error('no account number for a deposit was free')
 }
 
 /** `once`: the request's key. */
 export type TopupRequest = { principal: Principal; input: InitiateTopup; once: Once | null }
-
-/** The top-up keeps its key and its answer, so that it is the only record of both. */
-const keepKey = async (tx: Tx, topup: TopupRecord, once: Once | null): Promise<string> => {
-  const idempotencyKey = once?.key ?? null
-  const answer = presentTopup({ ...topup, idempotencyKey })
-  if (once)
-    await tx.orm
-      .update(topups)
-      .set({ idempotencyKey, requestHash: once.bodyHash, snapshot: answer })
-      .where(eq(topups.id, topup.id))
-  return JSON.stringify(answer)
-}
 
 /** Records a top-up of the workspace's owning account: the payer gets the prompt right after the commit, or pays in as instructed. */
 export const initiateTopup = async (
@@ -110,9 +139,14 @@ export const initiateTopup = async (
   { principal, input, once }: TopupRequest,
 ): Promise<RecordAnswer> => {
   const { at } = tx
-  await checkMayTopUp(tx, principal)
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace
+  const { method } = input
+  const [credited, counts] = await Promise.all([
+    getAccount(tx, owningAccountId),
+    countPromptsTo(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
+  ])
+  checkMayTopUp(principal, credited)
   const common = {
     id,
     workspaceId,
@@ -124,18 +158,21 @@ export const initiateTopup = async (
     grantId: principal.grant?.id ?? null,
     traceparent: currentTraceparent(),
     metadata: input.metadata ?? {},
+    ...nothingYet,
     createdAt: at,
     updatedAt: at,
   }
-  const { method } = input
-  const prompt = isDepositRail(method) ? null : await promptFields(tx, deps, principal, input, id)
-  const topup = await insertTopup(tx, () => ({
-    ...common,
-    ...(isDepositRail(method) ? depositFields(deps, method, input.amount_minor) : prompt),
-    expiresAt: prompt?.expiresAt ?? daysAfter(at, depositDays),
-  }))
-  const text = await keepKey(tx, topup, once)
-  if (prompt) tx.afterCommit(() => deps.jobs.wake('topups'))
+  let topup: TopupRecord
+  if (isDepositRail(method)) {
+    const expiresAt = daysAfter(at, depositDays)
+    const draw = () => ({ ...common, ...depositFields(deps, method, input.amount_minor), expiresAt })
+    topup = await insertWithCode(tx, () => withAnswer(draw(), once))
+  } else {
+    const prompt = promptFields(deps, input, { id, workspaceId }, { counts, at })
+    topup = withAnswer({ ...common, ...prompt }, once)
+    insertPrompt(tx, topup)
+    tx.afterCommit(() => deps.jobs.wake('topups'))
+  }
   await audit(tx, principal, at, {
     action: 'topup.initiate',
     subject: { type: 'topup', id },
@@ -146,5 +183,5 @@ export const initiateTopup = async (
       phone_number_mask: topup.phoneMask,
     },
   })
-  return { id, text, by: keyUserOf(principal) }
+  return { id, text: JSON.stringify(presentTopup(topup)), by: keyUserOf(principal) }
 }

@@ -1,21 +1,19 @@
 import type { Tx } from '../../db/client.ts'
 import type { EventType } from '../../events/types.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from './deps.ts'
 import { presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 
-/** Publishes a workspace's present state, and returns it. */
+/** Publishes a workspace's present state. */
 export const publishWorkspaceEvent = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   type: EventType,
-  id: Uuid,
+  workspace: WorkspaceRecord,
 ): Promise<WorkspaceRecord> => {
-  const workspace = await findWorkspace(tx, id)
-  if (!workspace) throw new Error('a workspace that was changed is missing')
+  const { id, owningAccountId: accountId } = workspace
   const data = presentWorkspace(workspace, deps.config.CURRENCY)
-  await deps.appendEvents(tx, tx.at, [{ type, accountId: workspace.owningAccountId, workspaceId: id, data }])
+  await deps.appendEvents(tx, tx.at, [{ type, accountId, workspaceId: id, data }])
   return workspace
 }
 
@@ -30,5 +28,5 @@ export const publishWorkspaceStatusEvent = async (
   const was = workspaceStatus(before)
   const is = workspaceStatus(after)
   if (was === is) return after
-  return publishWorkspaceEvent(tx, deps, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', before.id)
+  return publishWorkspaceEvent(tx, deps, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', after)
 }

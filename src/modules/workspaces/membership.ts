@@ -16,8 +16,9 @@ export const lockMembership = async (
   principal: Principal,
   permission: Permission | null,
 ): Promise<WorkspaceMembership> => {
-  const workspace = await lockWorkspace(tx, principal.workspace.id)
-  const member = workspace && (await findMembership(tx, workspace.id, principal.accountId))
+  const { id } = principal.workspace
+  // The second statement begins when the first has its lock.
+  const [workspace, member] = await Promise.all([lockWorkspace(tx, id), findMembership(tx, id, principal.accountId)])
   if (!workspace || !member) throw notFound()
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
   if (permission !== null && !effectivePermissions(member.role, null).has(permission)) {

@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import { type Places, prepare } from '../../db/prepare.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -13,33 +14,31 @@ export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRe
 
 const workspaceColumns = { ...getTableColumns(workspaces), ownerStatus: accounts.status }
 
-const byId = prepare('workspaces.by_id', { id: 'uuid' }, (orm, at) =>
+const selectById = (orm: QueryBuilder, at: Places<{ id: 'uuid' }>) =>
   orm
     .select(workspaceColumns)
     .from(workspaces)
     .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-    .where(eq(workspaces.id, at.id)),
-)
+    .where(eq(workspaces.id, at.id))
+
+const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById)
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-const selectWorkspace = (db: Db, id: Uuid) =>
-  db.orm
-    .select(workspaceColumns)
-    .from(workspaces)
-    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-    .where(eq(workspaces.id, id))
+const lockById = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
+  selectById(orm, at).for('no key update', { of: workspaces }),
+)
+
+const shareById = prepare('workspaces.share', { id: 'uuid' }, (orm, at) => selectById(orm, at).for('share', { of: workspaces }))
 
 /**
  * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may be out of date then. Not FOR
  * UPDATE, which would also wait for every insert that only refers to the workspace.
  */
-export const lockWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
-  (await selectWorkspace(tx, id).for('no key update', { of: workspaces }))[0]
+export const lockWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, lockById, { id })
 
 /** Locks a workspace against changes while another change depends on it. */
-export const shareWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
-  (await selectWorkspace(tx, id).for('share', { of: workspaces }))[0]
+export const shareWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, shareById, { id })
 
 const membership = prepare('members.of', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -35,6 +35,15 @@ export const insertWorkspace = (
   return id
 }
 
+const changeRow = prepareUpdate('workspaces.change', workspaces, [
+  'name',
+  'timeZone',
+  'nextTimeZone',
+  'nextTimeZoneFrom',
+  'updatedAt',
+])
+const freezeRow = prepareUpdate('workspaces.freeze', workspaces, ['frozenAt', 'freezeReason', 'updatedAt'])
+
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   const schedule = { timeZone: workspace.timeZone, nextTimeZone: workspace.nextTimeZone, nextFrom: workspace.nextTimeZoneFrom }
   const timeZone = effectiveTimeZone(schedule, at)
@@ -67,10 +76,8 @@ export const updateWorkspace = async (
   if (input.time_zone !== undefined) await requireUnlimitedDays(tx, principal)
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
-  await tx.orm
-    .update(workspaces)
-    .set({ ...(input.name !== undefined && { name: input.name }), ...zone, updatedAt: at })
-    .where(eq(workspaces.id, workspace.id))
+  const changed = { ...workspace, ...(input.name !== undefined && { name: input.name }), ...zone, updatedAt: at }
+  changeRow(tx, workspace.id, changed)
   const { name, timeZone, nextTimeZone } = workspace
   await audit(tx, principal, at, {
     action: 'workspace.update',
@@ -78,7 +85,7 @@ export const updateWorkspace = async (
     before: { name, time_zone: timeZone, next_time_zone: nextTimeZone },
     after: { ...input, ...('nextTimeZoneFrom' in zone && { time_zone_from: zone.nextTimeZoneFrom ?? at }) },
   })
-  return { workspace: await publishWorkspaceEvent(tx, deps, 'workspace.updated', workspace.id), member }
+  return { workspace: await publishWorkspaceEvent(tx, deps, 'workspace.updated', changed), member }
 }
 
 /** Freezes the workspace: refuses all its writes except those that only stop something; what is under way finishes. */
@@ -91,10 +98,7 @@ export const freezeWorkspace = async (
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
   const { at } = tx
-  await tx.orm
-    .update(workspaces)
-    .set({ frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
-    .where(eq(workspaces.id, workspace.id))
+  freezeRow(tx, workspace.id, { frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
   await audit(tx, principal, at, {
     action: 'workspace.freeze',
     subject: { type: 'workspace', id: workspace.id },
@@ -114,10 +118,7 @@ export const unfreezeWorkspace = async (
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
   if (!workspace.frozenAt) return { workspace, member }
   const { at } = tx
-  await tx.orm
-    .update(workspaces)
-    .set({ frozenAt: null, freezeReason: null, updatedAt: at })
-    .where(eq(workspaces.id, workspace.id))
+  freezeRow(tx, workspace.id, { frozenAt: null, freezeReason: null, updatedAt: at })
   const before = { reason: workspace.freezeReason }
   await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
   return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { found } from '../../lib/errors.ts'
@@ -9,6 +9,8 @@ import type { Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
 import { publishWorkspaceStatusEvent } from './events.ts'
 import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts'
+
+const suspendRow = prepareUpdate('workspaces.suspend', workspaces, ['suspendedAt', 'updatedAt'])
 
 const setSuspended = async (
   tx: Tx,
@@ -21,10 +23,7 @@ const setSuspended = async (
   const workspace = found(await lockWorkspace(tx, id))
   if ((workspace.suspendedAt !== null) === suspended) return workspace
   const { at } = tx
-  await tx.orm
-    .update(workspaces)
-    .set({ suspendedAt: suspended ? at : null, updatedAt: at })
-    .where(eq(workspaces.id, id))
+  suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
   await audit(tx, operator, at, {
     action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
     workspaceId: id,

@@ -1,6 +1,6 @@
-import { and, desc, eq, like, lt } from 'drizzle-orm'
+import { and, desc, eq, gte, lt } from 'drizzle-orm'
 import { equalBytes, hashApiKey, type KeyStart } from '../../../auth/secrets.ts'
-import { type Db, first } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -27,6 +27,19 @@ const byId = prepare(
 export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
   first(db, byId, { id, ...scope })
 
+const lockById = prepare('api_keys.lock', { id: 'uuid', accountId: 'uuid', within: 'uuid?' }, (orm, at) =>
+  orm
+    .select({ key: apiKeys, grant: grants })
+    .from(apiKeys)
+    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+    .where(and(eq(apiKeys.id, at.id), inScope(at)))
+    .for('update'),
+)
+
+/** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
+export const lockKey = (tx: Tx, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
+  first(tx, lockById, { id, ...scope })
+
 const list = prepare(
   'api_keys.list',
   { accountId: 'uuid', within: 'uuid?', before: 'uuid?', take: 'rows' },
@@ -44,19 +57,33 @@ const list = prepare(
 export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
   db.run(list, { ...scope, ...page })
 
+const owner = prepare('api_keys.owner', { id: 'uuid' }, (orm, at) =>
+  orm.select({ accountId: apiKeys.accountId, grantId: apiKeys.grantId }).from(apiKeys).where(eq(apiKeys.id, at.id)),
+)
+
 /** Without a scope, for operators. */
-export const findKeyOwner = async (db: Db, id: Uuid): Promise<Pick<ApiKeyRecord, 'accountId' | 'grantId'> | undefined> =>
-  (await db.orm.select({ accountId: apiKeys.accountId, grantId: apiKeys.grantId }).from(apiKeys).where(eq(apiKeys.id, id)))[0]
+export const findKeyOwner = (db: Db, id: Uuid): Promise<Pick<ApiKeyRecord, 'accountId' | 'grantId'> | undefined> =>
+  first(db, owner, { id })
+
+const beginning = prepare(
+  'api_keys.beginning',
+  { start: 'text', end: 'text' },
+  (orm, at) =>
+    orm
+      .select({ key: apiKeys, grant: grants })
+      .from(apiKeys)
+      .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+      .where(and(gte(apiKeys.lookup, at.start), lt(apiKeys.lookup, at.end)))
+      .orderBy(apiKeys.lookup)
+      .limit(100),
+  'pool',
+)
 
 /** The keys of any account that begin like a text that was found somewhere; a whole key finds itself alone. For operators. */
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
-  const rows = await db.orm
-    .select({ key: apiKeys, grant: grants })
-    .from(apiKeys)
-    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
-    .where(like(apiKeys.lookup, `${start.lookup}%`))
-    .orderBy(desc(apiKeys.id))
-    .limit(100)
+  // Hex digits: all that begin like this come before the first letter that is none.
+  const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
+  rows.sort((one, other) => (one.key.id < other.key.id ? 1 : -1))
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
 }
 

@@ -1,10 +1,10 @@
-import { eq } from 'drizzle-orm'
 import { defaultKeyPermissions } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newApiKey } from '../../../auth/secrets.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
 import { keyLife } from '../../../db/credential-life.ts'
+import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { apiKeys } from '../../../db/tables/grants.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -12,16 +12,22 @@ import { conflict, found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Operator } from '../../operators.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
+import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type ControlsChange, noControls } from '../grants/control-rules.ts'
 import { createGrant } from '../grants/create.ts'
-import { type ApiKeyRecord, apiKeyStatus } from '../grants/key-present.ts'
+import { type ApiKeyRecord, apiKeyStatus, presentApiKey } from '../grants/key-present.ts'
 import type { ApiKey } from '../grants/key-schema.ts'
-import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
+import { viewGrant } from '../grants/present.ts'
+import { type GrantRecord, scopeOf } from '../grants/queries.ts'
 import { limitGrantEnd, revokeGrant } from '../grants/revoke.ts'
-import { requireDescendant, updateGrant } from '../grants/update.ts'
-import { findKey, findKeyOwner, type KeyWithGrant, lastKeyEnd, viewKeys } from './queries.ts'
+import { type ChangedGrant, changeVisibleGrant, requireDescendant } from '../grants/update.ts'
+import { findKeyOwner, type KeyWithGrant, lastKeyEnd, lockKey, viewKeys } from './queries.ts'
 import type { CreateApiKey } from './schema.ts'
+
+const insertKey = prepareInsert('api_keys.insert', apiKeys)
+const renameKey = prepareUpdate('api_keys.rename', apiKeys, ['name'])
+const endKeyAt = prepareUpdate('api_keys.end', apiKeys, ['revokedAt'])
 
 /**
  * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
@@ -56,25 +62,24 @@ const issueKey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
-  grant: GrantRecord,
+  { grant, view: grantView }: ChangedGrant,
   key: { name: string; expiresAt: Date | null },
 ) => {
   const { at } = tx
   const { plaintext, ...stored } = newApiKey()
-  const [row] = await tx.orm
-    .insert(apiKeys)
-    .values({
-      id: newId(),
-      accountId: grant.accountId,
-      workspaceId: grant.workspaceId,
-      grantId: grant.id,
-      ...key,
-      ...stored,
-      createdAt: at,
-    })
-    .returning()
-  if (!row) throw new Error('an inserted key was not returned')
-  const view = await viewKey(tx, { key: row, grant })
+  const row: ApiKeyRecord = {
+    id: newId(),
+    accountId: grant.accountId,
+    workspaceId: grant.workspaceId,
+    grantId: grant.id,
+    ...key,
+    ...stored,
+    createdAt: at,
+    lastUsedAt: null,
+    revokedAt: null,
+  }
+  insertKey(tx, row)
+  const view = presentApiKey(row, grantView, at)
   await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'api_key.create',
@@ -93,26 +98,18 @@ export const createApiKey = async (
   input: CreateApiKey,
 ): Promise<IssuedKey> => {
   requireCapability(principal)
-  const grant = await createGrant(tx, deps, principal, {
+  const created = await createGrant(tx, deps, principal, {
     kind: 'api_key',
     label: input.name,
     permissions: input.permissions ?? defaultKeyPermissions(principal.permissions),
     controls: input.spending_controls ?? noControls,
     expiresAt: input.expires_at ?? null,
   })
-  return issueKey(tx, deps, principal, grant, { name: input.name, expiresAt: grant.expiresAt })
+  return issueKey(tx, deps, principal, created, { name: input.name, expiresAt: created.grant.expiresAt })
 }
 
-const requireKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
-  return found(await findKey(tx, scopeOf(principal), id))
-}
-
-/** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
-const lockKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
-  const { grant } = await requireKey(tx, principal, id)
-  await lockGrant(tx, grant.id)
-  return requireKey(tx, principal, id)
-}
+const lockOwnKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> =>
+  found(await lockKey(tx, scopeOf(principal), id))
 
 export const updateApiKey = async (
   tx: Tx,
@@ -121,19 +118,22 @@ export const updateApiKey = async (
   id: Uuid,
   change: { name?: string; controls?: ControlsChange },
 ): Promise<ApiKey> => {
-  const { key } = await requireKey(tx, principal, id)
+  const [{ key, grant }, own] = await Promise.all([lockOwnKey(tx, principal, id), findWorkspace(tx, principal.workspace.id)])
   const { name, controls } = change
-  const grant = await updateGrant(tx, deps, principal, key.grantId, {
-    ...(name !== undefined && { label: name }),
-    ...(controls && { controls }),
-  })
-  if (name === undefined) return viewKey(tx, { key, grant })
-  await tx.orm.update(apiKeys).set({ name }).where(eq(apiKeys.id, id))
-  return viewKey(tx, { key: { ...key, name }, grant })
+  const { view } = await changeVisibleGrant(
+    tx,
+    deps,
+    principal,
+    { grant, own },
+    { ...(name !== undefined && { label: name }), ...(controls && { controls }) },
+  )
+  if (name === undefined) return presentApiKey(key, view, tx.at)
+  renameKey(tx, id, { name })
+  return presentApiKey({ ...key, name }, view, tx.at)
 }
 
-const setRevokedAt = async (tx: Tx, key: ApiKeyRecord, revokedAt: Date): Promise<ApiKeyRecord> => {
-  await tx.orm.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.id, key.id))
+const setRevokedAt = (tx: Tx, key: ApiKeyRecord, revokedAt: Date): ApiKeyRecord => {
+  endKeyAt(tx, key.id, { revokedAt })
   return { ...key, revokedAt }
 }
 
@@ -157,15 +157,14 @@ export const rotateApiKey = async (
   overlapSeconds: number,
 ): Promise<IssuedKey> => {
   requireCapability(principal)
-  const owned = await requireKey(tx, principal, id)
-  await heldMembership(tx, principal, owned.grant.workspaceId)
-  const { key, grant } = await lockKey(tx, principal, id)
-  requireDescendant(principal, grant.id)
+  const { key, grant } = await lockOwnKey(tx, principal, id)
   const { at } = tx
+  const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
+  requireDescendant(principal, grant.id)
   requireRotatable({ key, grant }, at)
-  const old = await setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
-  const issued = await issueKey(tx, deps, principal, grant, { name: key.name, expiresAt: key.expiresAt })
-  const data = await viewKey(tx, { key: old, grant })
+  const old = setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
+  const issued = await issueKey(tx, deps, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
+  const data = presentApiKey(old, view, at)
   await deps.appendEvents(tx, at, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
   await audit(tx, principal, at, {
     action: 'api_key.rotate',
@@ -186,7 +185,7 @@ const endKey = async (
 ): Promise<ApiKey> => {
   const { at } = tx
   if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
-  const key = await setRevokedAt(tx, record.key, at)
+  const key = setRevokedAt(tx, record.key, at)
   const grant = await endGrantWithItsKeys(tx, deps, actor, record.grant)
   const view = await viewKey(tx, { key, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
@@ -205,7 +204,7 @@ export const revokeApiKey = async (
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
   principal: Principal,
   id: Uuid,
-): Promise<ApiKey> => endKey(tx, deps, principal, await lockKey(tx, principal, id))
+): Promise<ApiKey> => endKey(tx, deps, principal, await lockOwnKey(tx, principal, id))
 
 /** The same by an operator, for a key of any account. */
 export const revokeAnyKey = async (
@@ -217,7 +216,6 @@ export const revokeAnyKey = async (
 ): Promise<ApiKey> => {
   const owner = found(await findKeyOwner(tx, id))
   await lockAccount(tx, owner.accountId)
-  await lockGrant(tx, owner.grantId)
-  const record = found(await findKey(tx, { accountId: owner.accountId, within: null }, id))
+  const record = found(await lockKey(tx, { accountId: owner.accountId, within: null }, id))
   return endKey(tx, deps, operator, record, reason)
 }

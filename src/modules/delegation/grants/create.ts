@@ -3,16 +3,20 @@ import { effectivePermissions, type Permission, permissions, undelegable } from 
 import type { Principal } from '../../../auth/principal.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
+import type { MemberRecord } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
-import { presentControls, viewGrant } from './present.ts'
+import { presentControls, presentGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
+import type { ChangedGrant } from './update.ts'
+import { loadGrantUsage } from './usage.ts'
 
 export type NewGrant = {
   kind: GrantRecord['kind']
@@ -24,11 +28,15 @@ export type NewGrant = {
   workspaceId?: Uuid
 }
 
-/** What the caller may do in the grant's workspace; locked until the transaction ends. */
-const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<ReadonlySet<Permission>> => {
+const insertGrant = prepareInsert('grants.insert', grants)
+
+const requireOwnWorkspace = (principal: Principal, workspaceId: Uuid): void => {
   if (principal.grant && workspaceId !== principal.workspace.id)
     throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
-  const { role } = await heldMembership(tx, principal, workspaceId)
+}
+
+/** What the caller may do in the grant's workspace. */
+const heldPermissions = (principal: Principal, { role }: MemberRecord): ReadonlySet<Permission> => {
   const held = effectivePermissions(role, null)
   return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
 }
@@ -58,11 +66,15 @@ const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undef
  * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
  * for.
  */
-const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequested: Date | null, at: Date) => {
+const inheritFromParent = (
+  principal: Principal,
+  chain: readonly GrantRecord[],
+  expiresAtRequested: Date | null,
+  at: Date,
+): Pick<GrantRecord, 'parentGrantId' | 'ancestorIds' | 'expiresAt'> => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: expiresAtRequested }
-  const chain = await shareChain(tx, principal.grant.lineage)
   const parent = chain.at(-1)
   const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
   if (!parent || ended) throw ended ?? new Refusal('invalid_token')
@@ -88,13 +100,17 @@ const countBelow = statement(
    where ancestor_ids[1] = $1::uuid and revoked_at is null and (expires_at is null or expires_at > $2)`,
 )
 
-/** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
-const requireRoom = async (tx: Tx, [root, ...others]: readonly Uuid[]): Promise<void> => {
-  if (root === undefined) return
-  if (others.length + 2 > maxDepth)
-    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
+const readLiving = async (tx: Tx, [root]: readonly Uuid[]): Promise<number> => {
+  if (root === undefined) return 0
   const [row] = await tx.query<{ living: number }>(countBelow, [root, tx.at])
-  if (row && row.living >= maxBelowRoot)
+  return row?.living ?? 0
+}
+
+/** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
+const requireRoom = (lineage: readonly Uuid[], living: number): void => {
+  if (lineage.length + 1 > maxDepth)
+    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
+  if (living >= maxBelowRoot)
     throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
 }
 
@@ -104,40 +120,51 @@ export const createGrant = async (
   deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   input: NewGrant,
-): Promise<GrantRecord> => {
+): Promise<ChangedGrant> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
   const { kind, label, controls } = input
+  const lineage = principal.grant?.lineage ?? []
   refuseLimitedAccountManager(input.permissions, controls)
-  checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
-  const lineage = await inheritFromParent(tx, principal, input.expiresAt, at)
-  await requireRoom(tx, lineage.ancestorIds)
-  await requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+  requireOwnWorkspace(principal, workspaceId)
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
-  const [grant] = await tx.orm
-    .insert(grants)
-    .values({
-      id: newId(),
-      accountId: principal.accountId,
-      workspaceId,
-      kind,
-      label,
-      permissions: granted,
-      ...controls,
-      ...lineage,
-      derivedFromGrantId: principal.grant ? null : await grantBehind(tx, principal.credential, null),
-      createdAt: at,
-    })
-    .returning()
-  if (!grant) throw new Error('an inserted grant was not returned')
-  await deps.appendEvents(tx, at, [
-    { type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: await viewGrant(tx, at, grant) },
+  const draft: GrantRecord = {
+    id: newId(),
+    accountId: principal.accountId,
+    workspaceId,
+    kind,
+    label,
+    permissions: granted,
+    ...controls,
+    parentGrantId: lineage.at(-1) ?? null,
+    ancestorIds: [...lineage],
+    derivedFromGrantId: null,
+    frozenAt: null,
+    createdAt: at,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  }
+  const [member, chain, living, derivedFromGrantId, usages] = await Promise.all([
+    heldMembership(tx, principal, workspaceId),
+    shareChain(tx, lineage),
+    readLiving(tx, lineage),
+    principal.grant ? null : grantBehind(tx, principal.credential, null),
+    loadGrantUsage(tx, at, [draft]),
+    requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
+  checkPermissions(principal, heldPermissions(principal, member), input)
+  const inherited = inheritFromParent(principal, chain, input.expiresAt, at)
+  requireRoom(lineage, living)
+  const grant = { ...draft, ...inherited, derivedFromGrantId }
+  insertGrant(tx, grant)
+  const view = presentGrant(grant, usages.get(grant.id))
+  await deps.appendEvents(tx, at, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'grant.create',
     workspaceId,
     subject: { type: 'grant', id: grant.id },
     after: { kind, label, permissions: granted, spending_controls: presentControls(controls), expires_at: grant.expiresAt },
   })
-  return grant
+  return { grant, view }
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
@@ -80,26 +80,74 @@ const ofWorkspace = prepare(
 export const listWorkspaceGrants = (db: Db, workspaceId: Uuid, request: PageRequest): Promise<GrantRecord[]> =>
   db.run(ofWorkspace, { workspaceId, ...request })
 
+const usableOfWorkspace = prepare('grants.usable_of_workspace', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(
+      and(
+        eq(grants.workspaceId, at.workspaceId),
+        isNull(grants.revokedAt),
+        isNull(grants.frozenAt),
+        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
+      ),
+    )
+    .orderBy(asc(grants.id)),
+)
+
+/** The grants of a workspace that are neither ended nor frozen. */
+export const listUsableGrantIds = async (db: Db, workspaceId: Uuid, now: Date): Promise<Uuid[]> =>
+  (await db.run(usableOfWorkspace, { workspaceId, now })).map(({ id }) => id)
+
+const idInWorkspace = prepare('grants.id_in_workspace', { id: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(eq(grants.id, at.id), eq(grants.workspaceId, at.workspaceId))),
+)
+
+export const isGrantOf = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<boolean> =>
+  (await db.run(idInWorkspace, { id, workspaceId })).length > 0
+
+const lockById = prepare('grants.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(grants).where(eq(grants.id, at.id)).for('update'),
+)
+
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
-  const [grant] = await tx.orm.select().from(grants).where(eq(grants.id, id)).for('update')
+  const grant = await first(tx, lockById, { id })
   if (!grant) throw new Error('a grant that must exist is missing')
   return grant
 }
 
-const depth = sql`cardinality(${grants.ancestorIds})`
-
-/** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
-export const shareChain = (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
-  tx.orm
+const lockVisible = prepare('grants.lock_visible', { id: 'uuid', ...scope }, (orm, at) =>
+  orm
     .select()
     .from(grants)
-    .where(inArray(grants.id, [...lineage]))
-    .orderBy(asc(depth))
-    .for('share')
+    .where(and(eq(grants.id, at.id), inScope(at)))
+    .for('update'),
+)
+
+/** One that a caller may see, locked. */
+export const lockVisibleGrant = (tx: Tx, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
+  first(tx, lockVisible, { id, ...within })
+
+const depth = sql`cardinality(${grants.ancestorIds})`
+
+const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),
+)
+
+/** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
+export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
+  lineage.length === 0 ? [] : tx.run(shareByIds, { ids: lineage })
+
+const ancestors = prepare('grants.ancestors', { id: 'uuid' }, (orm, at) =>
+  orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, at.id)),
+)
 
 /** A grant with everything above it, root first, locked like `shareChain` locks it. */
 export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
-  const [grant] = await tx.orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, id))
+  const grant = await first(tx, ancestors, { id })
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
 }
 

@@ -86,8 +86,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       respondOnce(deps, request, reply, async (tx) => {
         const { spending_controls: controls, frozen } = request.body
         const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
-        const grant = await updateGrant(tx, deps, request.principal, request.params.id, change)
-        return ok(await viewGrant(tx, tx.at, grant))
+        return ok((await updateGrant(tx, deps, request.principal, request.params.id, change)).view)
       }),
   )
   app.delete(

@@ -1,17 +1,21 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, found, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
-import { findWorkspace } from '../../workspaces/queries.ts'
+import { findWorkspace, type WorkspaceRecord } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
-import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager } from './control-rules.ts'
+import { type Controls, type ControlsChange, changeControls, noControls, refuseLimitedAccountManager } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { findGrant, type GrantRecord, lockGrant, scopeOf } from './queries.ts'
+import { type GrantRecord, lockVisibleGrant, scopeOf } from './queries.ts'
+import type { Grant } from './schema.ts'
+
+/** A grant after its change, and as REST shows it. */
+export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
 export type GrantChange = { controls?: ControlsChange; frozen?: boolean; label?: string }
 
@@ -21,36 +25,47 @@ export const requireDescendant = (principal: Principal, grantId: Uuid): void => 
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
-/** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. */
-const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
+const changeRow = prepareUpdate('grants.change', grants, [
+  ...(Object.keys(noControls) as (keyof Controls)[]),
+  'label',
+  'frozenAt',
+])
+
+/** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. `own`: the caller's workspace. */
+const requireUnfrozen = async (
+  tx: Tx,
+  principal: Principal,
+  workspaceId: Uuid,
+  own: WorkspaceRecord | undefined,
+): Promise<void> => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
-  const workspace = await findWorkspace(tx, workspaceId)
+  const workspace = own?.id === workspaceId ? own : await findWorkspace(tx, workspaceId)
   if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
+const controlsOf = ({
+  perPaymentLimitMinor,
+  dailyLimitMinor,
+  monthlyLimitMinor,
+  approvalThresholdMinor,
+  paymentTypes,
+  beneficiaryIds,
+  newPayees,
+  onDuplicate,
+}: GrantRecord): Controls => ({
+  perPaymentLimitMinor,
+  dailyLimitMinor,
+  monthlyLimitMinor,
+  approvalThresholdMinor,
+  paymentTypes,
+  beneficiaryIds,
+  newPayees,
+  onDuplicate,
+})
+
 /** The result of the change is checked like a new grant: a limit that stays may contradict a new one. */
 const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
-  const {
-    perPaymentLimitMinor,
-    dailyLimitMinor,
-    monthlyLimitMinor,
-    approvalThresholdMinor,
-    paymentTypes,
-    beneficiaryIds,
-    newPayees,
-    onDuplicate,
-  } = grant
-  const before = {
-    perPaymentLimitMinor,
-    dailyLimitMinor,
-    monthlyLimitMinor,
-    approvalThresholdMinor,
-    paymentTypes,
-    beneficiaryIds,
-    newPayees,
-    onDuplicate,
-  }
-  const controls = changeControls(before, change)
+  const controls = changeControls(controlsOf(grant), change)
   const problems = controlContradictions(controls, 'spending_controls.')
   if (problems.length > 0) throw invalidFields(...problems)
   refuseLimitedAccountManager(grant.permissions, controls)
@@ -70,12 +85,26 @@ export const updateGrant = async (
   principal: Principal,
   grantId: Uuid,
   change: GrantChange,
-): Promise<GrantRecord> => {
-  const visible = found(await findGrant(tx, scopeOf(principal), grantId))
+): Promise<ChangedGrant> => {
+  const [visible, own] = await Promise.all([
+    lockVisibleGrant(tx, scopeOf(principal), grantId),
+    findWorkspace(tx, principal.workspace.id),
+  ])
+  return changeVisibleGrant(tx, deps, principal, { grant: found(visible), own }, change)
+}
+
+/** The same for a grant that the caller may see, and has locked. */
+export const changeVisibleGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  { grant, own }: { grant: GrantRecord; own: WorkspaceRecord | undefined },
+  change: GrantChange,
+): Promise<ChangedGrant> => {
   const { controls, frozen, label } = change
-  if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grantId)
-  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, visible.workspaceId)
-  return changeGrant(tx, deps, principal, await lockGrant(tx, grantId), change)
+  if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
+  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId, own)
+  return changeGrant(tx, deps, principal, grant, change)
 }
 
 /** The caller has locked the grant and may change it. */
@@ -85,25 +114,23 @@ export const changeGrant = async (
   principal: Principal,
   before: GrantRecord,
   { controls, frozen, label }: GrantChange,
-): Promise<GrantRecord> => {
+): Promise<ChangedGrant> => {
   const grantId = before.id
   const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
-  if (controls === undefined && label === undefined && unchanged) return before
+  const { at } = tx
+  if (controls === undefined && label === undefined && unchanged) return { grant: before, view: await viewGrant(tx, at, before) }
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
-  const merged = controls && mergeControls(before, controls)
-  if (controls?.beneficiaryIds)
-    await requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
-  const at = tx.at
+  const merged = controls ? mergeControls(before, controls) : controlsOf(before)
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
-  const [after] = await tx.orm
-    .update(grants)
-    .set({ ...merged, ...(label !== undefined && { label }), frozenAt })
-    .where(eq(grants.id, grantId))
-    .returning()
-  if (!after) throw new Error('an updated grant was not returned')
-  await deps.appendEvents(tx, at, [
-    { type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: await viewGrant(tx, at, after) },
+  const changes = { ...merged, label: label ?? before.label, frozenAt }
+  const after = { ...before, ...changes }
+  const [view] = await Promise.all([
+    viewGrant(tx, at, after),
+    controls?.beneficiaryIds &&
+      requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
+  changeRow(tx, grantId, changes)
+  await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'grant.update',
     workspaceId: after.workspaceId,
@@ -111,5 +138,5 @@ export const changeGrant = async (
     before: summary(before),
     after: summary(after),
   })
-  return after
+  return { grant: after, view }
 }

@@ -1,24 +1,18 @@
-import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { grants } from '../../../db/tables/grants.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { lockMembership } from '../../workspaces/membership.ts'
 import type { Deps } from '../deps.ts'
-import { type GrantRecord, lockGrant } from './queries.ts'
+import { type GrantRecord, isGrantOf, listUsableGrantIds, lockGrant } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
-import { changeGrant } from './update.ts'
+import { type ChangedGrant, changeGrant } from './update.ts'
 
 /** Who manages a workspace may stop and end every grant in it, including those of other accounts. */
 const grantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<Uuid> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  const [grant] = await tx.orm
-    .select({ id: grants.id })
-    .from(grants)
-    .where(and(eq(grants.id, id), eq(grants.workspaceId, workspace.id)))
-  if (!grant) throw notFound()
-  return grant.id
+  if (!(await isGrantOf(tx, workspace.id, id))) throw notFound()
+  return id
 }
 
 export const freezeWorkspaceGrant = async (
@@ -27,7 +21,7 @@ export const freezeWorkspaceGrant = async (
   principal: Principal,
   id: Uuid,
   frozen: boolean,
-): Promise<GrantRecord> =>
+): Promise<ChangedGrant> =>
   changeGrant(tx, deps, principal, await lockGrant(tx, await grantToManage(tx, principal, id)), { frozen })
 
 export const revokeWorkspaceGrant = async (
@@ -43,20 +37,8 @@ export const revokeWorkspaceGrant = async (
 /** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */
 export const freezeWorkspaceGrants = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  const live = await tx.orm
-    .select({ id: grants.id })
-    .from(grants)
-    .where(
-      and(
-        eq(grants.workspaceId, workspace.id),
-        isNull(grants.revokedAt),
-        isNull(grants.frozenAt),
-        or(isNull(grants.expiresAt), gt(grants.expiresAt, tx.at)),
-      ),
-    )
-    .orderBy(asc(grants.id))
   let frozen = 0
-  for (const { id } of live) {
+  for (const id of await listUsableGrantIds(tx, workspace.id, tx.at)) {
     const grant = await lockGrant(tx, id)
     // It may have ended while its lock was waited for.
     if (grant.revokedAt || grant.frozenAt) continue

@@ -91,8 +91,9 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
-        const grant = await freezeWorkspaceGrant(tx, deps, request.principal, request.params.id, request.body.frozen)
-        return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
+        const { id } = request.params
+        const { grant, view } = await freezeWorkspaceGrant(tx, deps, request.principal, id, request.body.frozen)
+        return ok({ ...view, account_id: formatId('account', grant.accountId) })
       }),
   )
   app.delete(

@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import { isAdministratorSql } from '../../../auth/administrators.ts'
-import type { Db, Tx } from '../../../db/client.ts'
-import { emailKeyOf } from '../../../db/email-key.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
+import { emailKeySql } from '../../../db/email-key.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -19,52 +20,80 @@ export type AccountFilter = {
   status?: AccountRecord['status']
 }
 
-const hasIdentity = (condition: SQL | undefined) =>
-  sql`exists (select from ${identities} where ${identities.accountId} = ${accounts.id} and ${condition})`
+const ofIdentity = (condition: SQL | undefined) =>
+  sql`${accounts.id} in (select ${identities.accountId} from ${identities} where ${condition})`
 
-const byEmail = (email: string) =>
-  or(
-    eq(emailKeyOf(accounts.email), emailKey(email)),
-    hasIdentity(and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email)))),
-  )
+/** As two lookups: an `or` of both would read every account. */
+const byEmail = (key: SQL) =>
+  sql`${accounts.id} in (select a.id from accounts a where ${sql.raw(emailKeySql('a.email'))} = ${key}
+    union all select v.account_id from identities v where ${sql.raw(emailKeySql('v.email'))} = ${key} and v.email_verified)`
 
-const byName = (wallet: WalletName) =>
-  hasIdentity(and(eq(identities.provider, 'wallet'), inArray(sql.raw(walletKeySql('identities')), walletKeys(wallet))))
+const byName = (keys: SQL) =>
+  ofIdentity(sql`${identities.provider} = 'wallet' and ${sql.raw(walletKeySql('identities'))} = any(${keys})`)
 
-const byWallet = (address: string) =>
-  hasIdentity(and(eq(identities.provider, 'wallet'), sql`right(${identities.subjectKey}, 42) = ${address.toLowerCase()}`))
+const byWallet = (address: SQL) =>
+  ofIdentity(sql`${identities.provider} = 'wallet' and right(${identities.subjectKey}, 42) = ${address}`)
 
-export const listAccounts = (db: Db, filter: AccountFilter, page: PageRequest): Promise<AccountRecord[]> =>
-  db.orm
-    .select()
-    .from(accounts)
-    .where(
-      and(
-        filter.id === undefined ? undefined : eq(accounts.id, filter.id),
-        filter.email === undefined ? undefined : byEmail(filter.email),
-        filter.walletAddress === undefined ? undefined : byWallet(filter.walletAddress),
-        filter.wallet === undefined ? undefined : byName(filter.wallet),
-        filter.status === undefined ? undefined : eq(accounts.status, filter.status),
-        page.before === null ? undefined : lt(accounts.id, page.before),
-      ),
-    )
-    .orderBy(desc(accounts.id))
-    .limit(page.take)
+const list = prepare(
+  'accounts.list',
+  { id: 'uuid?', email: 'text?', walletAddress: 'text?', wallet: 'text[]?', status: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(accounts)
+      .where(
+        and(
+          at.id && eq(accounts.id, at.id),
+          at.email && byEmail(at.email),
+          at.walletAddress && byWallet(at.walletAddress),
+          at.wallet && byName(at.wallet),
+          at.status && eq(accounts.status, at.status),
+          at.before && lt(accounts.id, at.before),
+        ),
+      )
+      .orderBy(desc(accounts.id))
+      .limit(at.take),
+  'pool',
+)
+
+export const listAccounts = (
+  db: Db,
+  { id, email, walletAddress, wallet, status }: AccountFilter,
+  page: PageRequest,
+): Promise<AccountRecord[]> =>
+  db.run(list, {
+    id,
+    email: email === undefined ? null : emailKey(email),
+    walletAddress: walletAddress?.toLowerCase(),
+    wallet: wallet && walletKeys(wallet),
+    status,
+    ...page,
+  })
+
+const lockById = prepare('accounts.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(accounts).where(eq(accounts.id, at.id)).for('no key update'),
+)
 
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => {
-  const [account] = await tx.orm.select().from(accounts).where(eq(accounts.id, id)).for('no key update')
+  const account = await first(tx, lockById, { id })
   if (!account) throw new Error('an account that must exist is missing')
   return account
 }
 
+const workspacesOf = prepare('members.workspaces_of', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ id: members.workspaceId }).from(members).where(eq(members.accountId, at.accountId)),
+)
+
+const owned = prepare('workspaces.owned', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, at.accountId)),
+)
+
 /** Where it may ask for payments now. */
 export const memberWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
-  (await db.orm.select({ id: members.workspaceId }).from(members).where(eq(members.accountId, accountId))).map(({ id }) => id)
+  (await db.run(workspacesOf, { accountId })).map(({ id }) => id)
 
 export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
-  (await db.orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, accountId))).map(
-    ({ id }) => id,
-  )
+  (await db.run(owned, { accountId })).map(({ id }) => id)
 
 /** The administrators among these accounts: marked, or named by ADMIN_ACCOUNTS; `names` comes from `administratorNames`. */
 export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {

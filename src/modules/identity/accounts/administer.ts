@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Balance, lockBalance } from '../../../ledger/ledger.ts'
@@ -24,6 +24,9 @@ const columns = {
   api_keys: 'apiKeysEnabled',
   oauth: 'oauthEnabled',
 } as const satisfies Record<keyof Capabilities, keyof AccountRecord>
+
+const changeRow = prepareUpdate('accounts.administer', accounts, ['status', ...Object.values(columns), 'updatedAt'])
+const markRow = prepareUpdate('accounts.mark_administrator', accounts, ['isAdmin', 'updatedAt'])
 
 const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
   Object.fromEntries(
@@ -82,10 +85,7 @@ export const administerAccount = async (
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
   await publishWorkspaceStatusEvents(tx, deps, id, async () => {
-    await tx.orm
-      .update(accounts)
-      .set({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
-      .where(eq(accounts.id, id))
+    changeRow(tx, id, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
   })
   await audit(tx, operator, at, {
     action: 'admin.account_update',
@@ -104,7 +104,7 @@ export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isA
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false
   const { at } = tx
-  await tx.orm.update(accounts).set({ isAdmin, updatedAt: at }).where(eq(accounts.id, id))
+  markRow(tx, id, { isAdmin, updatedAt: at })
   await audit(tx, operator, at, {
     action: isAdmin ? 'admin.grant' : 'admin.revoke',
     workspaceId: null,

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -16,6 +16,8 @@ const insert = statement(
   'accounts.insert',
   'insert into accounts (id, email, display_name, created_at, updated_at) values ($1, $2, $3, $4, $4)',
 )
+
+const nameRow = prepareUpdate('accounts.name', accounts, ['displayName', 'updatedAt'])
 
 /** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
 export const createAccount = (
@@ -59,10 +61,7 @@ export const updateAccount = async (
   if (change.display_name === undefined) return
   const { at } = tx
   const before = await getAccount(tx, principal.accountId)
-  await tx.orm
-    .update(accounts)
-    .set({ displayName: change.display_name, updatedAt: at })
-    .where(eq(accounts.id, principal.accountId))
+  nameRow(tx, principal.accountId, { displayName: change.display_name, updatedAt: at })
   await audit(tx, principal, at, {
     action: 'account.update',
     subject: { type: 'account', id: principal.accountId },

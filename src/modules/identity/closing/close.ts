@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate, prepareWrite } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import { audit } from '../../../events/audit.ts'
@@ -18,6 +19,11 @@ type CloseDeps = Pick<
   'appendEvents' | 'clock' | 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'
 >
 
+const forgetRow = prepareUpdate('accounts.close', accounts, ['status', 'email', 'displayName', 'updatedAt'])
+const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
+  orm.update(sessions).set({ ip: null, userAgent: null }).where(eq(sessions.accountId, at.accountId)),
+)
+
 /**
  * Closes the caller's own account for good, and forgets the person: e-mail, name, sign-in methods, where its sessions were, and where its payees
  * are paid. The books stay, and with them what was signed, receipts and the audit log. Someone who signs in the same way afterwards begins
@@ -34,12 +40,9 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   await removePasskeysOf(tx, deps, principal)
   await detachAll(tx, deps, principal)
   await publishWorkspaceStatusEvents(tx, deps, accountId, async () => {
-    await tx.orm
-      .update(accounts)
-      .set({ status: 'closed', email: null, displayName: null, updatedAt: at })
-      .where(eq(accounts.id, accountId))
+    forgetRow(tx, accountId, { status: 'closed', email: null, displayName: null, updatedAt: at })
   })
-  await tx.orm.update(sessions).set({ ip: null, userAgent: null }).where(eq(sessions.accountId, accountId))
+  tx.defer(tx.run(forgetSessions, { accountId }))
   await audit(tx, principal, at, {
     action: 'account.close',
     workspaceId: null,

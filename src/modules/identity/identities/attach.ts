@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -53,11 +53,13 @@ export const attachIdentity = async (
   return identity
 }
 
+const touchRow = prepareUpdate('identities.note_proof', identities, ['lastUsedAt', 'email', 'emailVerified', 'displayName'])
+
 /** What the provider says now: an e-mail that it no longer verifies stops being the account's. */
 export const touchIdentity = async (tx: Tx, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
   const { email, emailVerified } = proof
   const fresh = { lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
-  await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))
+  touchRow(tx, identity.id, fresh)
   await recomputeAccountEmail(tx, identity.accountId, fresh.lastUsedAt)
   return { ...identity, ...fresh }
 }

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareWrite } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
@@ -15,12 +16,16 @@ import { type IdentityRecord, listIdentities } from './queries.ts'
 
 type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost'>
 
+const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
+  orm.delete(identities).where(eq(identities.id, at.id)),
+)
+
 /** Sessions that began with it end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const at = tx.at
   const { id, accountId, provider, subject } = identity
   await revokeSessionsByIdentity(tx, deps, actor, identity)
-  await tx.orm.delete(identities).where(eq(identities.id, id))
+  tx.defer(tx.run(removeRow, { id }))
   await recomputeAccountEmail(tx, accountId, at)
   await deps.appendEvents(tx, at, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
   await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })

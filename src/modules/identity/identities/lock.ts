@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
-import { statement, type Tx } from '../../../db/client.ts'
+import { eq } from 'drizzle-orm'
+import { first, statement, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -44,16 +45,20 @@ export const lockIdentities = (tx: Tx, all: readonly (Named & WithEmail)[]): Pro
 
 export const lockEmails = (tx: Tx, emails: readonly string[]): Promise<void> => lockNames(tx, emails.map(emailName))
 
+const lockRow = prepare('accounts.lock_identities', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select({ status: accounts.status, email: accounts.email })
+    .from(accounts)
+    .where(eq(accounts.id, at.id))
+    .for('no key update'),
+)
+
 /**
  * Guards an account's set of identities and its e-mail. NO KEY UPDATE: inserting an identity or a session takes KEY SHARE on this row,
  * and two that hold that and both want FOR UPDATE would wait for each other.
  */
 export const lockAccount = async (tx: Tx, accountId: Uuid) => {
-  const [account] = await tx.orm
-    .select({ status: accounts.status, email: accounts.email })
-    .from(accounts)
-    .where(sql`${accounts.id} = ${accountId}`)
-    .for('no key update')
+  const account = await first(tx, lockRow, { id: accountId })
   if (!account) throw new Error('an account that must exist is missing')
   return account
 }

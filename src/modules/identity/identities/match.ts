@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm'
-import type { Tx } from '../../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { first, type Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { verifiedEmail } from './lock.ts'
@@ -14,11 +15,19 @@ import { findIdentity, type IdentityRecord } from './queries.ts'
 export type Match = { accountId: Uuid; existing: IdentityRecord | null; linkedByGrantId: Uuid | null }
 
 /** The attached identities whose provider has verified this e-mail. */
-const accountsWithEmail = (tx: Tx, email: string) =>
-  tx.orm
+const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at) =>
+  orm
     .select({ accountId: identities.accountId, linkedByGrantId: identities.linkedByGrantId })
     .from(identities)
-    .where(and(eq(emailKeyOf(identities.email), email), eq(identities.emailVerified, true)))
+    .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`)),
+)
+
+const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
+  orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(emailKeyOf(accounts.email), at.email)),
+)
 
 /**
  * The account with this e-mail, else the only account with an attached identity that has it. Only e-mails that a provider has verified are
@@ -27,11 +36,7 @@ const accountsWithEmail = (tx: Tx, email: string) =>
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const email = verifiedEmail(proof)
   if (email === null) return null
-  const [owner] = await tx.orm
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(eq(emailKeyOf(accounts.email), email))
-  const matches = await accountsWithEmail(tx, email)
+  const [owner, matches] = await Promise.all([first(tx, accountWith, { email }), tx.run(verifiedBy, { email })])
   const candidates = new Set(owner ? [owner.id] : matches.map(({ accountId }) => accountId))
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return null

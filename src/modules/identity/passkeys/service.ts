@@ -11,7 +11,8 @@ import {
   readNewPasskey,
 } from '../../../auth/passkey.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
+import { first, type Tx } from '../../../db/client.ts'
+import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
@@ -102,12 +103,20 @@ export const addPasskey = async (
   if (await findPasskeyByCredential(tx, made.credentialId)) throw conflict('This passkey is registered already.', 'passkey')
   await consumeNonce(tx, nonce, at)
   const record = { id: newId(), accountId, name, ...made, createdAt: at, lastUsedAt: null }
-  await tx.orm.insert(passkeys).values(record)
+  insertRow(tx, record)
   const data = presentPasskey(record)
   await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after: { name } })
   return record
 }
+
+const insertRow = prepareInsert('passkeys.insert', passkeys)
+const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid' }, (orm, at) =>
+  orm
+    .delete(passkeys)
+    .where(and(eq(passkeys.id, at.id), eq(passkeys.accountId, at.accountId)))
+    .returning(),
+)
 
 /** Removes a passkey. What it approved and was not sent yet counts no more. */
 export const removePasskey = async (
@@ -118,10 +127,7 @@ export const removePasskey = async (
 ): Promise<PasskeyRecord> => {
   const { at } = tx
   const { accountId } = principal
-  const [removed] = await tx.orm
-    .delete(passkeys)
-    .where(and(eq(passkeys.id, id), eq(passkeys.accountId, accountId)))
-    .returning()
+  const removed = await first(tx, removeRow, { id, accountId })
   if (!removed) throw notFound()
   const data = presentPasskey(removed)
   await deps.appendEvents(tx, at, [{ type: 'passkey.removed', accountId, workspaceId: null, data }])
@@ -161,16 +167,26 @@ export const provePasskey = async (
   return 'problem' in read ? read : { ...read, passkeyId: passkey.id, message }
 }
 
+const noteUse = prepareWrite(
+  'passkeys.note_use',
+  { id: 'uuid', signCount: 'bigint', backedUp: 'boolean', at: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .update(passkeys)
+      .set({ signCount: at.signCount, backedUp: at.backedUp, lastUsedAt: at.at })
+      .where(
+        and(
+          eq(passkeys.id, at.id),
+          or(lt(passkeys.signCount, at.signCount), and(eq(passkeys.signCount, sql`0`), sql`${at.signCount} = 0`)),
+        ),
+      )
+      .returning({ id: passkeys.id }),
+)
+
 /**
  * Records the use of a passkey, under its lock. False where it was removed meanwhile, or where its count has not grown: then the assertion was
  * used before, or a copy of the passkey exists.
  */
 export const recordPasskeyUse = async (tx: Tx, { passkeyId, signCount, backedUp }: PasskeySignature): Promise<boolean> => {
-  const grows = or(lt(passkeys.signCount, signCount), and(eq(passkeys.signCount, 0), sql`${signCount} = 0`))
-  const used = await tx.orm
-    .update(passkeys)
-    .set({ signCount, backedUp, lastUsedAt: tx.at })
-    .where(and(eq(passkeys.id, passkeyId), grows))
-    .returning({ id: passkeys.id })
-  return used.length === 1
+  return (await tx.run(noteUse, { id: passkeyId, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
 }

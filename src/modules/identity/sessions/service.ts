@@ -1,9 +1,11 @@
-import { and, eq, isNull, type SQL } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { newSessionToken, sha256 } from '../../../auth/secrets.ts'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
+import { first, statement, type Tx } from '../../../db/client.ts'
 import { bytesList, plainList, textList } from '../../../db/lists.ts'
-import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
+import { prepareWrite } from '../../../db/prepare-write.ts'
+import { sessions } from '../../../db/tables/sessions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, audit, auditAll } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
@@ -100,15 +102,36 @@ export const createSessions = (tx: Tx, deps: SessionDeps, owners: readonly Sessi
 export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): NewSession =>
   only(createSessions(tx, deps, [owner]))
 
+const revokeOne = prepareWrite('sessions.revoke', { id: 'uuid', accountId: 'uuid', at: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(sessions)
+    .set({ revokedAt: at.at })
+    .where(and(eq(sessions.id, at.id), eq(sessions.accountId, at.accountId), isNull(sessions.revokedAt)))
+    .returning(),
+)
+
+const revokeSeveral = prepareWrite(
+  'sessions.revoke_all',
+  { accountId: 'uuid', identityId: 'uuid?', at: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .update(sessions)
+      .set({ revokedAt: at.at })
+      .where(
+        and(
+          eq(sessions.accountId, at.accountId),
+          isNull(sessions.revokedAt),
+          at.identityId && eq(sessions.identityId, at.identityId),
+        ),
+      )
+      .returning(),
+)
+
 /** Ends a session at once. One that has already ended stays as it is, without a second event or audit row. */
 export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   const { accountId } = principal
   const { at } = tx
-  const [session] = await tx.orm
-    .update(sessions)
-    .set({ revokedAt: at })
-    .where(and(eq(sessions.id, id), eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
-    .returning()
+  const session = await first(tx, revokeOne, { id, accountId, at })
   if (!session) {
     return found(await findSession(tx, accountId, id))
   }
@@ -118,13 +141,15 @@ export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Princi
   return session
 }
 
-const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid, which: SQL | undefined): Promise<void> => {
-  const at = tx.at
-  const ended = await tx.orm
-    .update(sessions)
-    .set({ revokedAt: at })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), which))
-    .returning()
+/** All of an account, or those that began with one identity. */
+const revokeAll = async (
+  tx: Tx,
+  deps: SessionDeps,
+  actor: Actor,
+  { accountId, identityId }: { accountId: Uuid; identityId: Uuid | null },
+): Promise<void> => {
+  const { at } = tx
+  const ended = await tx.run(revokeSeveral, { accountId, identityId, at })
   await deps.appendEvents(
     tx,
     at,
@@ -141,30 +166,20 @@ const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uui
 
 /** Ends every session of an account: for an account that is closed. */
 export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
-  revokeAll(tx, deps, actor, accountId, undefined)
+  revokeAll(tx, deps, actor, { accountId, identityId: null })
 
 /** Ends the sessions that began with a sign-in method, before it is detached: afterwards no column identifies them. */
 export const revokeSessionsByIdentity = (
   tx: Tx,
   deps: SessionDeps,
   actor: Actor,
-  identity: { id: Uuid; accountId: Uuid },
-): Promise<void> => revokeAll(tx, deps, actor, identity.accountId, eq(sessions.identityId, identity.id))
+  { id, accountId }: { id: Uuid; accountId: Uuid },
+): Promise<void> => revokeAll(tx, deps, actor, { accountId, identityId: id })
 
 /** Ends one of the caller's sessions. The caller must be allowed to change how the account is signed in to. */
 export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   return revokeSession(tx, deps, principal, id)
-}
-
-const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {
-  if (kind === 'session') return id
-  if (kind !== 'dashboard') return null
-  const [token] = await db.orm
-    .select({ sessionId: dashboardTokens.sessionId })
-    .from(dashboardTokens)
-    .where(eq(dashboardTokens.id, id))
-  return token?.sessionId ?? null
 }
 
 /** Ends the caller's own session, with all tokens that it issued. A key or a grant is revoked, not logged out. */

@@ -1,12 +1,15 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { dashboardTokens } from '../../../db/tables/sessions.ts'
 import { audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
+
+const insertToken = prepareInsert('dashboard_tokens.insert', dashboardTokens)
 
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (
@@ -23,7 +26,7 @@ export const createDashboardToken = async (
   const natural = secondsAfter(at, ttl)
   const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
   const id = newId()
-  await tx.orm.insert(dashboardTokens).values({
+  insertToken(tx, {
     id,
     accountId: principal.accountId,
     workspaceId: principal.workspace.id,

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
+import { first } from '../../../db/client.ts'
+import { prepareLoneInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -10,9 +13,36 @@ import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { CodeParameters } from '../schema.ts'
 import { errorUrl, type RedirectTarget, readCodeRequest, readRedirectUri } from './authorization-request.ts'
-import { decisionTtlSeconds, hasGrantFor, sessionOf } from './authorizations.ts'
+import { decisionTtlSeconds, hasGrantFor } from './authorizations.ts'
 
 type AuthorizeDeps = Pick<Deps, 'clock' | 'config' | 'db'>
+
+const insertRow = prepareLoneInsert('oauth_authorizations.insert', oauthAuthorizations)
+
+const takeRow = prepareWrite(
+  'oauth_authorizations.take_pushed',
+  {
+    requestUriHash: 'bytea',
+    clientId: 'uuid',
+    at: 'timestamptz',
+    expiresAt: 'timestamptz',
+    accountId: 'uuid|null',
+    sessionId: 'uuid|null',
+  },
+  (orm, at) =>
+    orm
+      .update(oauthAuthorizations)
+      .set({ status: 'pending', expiresAt: at.expiresAt, accountId: at.accountId, sessionId: at.sessionId })
+      .where(
+        and(
+          eq(oauthAuthorizations.requestUriHash, at.requestUriHash),
+          eq(oauthAuthorizations.clientId, at.clientId),
+          eq(oauthAuthorizations.status, 'pushed'),
+          gt(oauthAuthorizations.expiresAt, at.at),
+        ),
+      )
+      .returning({ id: oauthAuthorizations.id }),
+)
 
 const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
 export const pushedTtlSeconds = 90
@@ -26,7 +56,7 @@ export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, par
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
   const reference = randomBytes(32).toString('base64url')
   const at = deps.clock.now()
-  await deps.db.orm.insert(oauthAuthorizations).values({
+  await insertRow(deps.db, {
     id: newId(),
     clientId: client.id,
     flow: 'code',
@@ -50,18 +80,13 @@ const takePushed = async (
 ): Promise<Uuid> => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
-  const [row] = await deps.db.orm
-    .update(oauthAuthorizations)
-    .set({ status: 'pending', expiresAt: secondsAfter(at, decisionTtlSeconds), ...(await bindingOf(deps, principal)) })
-    .where(
-      and(
-        eq(oauthAuthorizations.requestUriHash, sha256(requestUri.slice(requestUriPrefix.length))),
-        eq(oauthAuthorizations.clientId, client.id),
-        eq(oauthAuthorizations.status, 'pushed'),
-        gt(oauthAuthorizations.expiresAt, at),
-      ),
-    )
-    .returning({ id: oauthAuthorizations.id })
+  const row = await first(deps.db, takeRow, {
+    requestUriHash: sha256(requestUri.slice(requestUriPrefix.length)),
+    clientId: client.id,
+    at,
+    expiresAt: secondsAfter(at, decisionTtlSeconds),
+    ...(await bindingOf(deps, principal)),
+  })
   if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
   return row.id
 }
@@ -69,8 +94,13 @@ const takePushed = async (
 /**
  * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
  */
-const bindingOf = async (deps: Pick<Deps, 'db'>, principal: Principal | null) =>
-  principal && !principal.grant ? { accountId: principal.accountId, sessionId: await sessionOf(deps.db, principal) } : {}
+const bindingOf = async (
+  deps: Pick<Deps, 'db'>,
+  principal: Principal | null,
+): Promise<{ accountId: Uuid | null; sessionId: Uuid | null }> =>
+  principal && !principal.grant
+    ? { accountId: principal.accountId, sessionId: await sessionBehind(deps.db, principal.credential) }
+    : { accountId: null, sessionId: null }
 
 const begin = async (
   deps: AuthorizeDeps,
@@ -84,7 +114,7 @@ const begin = async (
   if (prompts.includes('none')) throw new OAuthError(principal ? 'consent_required' : 'login_required')
   const at = deps.clock.now()
   const id = newId()
-  await deps.db.orm.insert(oauthAuthorizations).values({
+  await insertRow(deps.db, {
     id,
     clientId: client.id,
     flow: 'code',

@@ -3,6 +3,7 @@ import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepareInsert, prepareUpsert } from '../../../db/prepare-write.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
@@ -24,6 +25,18 @@ const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
 
 const checkSecret = (secretHash: string, secret: string): Promise<boolean> => hashing(() => verify(secretHash, secret))
 
+const insertRow = prepareInsert('oauth_clients.insert', oauthClients)
+/** What a metadata document says. */
+const keepDocument = prepareUpsert('oauth_clients.keep_document', oauthClients, oauthClients.url, [
+  'name',
+  'redirectUris',
+  'grantTypes',
+  'authMethod',
+  'scopes',
+  'uri',
+  'freshUntil',
+])
+
 export type ClientRecord = typeof oauthClients.$inferSelect
 
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
@@ -39,11 +52,8 @@ export const registerClient = async (
   const secretHash = secret === null ? null : await hashing(() => hash(secret))
   const at = deps.clock.now()
   const client = await inTx(deps.db, async (tx) => {
-    const [row] = await tx.orm
-      .insert(oauthClients)
-      .values({ id: newId(), url: null, ...metadata, secretHash, createdAt: at })
-      .returning()
-    if (!row) throw new Error('an inserted client was not returned')
+    const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
+    insertRow(tx, row)
     const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
     await audit(tx, { accountId: null, origin, way: 'oauth_client' }, at, {
       action: 'oauth_client.register',
@@ -87,13 +97,7 @@ export const requireClient = async (deps: ClientsDeps, clientId: string): Promis
   const at = deps.clock.now()
   if (known?.freshUntil && known.freshUntil > at) return known
   const { metadata, freshUntil } = await readClientDocument(deps, url)
-  const [client] = await deps.db.orm
-    .insert(oauthClients)
-    .values({ id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil })
-    .onConflictDoUpdate({ target: oauthClients.url, set: { ...metadata, freshUntil } })
-    .returning()
-  if (!client) throw new Error('an inserted client was not returned')
-  return client
+  return keepDocument(deps.db, { id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil })
 }
 
 export type ClientCredentials = {

@@ -2,7 +2,10 @@ import { and, asc, eq, isNull } from 'drizzle-orm'
 import { effectivePermissions, isPermission, type Permission } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
 import type { Db, Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { audit } from '../../../events/audit.ts'
@@ -18,7 +21,6 @@ import {
   type AuthorizationRecord,
   findAuthorization,
   lockAuthorization,
-  sessionOf,
 } from '../authorize/authorizations.ts'
 import { type ClientRecord, clientIdOf, getClient } from '../clients/clients.ts'
 import { narrowControls, storedControls } from '../controls.ts'
@@ -35,13 +37,27 @@ export type Membership = { id: Uuid; name: string; role: (typeof members.$inferS
 
 const scopesOf = (authorization: AuthorizationRecord): Permission[] => authorization.scopes.filter(isPermission)
 
-const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
-  const rows = await db.orm
+const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
+  orm
     .select({ id: workspaces.id, name: workspaces.name, role: members.role })
     .from(members)
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(and(eq(members.accountId, accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
-    .orderBy(asc(workspaces.id))
+    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
+    .orderBy(asc(workspaces.id)),
+)
+
+const insertState = prepareInsert('oauth_grants.insert', oauthGrants)
+const decision = ['status', 'decidedAt', 'accountId'] as const
+const denyRow = prepareUpdate('oauth_authorizations.deny', oauthAuthorizations, decision)
+const approveRow = prepareUpdate('oauth_authorizations.approve', oauthAuthorizations, [
+  ...decision,
+  'grantId',
+  'codeHash',
+  'codeExpiresAt',
+])
+
+const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
+  const rows = await db.run(membershipsOf, { accountId })
   return rows.map((row) => {
     const held = effectivePermissions(row.role, null)
     return { ...row, permissions: scopes.filter((scope) => held.has(scope)) }
@@ -65,7 +81,7 @@ const requireOpen = async (tx: Tx, principal: Principal, authorization: Authoriz
   if (authorization.status !== 'pending') throw conflict('This request was decided already.', 'decided')
   if (authorization.expiresAt <= tx.at) throw conflict('This request has expired: the application has to ask again.', 'expired')
   const { sessionId } = authorization
-  if (sessionId !== null && sessionId !== (await sessionOf(tx, principal)))
+  if (sessionId !== null && sessionId !== (await sessionBehind(tx, principal.credential)))
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
@@ -108,7 +124,7 @@ const approve = async (
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
-  const grant = await createGrant(tx, deps, principal, {
+  const { grant } = await createGrant(tx, deps, principal, {
     kind: 'oauth',
     label: client.name,
     permissions,
@@ -116,7 +132,7 @@ const approve = async (
     expiresAt,
     workspaceId,
   })
-  await tx.orm.insert(oauthGrants).values({
+  insertState(tx, {
     grantId: grant.id,
     clientId: client.id,
     resources: authorization.resources,
@@ -128,11 +144,9 @@ const approve = async (
     endsAt,
   })
   const code = newSecret('authorization_code')
-  const issued = authorization.flow === 'code' ? { codeHash: sha256(code), codeExpiresAt: expiresAt } : {}
-  await tx.orm
-    .update(oauthAuthorizations)
-    .set({ status: 'approved', decidedAt: at, accountId: principal.accountId, grantId: grant.id, ...issued })
-    .where(eq(oauthAuthorizations.id, authorization.id))
+  const [codeHash, codeExpiresAt] = authorization.flow === 'code' ? [sha256(code), expiresAt] : [null, null]
+  const decided = { status: 'approved', decidedAt: at, accountId: principal.accountId, grantId: grant.id } as const
+  approveRow(tx, authorization.id, { ...decided, codeHash, codeExpiresAt })
   const after = {
     client_id: clientIdOf(client),
     client_name: client.name,
@@ -157,10 +171,7 @@ const deny = async (
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
 ) => {
   const { at } = tx
-  await tx.orm
-    .update(oauthAuthorizations)
-    .set({ status: 'denied', decidedAt: at, accountId: principal.accountId })
-    .where(eq(oauthAuthorizations.id, authorization.id))
+  denyRow(tx, authorization.id, { status: 'denied', decidedAt: at, accountId: principal.accountId })
   const subject = { type: 'oauth_client', id: client.id }
   const after = { client_id: clientIdOf(client), client_name: client.name }
   await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after })

@@ -2,7 +2,9 @@ import { randomInt } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { prepareInsertOnce, prepareUpdate } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
@@ -16,6 +18,12 @@ import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { RequestedAccessParameters, TokenParameters, TokenResponse } from '../schema.ts'
 import { redeem } from '../token/code.ts'
+
+const insertRow = prepareInsertOnce('oauth_authorizations.insert_device', oauthAuthorizations, oauthAuthorizations.userCode)
+const notePoll = prepareUpdate('oauth_authorizations.note_poll', oauthAuthorizations, ['lastPolledAt', 'pollIntervalSeconds'])
+const lockByDevice = prepare('oauth_authorizations.lock_by_device', { hash: 'bytea' }, (orm, at) =>
+  orm.select().from(oauthAuthorizations).where(eq(oauthAuthorizations.deviceCodeHash, at.hash)).for('update'),
+)
 
 export const deviceTtlSeconds = 600
 const pollIntervalSeconds = 5
@@ -65,39 +73,29 @@ export const startDevice = async (
   const at = deps.clock.now()
   for (;;) {
     const userCode = newUserCode()
-    const taken = await deps.db.orm
-      .insert(oauthAuthorizations)
-      .values({
-        id: newId(),
-        clientId: client.id,
-        flow: 'device',
-        status: 'pending',
-        ...requested,
-        codeChallenge,
-        deviceCodeHash: sha256(deviceCode),
-        userCode,
-        pollIntervalSeconds,
-        createdAt: at,
-        expiresAt: secondsAfter(at, deviceTtlSeconds),
-      })
-      .onConflictDoNothing({ target: oauthAuthorizations.userCode })
-      .returning({ id: oauthAuthorizations.id })
-    if (taken.length > 0) return { deviceCode, userCode: formatUserCode(userCode), intervalSeconds: pollIntervalSeconds }
+    const isFree = await insertRow(deps.db, {
+      id: newId(),
+      clientId: client.id,
+      flow: 'device',
+      status: 'pending',
+      ...requested,
+      codeChallenge,
+      deviceCodeHash: sha256(deviceCode),
+      userCode,
+      pollIntervalSeconds,
+      createdAt: at,
+      expiresAt: secondsAfter(at, deviceTtlSeconds),
+    })
+    if (isFree) return { deviceCode, userCode: formatUserCode(userCode), intervalSeconds: pollIntervalSeconds }
   }
 }
 
-const setPolled = (tx: Tx, authorization: AuthorizationRecord, at: Date, seconds: number) =>
-  tx.orm
-    .update(oauthAuthorizations)
-    .set({ lastPolledAt: at, pollIntervalSeconds: seconds })
-    .where(eq(oauthAuthorizations.id, authorization.id))
-
 /** Not decided yet: the time of this poll is stored, so the refusal is returned instead of thrown. */
-const keepWaiting = async (tx: Tx, authorization: AuthorizationRecord, at: Date): Promise<OAuthError> => {
+const keepWaiting = (tx: Tx, authorization: AuthorizationRecord, at: Date): OAuthError => {
   const seconds = authorization.pollIntervalSeconds ?? pollIntervalSeconds
   const { lastPolledAt } = authorization
   const early = lastPolledAt !== null && at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
-  await setPolled(tx, authorization, at, early ? seconds + slowDownSeconds : seconds)
+  notePoll(tx, authorization.id, { lastPolledAt: at, pollIntervalSeconds: early ? seconds + slowDownSeconds : seconds })
   return new OAuthError(early ? 'slow_down' : 'authorization_pending')
 }
 
@@ -111,17 +109,13 @@ export const pollDevice = async (
   if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
   const unknown = () => new OAuthError('invalid_grant', 'The device code is unknown or used, or was given to another client.')
   return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const [authorization] = await tx.orm
-      .select()
-      .from(oauthAuthorizations)
-      .where(eq(oauthAuthorizations.deviceCodeHash, sha256(deviceCode)))
-      .for('update')
+    const authorization = await first(tx, lockByDevice, { hash: sha256(deviceCode) })
     if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed') throw unknown()
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
     const { at } = tx
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= at) throw new OAuthError('expired_token')
-    if (authorization.status === 'pending') throw new CommitThenThrow(await keepWaiting(tx, authorization, at))
+    if (authorization.status === 'pending') throw new CommitThenThrow(keepWaiting(tx, authorization, at))
     return redeem(tx, deps, { client, origin, parameters }, authorization)
   })
 }

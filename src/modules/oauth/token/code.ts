@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
@@ -18,6 +20,11 @@ import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
 import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
 
+const lockByCode = prepare('oauth_authorizations.lock_by_code', { codeHash: 'bytea' }, (orm, at) =>
+  orm.select().from(oauthAuthorizations).where(eq(oauthAuthorizations.codeHash, at.codeHash)).for('update'),
+)
+const redeemRow = prepareUpdate('oauth_authorizations.redeem', oauthAuthorizations, ['status', 'redeemedAt'])
+
 const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
 /** Exchanges an approved request for the first tokens of its grant. The caller has locked the request. */
@@ -30,18 +37,14 @@ export const redeem = async (
   const { client, origin, parameters } = request
   if (authorization.grantId === null) throw new Error('an approved request has no grant')
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-  await lockGrant(tx, authorization.grantId)
-  const locked = await readGrantState(tx, authorization.grantId)
+  const [, locked] = await Promise.all([lockGrant(tx, authorization.grantId), readGrantState(tx, authorization.grantId)])
   if (!locked || hasEnded(locked, tx.at)) throw unknown()
   const { grant, state } = locked
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(resources, state.resources))
     throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
   const { at } = tx
-  await tx.orm
-    .update(oauthAuthorizations)
-    .set({ status: 'redeemed', redeemedAt: at })
-    .where(eq(oauthAuthorizations.id, authorization.id))
+  redeemRow(tx, authorization.id, { status: 'redeemed', redeemedAt: at })
   await audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, at, {
     action: 'oauth_token.issue',
     workspaceId: grant.workspaceId,
@@ -86,11 +89,7 @@ export const redeemCode = async (
   if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
   const request = { client, origin, parameters }
   return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const [authorization] = await tx.orm
-      .select()
-      .from(oauthAuthorizations)
-      .where(eq(oauthAuthorizations.codeHash, sha256(code)))
-      .for('update')
+    const authorization = await first(tx, lockByCode, { codeHash: sha256(code) })
     if (!authorization || authorization.clientId !== client.id) throw unknown()
     if (authorization.status === 'redeemed') throw new CommitThenThrow(await revokeFirst(tx, deps, request, authorization))
     const { codeExpiresAt } = authorization

@@ -1,6 +1,9 @@
-import { eq, type SQL } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { sha256 } from '../../../auth/secrets.ts'
+import { first } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthClients, oauthGrants } from '../../../db/tables/oauth.ts'
@@ -17,18 +20,30 @@ type IntrospectDeps = Pick<Deps, 'clock' | 'config' | 'db'>
 
 const inactive: Introspection = { active: false }
 
-const grantAndClient = async (deps: Pick<Deps, 'db'>, where: SQL) =>
-  (
-    await deps.db.orm
-      .select({ grant: grants, state: oauthGrants, client: oauthClients, account: accounts })
-      .from(oauthGrants)
-      .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
-      .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
-      .innerJoin(accounts, eq(accounts.id, grants.accountId))
-      .where(where)
-  )[0]
+const grantAndClient = (orm: QueryBuilder) =>
+  orm
+    .select({ grant: grants, state: oauthGrants, client: oauthClients, account: accounts })
+    .from(oauthGrants)
+    .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+    .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
+    .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
-type GrantRow = NonNullable<Awaited<ReturnType<typeof grantAndClient>>>
+const byGrant = prepare('oauth_grants.introspect', { grantId: 'uuid' }, (orm, at) =>
+  grantAndClient(orm).where(eq(oauthGrants.grantId, at.grantId)),
+)
+const byHandle = prepare('oauth_grants.introspect_refresh', { handle: 'text' }, (orm, at) =>
+  grantAndClient(orm).where(eq(oauthGrants.handle, at.handle)),
+)
+const accessToken = prepare('oauth_access_tokens.by_hash', { hash: 'bytea' }, (orm, at) =>
+  orm.select().from(oauthAccessTokens).where(eq(oauthAccessTokens.hash, at.hash)),
+)
+
+type GrantRow = {
+  grant: typeof grants.$inferSelect
+  state: typeof oauthGrants.$inferSelect
+  client: ClientRecord
+  account: typeof accounts.$inferSelect
+}
 type Token = { scopes: readonly string[]; resources: readonly string[]; createdAt: Date | null; expiresAt: Date }
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
@@ -67,11 +82,8 @@ const mayIntrospect = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: 
   owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
 
 const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
-  const [token] = await deps.db.orm
-    .select()
-    .from(oauthAccessTokens)
-    .where(eq(oauthAccessTokens.hash, sha256(text)))
-  const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
+  const token = await first(deps.db, accessToken, { hash: sha256(text) })
+  const row = token && (await first(deps.db, byGrant, { grantId: token.grantId }))
   if (!row || !isActive(deps, row, token.expiresAt)) return inactive
   if (!mayIntrospect(deps, row.client, caller)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
@@ -82,7 +94,7 @@ const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: s
 const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const presented = readRefreshToken(text)
   if (!presented) return inactive
-  const row = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
+  const row = await first(deps.db, byHandle, { handle: presented.handle })
   if (!row?.state.currentHash?.equals(presented.hash) || row.client.id !== caller.id || !isActive(deps, row, row.state.expiresAt))
     return inactive
   const { resources, expiresAt } = row.state

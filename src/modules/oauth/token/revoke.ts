@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
-import { type Db, inTx } from '../../../db/client.ts'
+import { type Db, first, inTx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -13,25 +14,28 @@ import { isOurs, readRefreshToken } from './tokens.ts'
 
 type Owner = { grantId: Uuid; clientId: Uuid }
 
-const ofAccessToken = async (db: Db, token: string): Promise<Owner | undefined> =>
-  (
-    await db.orm
-      .select({ grantId: oauthGrants.grantId, clientId: oauthGrants.clientId })
-      .from(oauthAccessTokens)
-      .innerJoin(oauthGrants, eq(oauthGrants.grantId, oauthAccessTokens.grantId))
-      .where(eq(oauthAccessTokens.hash, sha256(token)))
-  )[0]
+const ownerOfAccess = prepare('oauth_grants.owner_of_access_token', { hash: 'bytea' }, (orm, at) =>
+  orm
+    .select({ grantId: oauthGrants.grantId, clientId: oauthGrants.clientId })
+    .from(oauthAccessTokens)
+    .innerJoin(oauthGrants, eq(oauthGrants.grantId, oauthAccessTokens.grantId))
+    .where(eq(oauthAccessTokens.hash, at.hash)),
+)
+
+const ofAccessToken = (db: Db, token: string): Promise<Owner | undefined> => first(db, ownerOfAccess, { hash: sha256(token) })
+
+const ownerOfRefresh = prepare('oauth_grants.owner_of_refresh_token', { handle: 'text' }, (orm, at) =>
+  orm
+    .select({ grantId: oauthGrants.grantId, clientId: oauthGrants.clientId })
+    .from(oauthGrants)
+    .where(eq(oauthGrants.handle, at.handle)),
+)
 
 /** Includes a token that was rotated long ago: a client that revokes it means the whole family. */
 const ofRefreshToken = async (deps: Pick<Deps, 'db' | 'derivations'>, token: string): Promise<Owner | undefined> => {
   const presented = readRefreshToken(token)
   if (!presented || !isOurs(deps, presented)) return undefined
-  return (
-    await deps.db.orm
-      .select({ grantId: oauthGrants.grantId, clientId: oauthGrants.clientId })
-      .from(oauthGrants)
-      .where(eq(oauthGrants.handle, presented.handle))
-  )[0]
+  return first(deps.db, ownerOfRefresh, { handle: presented.handle })
 }
 
 /** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { and, eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { first, statement, type Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { bytesList, plainList, textList, timeList } from '../../../db/lists.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
@@ -205,6 +206,13 @@ export const mintGenerations = (
 export const mintGeneration = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, one: TokenGeneration): TokenResponse =>
   only(mintGenerations(tx, deps, [one]))
 
+const accessOf = prepare('oauth_access_tokens.of_generation', { grantId: 'uuid', generation: 'int' }, (orm, at) =>
+  orm
+    .select()
+    .from(oauthAccessTokens)
+    .where(and(eq(oauthAccessTokens.grantId, at.grantId), eq(oauthAccessTokens.generation, at.generation))),
+)
+
 /** The current generation's response once more, and the request that it was for. */
 export const repeatGeneration = async (
   tx: Tx,
@@ -213,10 +221,7 @@ export const repeatGeneration = async (
   state: OAuthGrantRecord,
 ): Promise<{ response: TokenResponse; audience: Audience } | undefined> => {
   const tokens = deriveAgain(deps, state)
-  const [access] = await tx.orm
-    .select()
-    .from(oauthAccessTokens)
-    .where(and(eq(oauthAccessTokens.grantId, grant.id), eq(oauthAccessTokens.generation, state.generation)))
+  const access = await first(tx, accessOf, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
   const { scopes, resources, expiresAt } = access
   const seconds = Math.max(0, Math.floor((expiresAt.getTime() - tx.at.getTime()) / 1000))

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -17,6 +18,9 @@ import { approvalMessage } from './message.ts'
 import { readRequestedBy } from './names.ts'
 import { presentApproval } from './present.ts'
 import { type ApprovalRow, findApproval } from './queries.ts'
+
+const insertApproval = prepareInsert('approvals.insert', approvals)
+const insertSigned = prepareInsert('approvals.insert_signed', approvalDecisions)
 
 export type ApprovalRequest = {
   /** The grant that the request came from: its own, or the one behind its session. */
@@ -60,11 +64,10 @@ const insert = async (
 ): Promise<void> => {
   const { at } = tx
   const { accountId, workspaceId } = payment
-  await tx.orm
-    .insert(approvals)
-    .values({ ...approval, accountId, workspaceId, paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at })
+  const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at } as const
+  insertApproval(tx, { ...approval, accountId, workspaceId, ...asked })
   if (mandateSignature)
-    await tx.orm.insert(approvalDecisions).values({
+    insertSigned(tx, {
       id: newId(),
       approvalId: approval.id,
       owningAccountId: accountId,

@@ -2,6 +2,7 @@ import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../.
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
@@ -9,6 +10,8 @@ import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
+
+const insertVoid = prepareInsert('approvals.void', approvalVoids)
 
 /** The approvals of an account that a payment waits for, or is about to be sent on: nothing of it was sent yet. */
 const open = `
@@ -40,9 +43,7 @@ export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> 
 const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Actor, lost: readonly Lost[]): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
-  await tx.orm
-    .insert(approvalVoids)
-    .values(lost.map(({ decisionId, owner, reason }) => ({ decisionId, owningAccountId: owner, reason, voidedAt: at })))
+  for (const { decisionId, owner, reason } of lost) insertVoid(tx, { decisionId, owningAccountId: owner, reason, voidedAt: at })
   for (const { approvalId, accountId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
@@ -29,6 +30,8 @@ import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
 import { presentPreview } from './preview.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './spending.ts'
 import { type BatchDeps, writePayments } from './write.ts'
+
+const insertBatch = prepareInsert('payment_batches.insert', paymentBatches)
 
 const batchKeys = recordKeys('payment_batches', {
   path: '/v1/payment-batches',
@@ -202,7 +205,7 @@ const writeBatch = async (
 ): Promise<string> => {
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
-  await tx.orm.insert(paymentBatches).values({ ...batch, snapshot })
+  insertBatch(tx, { ...batch, snapshot })
   const written = accepted.map((one) => ({ ...one, text: JSON.stringify(presentPayment(one.payment)) }))
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch

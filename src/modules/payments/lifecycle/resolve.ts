@@ -1,5 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -29,24 +30,31 @@ export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
 const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
 const waiting = (payment: PaymentRecord, { id }: { id: Uuid }): Resolution => ({ payment, waitingId: id })
 
+const all = prepare(
+  'payments.all',
+  { status: 'text?', attention: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(payments)
+      .where(
+        and(
+          at.status && eq(payments.status, at.status),
+          at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
+          at.before && lt(payments.id, at.before),
+        ),
+      )
+      .orderBy(desc(payments.id))
+      .limit(at.take),
+  'pool',
+)
+
 /** Of all tenants. */
 export const listAllPayments = (
   db: Db,
   { status, attention }: Pick<FindPayments, 'status' | 'attention'>,
   page: PageRequest,
-): Promise<PaymentRecord[]> =>
-  db.orm
-    .select()
-    .from(payments)
-    .where(
-      and(
-        status === undefined ? undefined : eq(payments.status, status),
-        attention === undefined ? undefined : and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
-        page.before === null ? undefined : lt(payments.id, page.before),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(page.take)
+): Promise<PaymentRecord[]> => db.run(all, { status, attention: attention !== undefined, ...page })
 
 const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evidence =>
   outcome === 'succeeded'

@@ -1,5 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
-import { statement, type Tx } from '../../../db/client.ts'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { first, statement, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -25,24 +26,33 @@ const leaveQueue = statement(
 
 type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier }
 
+const due = prepare(
+  'payments.lock_due',
+  { ids: 'uuid[]', at: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({ payment: payments, beneficiary: beneficiaries, earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}` })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .where(
+        and(
+          sql`${payments.id} = any(${at.ids})`,
+          eq(payments.status, 'processing'),
+          lte(payments.dispatchDueAt, at.at),
+          sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
+        ),
+      )
+      .orderBy(payments.dispatchDueAt, payments.id)
+      .for('update', { of: payments }),
+  'pool',
+)
+
 /** Due, and without an attempt that may have been sent. */
-const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<DuePayment[]> =>
-  tx.orm
-    .select({ payment: payments, beneficiary: beneficiaries, earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}` })
-    .from(payments)
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .where(
-      and(
-        sql`${payments.id} = any(${sql.param(ids)}::uuid[])`,
-        eq(payments.status, 'processing'),
-        sql`${payments.dispatchDueAt} <= ${at.toISOString()}`,
-        sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
-      ),
-    )
-    .orderBy(payments.dispatchDueAt, payments.id)
-    .for('update', { of: payments })
-    // A drizzle query is sent when it is awaited; this one is sent before the next.
-    .execute()
+const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<DuePayment[]> => tx.run(due, { ids, at })
+
+const payeeById = prepare('beneficiaries.payee', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(beneficiaries).where(eq(beneficiaries.id, at.id)),
+)
 
 /** A payment that was lost and is requested again with the same key is the same order. */
 const seedOf = ({ id, accountId, workspaceId, idempotencyKey }: PaymentRecord): readonly string[] =>
@@ -139,7 +149,7 @@ export const paymentSubject: AttemptSubject = {
   again: async (tx, deps, id, answers) => {
     const payment = await lockPaymentWithAccount(tx, id)
     if (payment.status !== 'unknown') return undefined
-    const [beneficiary] = await tx.orm.select().from(beneficiaries).where(eq(beneficiaries.id, payment.beneficiaryId))
+    const beneficiary = await first(tx, payeeById, { id: payment.beneficiaryId })
     const [obstacle] = await recheckPayments(tx, deps, [payment], answers)
     if (!beneficiary || obstacle) return undefined
     // It is sent under the names that its attempt has.

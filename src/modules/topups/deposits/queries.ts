@@ -1,5 +1,6 @@
-import { and, eq, inArray, lte } from 'drizzle-orm'
-import type { Db, Tx } from '../../../db/client.ts'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { type Db, first, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { deposits } from '../../../db/tables/deposits.ts'
 import { railAttempts, topups } from '../../../db/tables/payments.ts'
 import { readDepositCode } from '../../../lib/deposit-code.ts'
@@ -8,36 +9,57 @@ import type { Provider } from '../../../lib/rail-names.ts'
 
 export type DepositRecord = typeof deposits.$inferSelect
 
-export const findDeposit = async (db: Db, id: Uuid): Promise<DepositRecord | undefined> =>
-  (await db.orm.select().from(deposits).where(eq(deposits.id, id)))[0]
+const byId = prepare('deposits.by_id', { id: 'uuid' }, (orm, at) => orm.select().from(deposits).where(eq(deposits.id, at.id)))
 
-export const lockDeposit = async (tx: Tx, id: Uuid): Promise<DepositRecord | undefined> =>
-  (await tx.orm.select().from(deposits).where(eq(deposits.id, id)).for('update'))[0]
+export const findDeposit = (db: Db, id: Uuid): Promise<DepositRecord | undefined> => first(db, byId, { id })
 
-export const lockDepositOfSuspense = async (tx: Tx, suspenseId: Uuid): Promise<DepositRecord | undefined> =>
-  (await tx.orm.select().from(deposits).where(eq(deposits.suspenseId, suspenseId)).for('update'))[0]
+const lockById = prepare('deposits.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(deposits).where(eq(deposits.id, at.id)).for('update'),
+)
+
+export const lockDeposit = (tx: Tx, id: Uuid): Promise<DepositRecord | undefined> => first(tx, lockById, { id })
+
+const lockBySuspense = prepare('deposits.lock_by_suspense', { suspenseId: 'uuid' }, (orm, at) =>
+  orm.select().from(deposits).where(eq(deposits.suspenseId, at.suspenseId)).for('update'),
+)
+
+export const lockDepositOfSuspense = (tx: Tx, suspenseId: Uuid): Promise<DepositRecord | undefined> =>
+  first(tx, lockBySuspense, { suspenseId })
+
+const unsettled = prepare('deposits.unsettled', { before: 'timestamptz', take: 'rows' }, (orm, at) =>
+  orm
+    .select({ id: deposits.id })
+    .from(deposits)
+    .where(and(sql`${deposits.state} = 'received'`, lte(deposits.receivedAt, at.before)))
+    .orderBy(deposits.receivedAt)
+    .limit(at.take),
+)
 
 /** Stored and not booked: its process ended in between, or booking failed. */
 export const listUnsettled = async (db: Db, before: Date, take: number): Promise<Uuid[]> =>
-  (
-    await db.orm
-      .select({ id: deposits.id })
-      .from(deposits)
-      .where(and(eq(deposits.state, 'received'), lte(deposits.receivedAt, before)))
-      .orderBy(deposits.receivedAt)
-      .limit(take)
-  ).map(({ id }) => id)
+  (await db.run(unsettled, { before, take })).map(({ id }) => id)
+
+const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+  orm
+    .select({ receipt: deposits.receipt })
+    .from(deposits)
+    .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
+)
 
 /** Those of these receipts that are stored. */
 export const knownReceipts = async (db: Db, provider: Provider, receipts: readonly string[]): Promise<Set<string>> =>
-  new Set(
-    (
-      await db.orm
-        .select({ receipt: deposits.receipt })
-        .from(deposits)
-        .where(and(eq(deposits.provider, provider), inArray(deposits.receipt, [...receipts])))
-    ).map(({ receipt }) => receipt),
-  )
+  new Set((await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receipt))
+
+const topupByCode = prepare('topups.by_deposit_code', { code: 'text' }, (orm, at) =>
+  orm.select({ id: topups.id }).from(topups).where(eq(topups.depositCode, at.code)),
+)
+
+const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
+  orm
+    .select({ id: railAttempts.id, topupId: railAttempts.subjectId })
+    .from(railAttempts)
+    .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
+)
 
 /** What a typed account number means: the top-up of a deposit, or the attempt of a prompt; undefined when nothing here has it. */
 export const findByReference = async (
@@ -46,15 +68,12 @@ export const findByReference = async (
 ): Promise<{ topupId: Uuid; attemptId: Uuid | null } | undefined> => {
   const code = readDepositCode(reference)
   if (code !== undefined) {
-    const [topup] = await db.orm.select({ id: topups.id }).from(topups).where(eq(topups.depositCode, code))
+    const topup = await first(db, topupByCode, { code })
     return topup && { topupId: topup.id, attemptId: null }
   }
   const digits = reference.replace(/\s/g, '')
   if (!/^\d{12}$/.test(digits)) return undefined
-  const [attempt] = await db.orm
-    .select({ id: railAttempts.id, topupId: railAttempts.subjectId })
-    .from(railAttempts)
-    .where(and(eq(railAttempts.reference, digits), eq(railAttempts.kind, 'topup')))
+  const attempt = await first(db, attemptByReference, { reference: digits })
   return attempt && { topupId: attempt.topupId, attemptId: attempt.id }
 }
 

@@ -1,10 +1,13 @@
 import type { Vault } from '../../../auth/vault.ts'
 import type { Db } from '../../../db/client.ts'
+import { prepareInsertOnce } from '../../../db/prepare-write.ts'
 import { deposits } from '../../../db/tables/deposits.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { type DepositRail, providerOf } from '../../../lib/rail-names.ts'
 import type { DepositNotice } from '../../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
+
+const insertRow = prepareInsertOnce('deposits.insert', deposits)
 
 /** The context that a notice's sealed body is bound to. */
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
@@ -42,6 +45,5 @@ export const recordDeposit = async (
     receivedAt: deps.clock.now(),
     ...sealed(deps.vault, id, told),
   }
-  const [inserted] = await db.orm.insert(deposits).values(row).onConflictDoNothing().returning({ id: deposits.id })
-  return inserted?.id
+  return (await insertRow(db, row)) ? id : undefined
 }

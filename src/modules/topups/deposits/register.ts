@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { sha256 } from '../../../auth/secrets.ts'
-import type { Db } from '../../../db/client.ts'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { prepareUpsert } from '../../../db/prepare-write.ts'
 import { depositRegistrations } from '../../../db/tables/deposits.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
@@ -12,14 +14,15 @@ import { depositUrls } from './receive.ts'
 
 type RegisterDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'rails'>
 
+const keep = prepareUpsert('deposit_registrations.keep', depositRegistrations, depositRegistrations.rail, [
+  'addressHash',
+  'registeredAt',
+])
+
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
 const remember = async (deps: RegisterDeps, rail: DepositRail, urls: DepositUrls): Promise<void> => {
-  const told = { addressHash: hashOf(urls), registeredAt: deps.clock.now() }
-  await deps.db.orm
-    .insert(depositRegistrations)
-    .values({ rail, ...told })
-    .onConflictDoUpdate({ target: depositRegistrations.rail, set: told })
+  await keep(deps.db, { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() })
 }
 
 /** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
@@ -37,8 +40,11 @@ export const registerDeposits = async (deps: RegisterDeps, rail: DepositRail): P
   return null
 }
 
-const findRegistration = async (db: Db, rail: DepositRail) =>
-  (await db.orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, rail)))[0]
+const byRail = prepare('deposit_registrations.by_rail', { rail: 'text' }, (orm, at) =>
+  orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, at.rail)),
+)
+
+const findRegistration = (db: Db, rail: DepositRail) => first(db, byRail, { rail })
 
 const againAfterSeconds = 3_600
 

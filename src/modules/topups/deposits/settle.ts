@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
 import { inTx, type Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { deposits } from '../../../db/tables/deposits.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -18,13 +18,13 @@ import { type DepositRecord, findByReference, findDeposit, listUnsettled, lockDe
 
 export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>
 
+const endRow = prepareUpdate('deposits.end', deposits, ['state', 'topupId', 'suspenseId', 'settledAt'])
+
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
 
-export const endDeposit = (tx: Tx, id: Uuid, end: End): Promise<unknown> =>
-  tx.orm
-    .update(deposits)
-    .set({ ...end, settledAt: tx.at })
-    .where(eq(deposits.id, id))
+/** What is left out stays empty, as it is before a deposit's end. */
+export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId = null }: End): void =>
+  endRow(tx, id, { state, topupId, suspenseId, settledAt: tx.at })
 
 /** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (
@@ -38,7 +38,7 @@ const settlePrompt = async (
   const { receipt, amountMinor } = deposit
   const evidence = { kind: 'succeeded', receipt, amountMinor } as const
   await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'delivery' } }])
-  await endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
+  endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
 }
 
 /** The money waits for a person who knows whose it is. */
@@ -59,7 +59,7 @@ const toSuspense = async (
     at: tx.at,
   })
   if (suspenseId === undefined) throw new Error('a deposit is in suspense twice')
-  await endDeposit(tx, id, { state: 'suspense', suspenseId })
+  endDeposit(tx, id, { state: 'suspense', suspenseId })
 }
 
 /**
@@ -76,25 +76,25 @@ const settle = async (tx: Tx, deps: SettleDeps, id: Uuid): Promise<void> => {
   const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
   const deposit = await lockDeposit(tx, id)
   if (deposit?.state !== 'received') return
-  if (taken.size > 0) return void (await endDeposit(tx, id, { state: 'known' }))
+  if (taken.size > 0) return endDeposit(tx, id, { state: 'known' })
   const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
-  if (before?.resolvedAt) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
+  if (before?.resolvedAt) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
   if (!isOpen) {
-    if (before) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
+    if (before) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
     return toSuspense(tx, deps, deposit, topup ? 'account_closed' : 'unknown_reference')
   }
   const { receipt, amountMinor } = deposit
   const isBooked = before !== undefined && before.transferId !== null && before.amountMinor === amountMinor
-  if (before && !isBooked) return void (await endDeposit(tx, id, { state: 'suspense', suspenseId: before.id }))
-  if (before) await endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
+  if (before && !isBooked) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
+  if (before) endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
   await credit(
     tx,
     deps,
     { topup, source: { kind: 'delivery' } },
     { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
   )
-  await endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
+  endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
 }
 
 export const settleDeposit = (deps: SettleDeps, id: Uuid): Promise<void> => inTx(deps.db, (tx) => settle(tx, deps, id))

@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, lt, or, sql } from 'drizzle-orm'
-import type { Db, Tx } from '../../../db/client.ts'
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
+import { type Places, prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -10,24 +11,38 @@ import { parseWalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 
 export type InvitationRecord = typeof invitations.$inferSelect
 
-export const listInvitations = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<InvitationRecord[]> =>
-  db.orm
-    .select()
-    .from(invitations)
-    .where(and(eq(invitations.workspaceId, workspaceId), page.before === null ? undefined : lt(invitations.id, page.before)))
-    .orderBy(desc(invitations.id))
-    .limit(page.take)
-
-export const findInvitation = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<InvitationRecord | undefined> =>
-  (
-    await db.orm
+const list = prepare(
+  'invitations.list',
+  { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
       .select()
       .from(invitations)
-      .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.id, id)))
-  )[0]
+      .where(and(eq(invitations.workspaceId, at.workspaceId), at.before && lt(invitations.id, at.before)))
+      .orderBy(desc(invitations.id))
+      .limit(at.take),
+  'page',
+)
 
-export const findInvitationByToken = async (db: Db, tokenHash: Buffer): Promise<InvitationRecord | undefined> =>
-  (await db.orm.select().from(invitations).where(eq(invitations.tokenHash, tokenHash)))[0]
+export const listInvitations = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<InvitationRecord[]> =>
+  db.run(list, { workspaceId, ...page })
+
+const byId = prepare('invitations.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.workspaceId, at.workspaceId), eq(invitations.id, at.id))),
+)
+
+export const findInvitation = (db: Db, workspaceId: Uuid, id: Uuid): Promise<InvitationRecord | undefined> =>
+  first(db, byId, { workspaceId, id })
+
+const byToken = prepare('invitations.by_token', { tokenHash: 'bytea' }, (orm, at) =>
+  orm.select().from(invitations).where(eq(invitations.tokenHash, at.tokenHash)),
+)
+
+export const findInvitationByToken = (db: Db, tokenHash: Buffer): Promise<InvitationRecord | undefined> =>
+  first(db, byToken, { tokenHash })
 
 /** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
 export type Addressee = { email: string | null; walletAddress: string | null }
@@ -37,35 +52,46 @@ const keysOf = (walletAddress: string): string[] => {
   return name ? walletKeys(name) : []
 }
 
-const provenBy = ({ email, walletAddress }: Addressee) =>
+const proof = { email: 'text?', wallets: 'text[]?' } as const
+
+const provenBy = ({ email, wallets }: Places<typeof proof>) =>
   or(
-    email === null ? undefined : and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email))),
-    walletAddress === null
-      ? undefined
-      : and(eq(identities.provider, 'wallet'), inArray(sql.raw(walletKeySql('identities')), keysOf(walletAddress))),
+    email && and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), email)),
+    wallets && and(eq(identities.provider, 'wallet'), sql`${sql.raw(walletKeySql('identities'))} = any(${wallets})`),
   )
 
-export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> => {
-  const [proof] = await db.orm
+const proofOf = ({ email, walletAddress }: Addressee) => ({
+  email: email === null ? null : emailKey(email),
+  wallets: walletAddress === null ? null : keysOf(walletAddress),
+})
+
+const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, at) =>
+  orm
     .select({ id: identities.id })
     .from(identities)
-    .where(and(eq(identities.accountId, accountId), provenBy(addressee)))
-    .limit(1)
-  return proof !== undefined
-}
+    .where(and(eq(identities.accountId, at.accountId), provenBy(at)))
+    .limit(1),
+)
 
-export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> => {
-  const [member] = await tx.orm
+export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> =>
+  (await db.run(identityOf, { accountId, ...proofOf(addressee) })).length > 0
+
+const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, at) =>
+  orm
     .select({ id: members.id })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
     .innerJoin(identities, eq(identities.accountId, accounts.id))
-    .where(and(eq(members.workspaceId, workspaceId), provenBy(addressee)))
-    .limit(1)
-  return member !== undefined
-}
+    .where(and(eq(members.workspaceId, at.workspaceId), provenBy(at)))
+    .limit(1),
+)
 
-export const findInviterName = async (db: Db, accountId: Uuid): Promise<string | null> => {
-  const [inviter] = await db.orm.select({ name: accounts.displayName }).from(accounts).where(eq(accounts.id, accountId))
-  return inviter?.name ?? null
-}
+export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> =>
+  (await tx.run(memberWith, { workspaceId, ...proofOf(addressee) })).length > 0
+
+const nameOf = prepare('invitations.inviter', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ name: accounts.displayName }).from(accounts).where(eq(accounts.id, at.accountId)),
+)
+
+export const findInviterName = async (db: Db, accountId: Uuid): Promise<string | null> =>
+  (await first(db, nameOf, { accountId }))?.name ?? null

@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Db, Tx } from '../../../db/client.ts'
+import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
 import { audit } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
@@ -23,6 +23,11 @@ import {
 } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
+const insertRow = prepareInsert('invitations.insert', invitations)
+const revokeRow = prepareUpdate('invitations.revoke', invitations, ['revokedAt'])
+const acceptRow = prepareUpdate('invitations.accept', invitations, ['acceptedAt', 'acceptedBy'])
+const insertMember = prepareInsert('members.insert', members)
+
 const ttlDays = 7
 
 /** Creates an invitation and its token, which is stored only as a hash. */
@@ -41,20 +46,20 @@ export const createInvitation = async (
     throw conflict('This person is already a member.', 'already_member')
   const { at } = tx
   const token = newSecret('invitation')
-  const [invitation] = await tx.orm
-    .insert(invitations)
-    .values({
-      id: newId(),
-      workspaceId: workspace.id,
-      role: input.role,
-      ...addressee,
-      tokenHash: sha256(token),
-      invitedBy: principal.accountId,
-      createdAt: at,
-      expiresAt: daysAfter(at, ttlDays),
-    })
-    .returning()
-  if (!invitation) throw new Error('an inserted invitation was not returned')
+  const invitation: InvitationRecord = {
+    id: newId(),
+    workspaceId: workspace.id,
+    role: input.role,
+    ...addressee,
+    tokenHash: sha256(token),
+    invitedBy: principal.accountId,
+    createdAt: at,
+    expiresAt: daysAfter(at, ttlDays),
+    acceptedAt: null,
+    acceptedBy: null,
+    revokedAt: null,
+  }
+  insertRow(tx, invitation)
   const { id } = invitation
   const data = presentInvitation(invitation, at)
   await deps.appendEvents(tx, at, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
@@ -70,7 +75,7 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
   if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
   if (invitation.revokedAt) return invitation
   const { at } = tx
-  await tx.orm.update(invitations).set({ revokedAt: at }).where(eq(invitations.id, id))
+  revokeRow(tx, id, { revokedAt: at })
   await audit(tx, principal, at, { action: 'invitation.revoke', subject: { type: 'invitation', id } })
   return { ...invitation, revokedAt: at }
 }
@@ -128,8 +133,8 @@ export const acceptInvitation = async (
     createdAt: at,
     updatedAt: at,
   }
-  await tx.orm.insert(members).values(joined)
-  await tx.orm.update(invitations).set({ acceptedAt: at, acceptedBy: accountId }).where(eq(invitations.id, invitation.id))
+  insertMember(tx, joined)
+  acceptRow(tx, invitation.id, { acceptedAt: at, acceptedBy: accountId })
   await publishMemberEvent(tx, deps, 'member.joined', joined)
   await audit(tx, principal, at, {
     action: 'invitation.accept',

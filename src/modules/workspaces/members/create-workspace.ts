@@ -4,7 +4,7 @@ import { audit } from '../../../events/audit.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { publishWorkspaceEvent } from '../events.ts'
-import { findMembership, type WorkspaceMembership } from '../queries.ts'
+import { findMembership, findWorkspace, type WorkspaceMembership } from '../queries.ts'
 import type { CreateWorkspace } from '../schema.ts'
 import { defaultTimeZone, insertWorkspace } from '../service.ts'
 import { publishMemberEvent } from './events.ts'
@@ -19,9 +19,9 @@ export const createWorkspace = async (
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone
   const id = insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
-  const member = await findMembership(tx, id, accountId)
-  if (!member) throw new Error('a new workspace has no owner')
-  const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
+  const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])
+  if (!workspace || !member) throw new Error('a new workspace has no owner')
+  await publishWorkspaceEvent(tx, deps, 'workspace.updated', workspace)
   await publishMemberEvent(tx, deps, 'member.joined', member)
   const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
   await audit(tx, principal, tx.at, {

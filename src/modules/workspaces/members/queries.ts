@@ -45,10 +45,12 @@ export const findMember = (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMe
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
   (await findMember(db, workspaceId, id).then((member) => member && [member.accountId])) ?? []
 
-export const countOwners = async (db: Db, workspaceId: Uuid): Promise<number> => {
-  const [row] = await db.orm
+const owners = prepare('members.count_owners', { workspaceId: 'uuid' }, (orm, at) =>
+  orm
     .select({ owners: count() })
     .from(members)
-    .where(and(eq(members.workspaceId, workspaceId), eq(members.role, 'owner'), eq(members.status, 'active')))
-  return row?.owners ?? 0
-}
+    .where(and(eq(members.workspaceId, at.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
+)
+
+export const countOwners = async (db: Db, workspaceId: Uuid): Promise<number> =>
+  (await first(db, owners, { workspaceId }))?.owners ?? 0

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { effectivePermissions } from '../../../auth/permissions.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate, prepareWrite } from '../../../db/prepare-write.ts'
 import { members } from '../../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { found, Refusal } from '../../../lib/errors.ts'
@@ -14,6 +15,9 @@ import { countOwners, findMember, type NamedMember } from './queries.ts'
 import { endInvitations } from './removal.ts'
 import { checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
+
+const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'updatedAt'])
+const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
@@ -59,10 +63,7 @@ export const updateMember = async (
   if (change.role === target.role && change.status === target.status) return target
   await check(tx, principal, membership, target, change)
   const { at } = tx
-  await tx.orm
-    .update(members)
-    .set({ ...change, updatedAt: at })
-    .where(eq(members.id, id))
+  changeRow(tx, id, { ...change, updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',
@@ -99,7 +100,7 @@ export const removeMember = async (
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
   const { at } = tx
   await endDelegations(tx, principal, target)
-  await tx.orm.delete(members).where(eq(members.id, id))
+  tx.defer(tx.run(removeRow, { id }))
   await endInvitations(tx, principal, target, null)
   await audit(tx, principal, at, {
     action: isLeaving ? 'member.leave' : 'member.remove',

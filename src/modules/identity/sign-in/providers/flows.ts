@@ -4,7 +4,9 @@ import { z } from 'zod'
 import type { Principal } from '../../../../auth/principal.ts'
 import type { FlowSecrets, ProviderName } from '../../../../auth/providers/provider.ts'
 import { sha256 } from '../../../../auth/secrets.ts'
-import { type Db, statement, type Tx } from '../../../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../../../db/client.ts'
+import { prepare } from '../../../../db/prepare.ts'
+import { prepareInsert, prepareWrite } from '../../../../db/prepare-write.ts'
 import { prune } from '../../../../db/prune.ts'
 import { signInFlows } from '../../../../db/tables/sign-in-flows.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
@@ -29,6 +31,40 @@ export type Flow = {
 }
 
 type Row = typeof signInFlows.$inferSelect
+
+const insertFlow = prepareInsert('sign_in_flows.insert', signInFlows)
+
+const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select()
+    .from(signInFlows)
+    .where(and(eq(signInFlows.linkHash, at.linkHash), gt(signInFlows.expiresAt, at.now))),
+)
+
+const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, at) =>
+  orm
+    .update(signInFlows)
+    .set({ browserHash: at.browserHash })
+    .where(and(eq(signInFlows.id, at.id), or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, at.browserHash))))
+    .returning({ id: signInFlows.id }),
+)
+
+const take = prepareWrite(
+  'sign_in_flows.take',
+  { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .delete(signInFlows)
+      .where(
+        and(
+          eq(signInFlows.stateHash, at.stateHash),
+          eq(signInFlows.provider, at.provider),
+          eq(signInFlows.browserHash, at.browserHash),
+          gt(signInFlows.expiresAt, at.now),
+        ),
+      )
+      .returning(),
+)
 
 const newToken = () => randomBytes(32).toString('base64url')
 const contextOf = (id: Uuid) => ['sign_in_flow', id]
@@ -69,7 +105,7 @@ export const openFlow = async (
   const browserHash = browser === null ? null : sha256(browser)
   const { ciphertext, keyId } = deps.vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(at, flowTtlSeconds)
-  await tx.orm.insert(signInFlows).values({
+  insertFlow(tx, {
     id,
     provider,
     stateHash: sha256(secrets.state),
@@ -92,22 +128,13 @@ export const openFlow = async (
 
 /** The flow of a link page, until it expires. */
 export const findByLink = async (db: Db, deps: Pick<Deps, 'clock' | 'vault'>, link: string): Promise<Flow | undefined> => {
-  const live = and(eq(signInFlows.linkHash, sha256(link)), gt(signInFlows.expiresAt, deps.clock.now()))
-  const [row] = await db.orm.select().from(signInFlows).where(live)
+  const row = await first(db, byLink, { linkHash: sha256(link), now: deps.clock.now() })
   return row && read(deps, row)
 }
 
 /** Binds a link page's flow to the first browser that continues from it; false for every other browser. */
-export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> => {
-  const ownHash = sha256(browser)
-  const free = or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, ownHash))
-  const bound = await db.orm
-    .update(signInFlows)
-    .set({ browserHash: ownHash })
-    .where(and(eq(signInFlows.id, id), free))
-    .returning({ id: signInFlows.id })
-  return bound.length > 0
-}
+export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> =>
+  (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
 
 /** Ends a flow: for its provider and its browser, before it expires, and once. */
 export const takeFlow = async (
@@ -115,17 +142,12 @@ export const takeFlow = async (
   deps: Pick<Deps, 'clock' | 'vault'>,
   answer: { provider: ProviderName; state: string; browser: string },
 ): Promise<Flow | undefined> => {
-  const [row] = await db.orm
-    .delete(signInFlows)
-    .where(
-      and(
-        eq(signInFlows.stateHash, sha256(answer.state)),
-        eq(signInFlows.provider, answer.provider),
-        eq(signInFlows.browserHash, sha256(answer.browser)),
-        gt(signInFlows.expiresAt, deps.clock.now()),
-      ),
-    )
-    .returning()
+  const row = await first(db, take, {
+    stateHash: sha256(answer.state),
+    provider: answer.provider,
+    browserHash: sha256(answer.browser),
+    now: deps.clock.now(),
+  })
   return row && read(deps, row)
 }
 

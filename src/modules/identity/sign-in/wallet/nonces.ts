@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, statement, type Tx } from '../../../../db/client.ts'
 import { plainList, timeList } from '../../../../db/lists.ts'
+import { prepareLoneInsert } from '../../../../db/prepare-write.ts'
 import { prune } from '../../../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
@@ -13,6 +14,8 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 /** What a nonce that has a row from the start is for. */
 export type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
+const insertNonce = prepareLoneInsert('nonces.insert', nonces)
+
 /** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
 export const issueNonce = async (
   db: Db,
@@ -21,7 +24,7 @@ export const issueNonce = async (
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, ttlSeconds)
-  await db.orm.insert(nonces).values({ nonce, purpose, boundTo, createdAt: now, expiresAt })
+  await insertNonce(db, { nonce, purpose, boundTo, createdAt: now, expiresAt })
   return { nonce, issuedAt: now, expiresAt }
 }
 

@@ -2,6 +2,7 @@ import { statement } from '../../../../../db/client.ts'
 import { joinTurn } from '../../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
 import { dropPeriods } from '../../../../../db/periods.ts'
+import { prepareLoneInsert } from '../../../../../db/prepare-write.ts'
 import { prune } from '../../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../../lib/clock.ts'
@@ -78,6 +79,8 @@ const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arri
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
+const insertRefused = prepareLoneInsert('deliveries.insert_refused', callbackDeliveries)
+
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
 const noteRefused = async (
   deps: Pick<Deps, 'clock' | 'db' | 'logger'>,
@@ -86,7 +89,7 @@ const noteRefused = async (
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  await deps.db.orm.insert(callbackDeliveries).values({
+  await insertRefused(deps.db, {
     id,
     attemptId,
     accountId: attempt?.accountId,
