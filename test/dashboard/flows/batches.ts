@@ -33,7 +33,7 @@ export const batchFlows = (world: World): void => {
     expect((await payer.api.get('/v1/payment-batches')).body.data).toHaveLength(1)
     await page.getByText('2 need approval').waitFor()
     await page.getByRole('link', { name: 'View approval' }).click()
-    await page.getByText('These are the lines that are approved').waitFor()
+    await page.getByText('You approve exactly these lines').waitFor()
     expect(await page.getByText('Never paid before', { exact: true }).count()).toBe(2)
     const [batch] = (await payer.api.get('/v1/payment-batches')).body.data
     await payer.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
+import { newBeneficiary } from '../../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
@@ -75,6 +76,13 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
   const { bank, phone: person } = home.beneficiaries
   const pay = { beneficiary_id: bank, amount_minor: '1500000', narrative: 'Desks', account_reference: 'PO-2292' }
   await home.agent.api.post('/v1/payments', pay)
+  const bot = await createKey(home.person, { name: 'Old bot' })
+  await newBeneficiary(bot.api, { display_name: 'Mpya Traders', destination: '254712000077' })
+  const rules = await bot.api.post('/v1/spending-policies', { name: 'Bot rules', daily_limit_minor: '900000' })
+  await api.patch(`/v1/accounts/me/grants/${bot.grantId}`, { frozen: true })
+  const later = new Date(world.service.clock.now().getTime() + 86_400_000).toISOString()
+  const items = [{ beneficiary_id: person, amount_minor: '20000' }]
+  const list = await api.post('/v1/payment-batches', { name: 'Salaries', items, execute_at: later })
   const second = newWallet()
   const message = await walletMessage(world.service.api, second)
   await api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature: await second.signMessage({ message }) })
@@ -151,6 +159,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'new-beneficiary', path: '/beneficiaries/new' },
     { name: 'policies', path: '/policies' },
     { name: 'policy', path: `/policies/${policy.id}`, opened: [opens('Archive')] },
+    { name: 'policy-of-agent', path: `/policies/${rules.body.id}`, opened: [opens('Archive all it created')] },
     { name: 'new-policy', path: '/policies/new' },
     { name: 'mandates', path: '/mandates' },
     { name: 'mandate', path: `/mandates/${mandate.id}`, opened: [opens('Revoke')] },
@@ -159,6 +168,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'top-up-pending', path: `/top-up/${topup.body.id}` },
     { name: 'lists', path: '/payments/batches' },
     { name: 'new-list', path: '/payments/batches/new' },
+    { name: 'list', path: `/payments/batches/${list.body.id}`, opened: [opens('Cancel list')] },
     { name: 'history', path: '/history' },
     { name: 'statement', path: '/statements' },
     { name: 'keys', path: '/developers' },
@@ -193,6 +203,12 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'refused', path: '/payments/refused' },
     { name: 'agent', path: `/agents/${agent.id}`, opened: [opens('Revoke')] },
     {
+      name: 'frozen-agent',
+      path: `/agents/${bot.grantId}`,
+      opened: [opens('Unfreeze'), opens('Confirm 1 beneficiary'), opens('Archive 1 beneficiary'), opens('Archive 1 policy')],
+    },
+    { name: 'made-by-agent', path: `/beneficiaries?made_by=${bot.grantId}` },
+    {
       name: 'events',
       path: '/developers/events',
       technical: true,
@@ -205,7 +221,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       technical: true,
       opened: [{ name: 'answered', steps: [press('Send')], shows: 'Answer' }],
     },
-    { name: 'account', path: '/account', opened: [opens(/^Link wallet$/), opens(/^Unlink/), opens('Sign out everywhere else')] },
+    { name: 'account', path: '/account', opened: ['Add a passkey', /^Link wallet$/, /^Unlink/, 'Sign out everywhere else'].map((name) => opens(name)) },
     { name: 'notifications', path: '/account/notifications' },
     { name: 'new-workspace', path: '/workspace/new' },
     { name: 'consent', path: `/consent?authorization=${authorization}` },
@@ -222,6 +238,9 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
   const key = await createKey({ api: team.within(member) }, { name: 'Roaster’s agent' })
   const { token } = (await team.within(team.owner).post('/v1/workspaces/current/invitations', { role: 'viewer' })).body
   await team.hold('450000')
+  const [payee] = (await team.within(team.owner).get('/v1/beneficiaries')).body.data
+  const items = ['110000', '120000'].map((amount_minor) => ({ beneficiary_id: payee.id, amount_minor }))
+  const list = await team.within(team.owner).post('/v1/payment-batches', { name: 'Salaries', items })
   const views: View[] = [
     {
       name: 'workspace',
@@ -240,6 +259,7 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
     { name: 'member-agent', path: `/agents/${key.grantId}`, opened: [opens('Revoke'), opens('Freeze')] },
     { name: 'activity', path: '/workspace/activity' },
     { name: 'approval-of-others', path: '/approvals' },
+    { name: 'approval-of-list', path: `/approvals/${list.body.approval_id}` },
     { name: 'invitation', path: `/invitation#${token}`, loaded: true },
   ]
   return { views, member }
@@ -374,6 +394,8 @@ export const everyView = (world: World): void => {
     const link = { name: 'link', path: body.authorization_url, loaded: true, shows: /^Link Google to/, technical: true }
     const google = { name: 'google', steps: [press('Continue with the sandbox’s Google')], shows: /Amina Otieno/ }
     const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended', loaded: true }
-    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in', loaded: true, opened: [google] }, ended, link])
+    const confirmed = { name: 'not-confirmed', path: '/sign-in/confirmed?outcome=denied', shows: 'Not confirmed', loaded: true }
+    const signIns = [{ name: 'sign-in', path: '/sign-in', loaded: true, opened: [google] }, ended, confirmed, link]
+    await expectSound(await visit(world), signIns)
   })
 }

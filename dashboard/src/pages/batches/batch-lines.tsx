@@ -54,16 +54,16 @@ const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
   if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (
-      <Notice tone="good" title="These are the lines that are approved" live>
+      <Notice tone="good" title="You approve exactly these lines" live>
         <p className="quiet">
-          This page computed their root and their sum itself. Both are those of the text that is signed:{' '}
+          This page computed their checksum and their total itself. Both match the text that is signed:{' '}
           <span className="mono small">{root.data.slice(0, 16)}…</span>
         </p>
       </Notice>
     )
   return (
-    <Notice tone="bad" title="Do not approve: these lines are not those of the text" live>
-      <p>What this page computed from the lines differs from the text that is signed. Tell the operator of the service.</p>
+    <Notice tone="bad" title="Do not approve: these lines differ from the text that is signed" live>
+      <p>Their checksum or their total is another one. Tell the operator of the service.</p>
     </Notice>
   )
 }

@@ -14,8 +14,8 @@ const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> 
   match: 'The same name',
   close_match: 'A similar name: compare the two',
   no_match: 'Another name',
-  unavailable: 'No name was given, which says neither yes nor no',
-  unverified: 'Not asked: name checks are switched off, or have not run yet',
+  unavailable: 'The payment method gave no name: check the number with the beneficiary',
+  unverified: 'Not checked yet, or name checks are off',
 }
 
 /** Whose number it is, as the payment method reports it. */
@@ -26,11 +26,11 @@ export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Benefic
     mutationFn: () => call(api.POST('/v1/beneficiaries/{id}/verify', { params: { path: { id: beneficiary.id } } })),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: beneficiaryQuery(beneficiary.id).queryKey })
-      announce('The payment method is asked. The answer appears here.')
+      announce('Checking. The answer appears here.')
     },
   })
   return (
-    <Card title="Whose number it is">
+    <Card title="Name check">
       {verification.status === 'no_match' && (
         <Notice tone="warn" title="Another name is registered for this number">
           <p className="quiet">Ask the beneficiary for the right number before you pay.</p>
@@ -39,8 +39,8 @@ export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Benefic
       <Facts
         stacked
         facts={[
-          ['Name at the payment method', verification.name && <bdi key="name">{verification.name}</bdi>],
-          ['Compared with yours', verdicts[verification.status]],
+          ['Registered name', verification.name && <bdi key="name">{verification.name}</bdi>],
+          ['Result', verdicts[verification.status]],
           ['Reported', verification.source === 'payment' ? 'With a payment' : verification.source && 'When asked'],
           ['Checked', verification.checked_at && <ExactTime key="at" at={verification.checked_at} />],
         ]}

@@ -35,7 +35,7 @@ const NameWarning = ({ warning }: { warning: Extract<Warning, { code: 'name_mism
     </Notice>
   ) : (
     <Notice tone="warn" title="The name of this beneficiary is not confirmed">
-      <p className="quiet">The payment method gave no name for this number. That says neither yes nor no.</p>
+      <p className="quiet">The payment method gave no name for this number. Check it with the beneficiary.</p>
     </Notice>
   )
 
