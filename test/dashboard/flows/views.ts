@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { newBeneficiary } from '../../harness/money.ts'
+import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
@@ -221,7 +221,11 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       technical: true,
       opened: [{ name: 'answered', steps: [press('Send')], shows: 'Answer' }],
     },
-    { name: 'account', path: '/account', opened: ['Add a passkey', /^Link wallet$/, /^Unlink/, 'Sign out everywhere else'].map((name) => opens(name)) },
+    {
+      name: 'account',
+      path: '/account',
+      opened: ['Add a passkey', /^Link wallet$/, /^Unlink/, 'Sign out everywhere else'].map((name) => opens(name)),
+    },
     { name: 'notifications', path: '/account/notifications' },
     { name: 'new-workspace', path: '/workspace/new' },
     { name: 'consent', path: `/consent?authorization=${authorization}` },
