@@ -557,4 +557,11 @@ export const mutants: readonly Mutant[] = [
     replace: 'and(eq(railPauses.rail, rail))',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
+  {
+    bug: 'a server that nobody looked at gives the right to send',
+    file: 'src/modules/payments/lifecycle/attempts/sending/right-to-send.ts',
+    find: 'a.created_at > $6 and $8 = (select ',
+    replace: 'a.created_at > $6 and $8::text is not null and exists (select ',
+    suite: 'test/rails-flows/attempts.test.ts',
+  },
 ]

@@ -272,6 +272,20 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(0)
   })
 
+  test('a right asked of one server is not given by another: after a failover nothing is sent before the new server was looked at', async () => {
+    const { witness } = service.deps
+    const { trusted } = witness
+    const id = await pay(person, toPhone())
+    witness.trusted = () => '00000001/1'
+    await service.settle()
+    expect(ordersTo(service, phone)).toHaveLength(0)
+    witness.trusted = trusted
+    await witness.check()
+    for (const seconds of [16, 6]) await pass(service, seconds)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(ordersTo(service, phone)).toHaveLength(1)
+  })
+
   test('a process that dies before it had the right sent nothing: the payment is sent by another', async () => {
     const id = await pay(person, toPhone())
     happensBefore('attempts.claim_payment', async () => {
