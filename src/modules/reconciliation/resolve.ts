@@ -6,6 +6,7 @@ import { reconciliationDifferences, reconciliations } from '../../db/tables/rail
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { resolvePayment } from '../payments/lifecycle/resolve.ts'
 import { recordAllSuspense } from '../suspense/service.ts'
@@ -87,19 +88,15 @@ export const resolveDifference = async (
   return { difference: { ...difference, ...resolved }, isWaiting: false }
 }
 
-/** Closes several with one note and without their offers, in the order of their ids: all of them, or none. */
-export const resolveDifferences = async (
+/** Closes several with one note and without their offers: all of them, or none. */
+export const resolveDifferences = (
   tx: Tx,
   deps: ResolveDeps,
   operator: Operator,
   ids: readonly Uuid[],
   note: string,
-): Promise<DifferenceRecord[]> => {
-  const resolved: DifferenceRecord[] = []
-  for (const id of [...new Set(ids)].sort())
-    resolved.push((await resolveDifference(tx, deps, operator, id, { note, accept: false })).difference)
-  return resolved
-}
+): Promise<DifferenceRecord[]> =>
+  eachById(ids, async (id) => (await resolveDifference(tx, deps, operator, id, { note, accept: false })).difference)
 
 /** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
 export const acceptAll = async (

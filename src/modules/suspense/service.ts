@@ -10,6 +10,7 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
+import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Deps } from './deps.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
@@ -144,17 +145,13 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
   resolveItem(tx, item.id, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
 
-/** Records one decision about several items, in the order of their ids: all of them, or none. */
-export const resolveSuspenseItems = async (
+/** Records one decision about several items: all of them, or none. */
+export const resolveSuspenseItems = (
   tx: Tx,
   operator: Operator,
   ids: readonly Uuid[],
   decision: ResolveSuspense,
-): Promise<SuspenseView[]> => {
-  const resolved: SuspenseView[] = []
-  for (const id of [...new Set(ids)].sort()) resolved.push(await resolveSuspense(tx, operator, id, decision))
-  return resolved
-}
+): Promise<SuspenseView[]> => eachById(ids, (id) => resolveSuspense(tx, operator, id, decision))
 
 /** Records a person's decision about the money. */
 export const resolveSuspense = async (

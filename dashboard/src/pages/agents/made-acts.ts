@@ -32,11 +32,12 @@ export const confirmBeneficiaries = async (shown: readonly Pick<Beneficiary, 'id
   return shown.length
 }
 
-export const archiveBeneficiaries = async (grantId: string): Promise<number> => {
-  const all = await beneficiariesBy(grantId)
-  for (const { id } of all) await call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))
-  return all.length
+export const archiveShown = async (shown: readonly Pick<Beneficiary, 'id'>[]): Promise<number> => {
+  for (const { id } of shown) await call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))
+  return shown.length
 }
+
+export const archiveBeneficiaries = async (grantId: string): Promise<number> => archiveShown(await beneficiariesBy(grantId))
 
 export const archivePolicies = async (grantId: string): Promise<number> => {
   const policies = await policiesBy(grantId)

@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
 import { madeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -8,13 +7,11 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { archiveShown, confirmBeneficiaries } from '../agents/made-acts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
 
-const confirm = (id: string) => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))
-const archive = (id: string) => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))
-
-/** Everything that one key or agent made: confirmed or archived together. One after the other, so that a failure says how far it came. */
+/** Everything that one key or agent made: confirmed or archived together. */
 export const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
   const client = useQueryClient()
@@ -23,10 +20,7 @@ export const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const listed = all.filter(({ status }) => status !== 'archived')
   const proposed = listed.filter(({ confirmation }) => confirmation === 'proposed')
   const act = useMutation({
-    mutationFn: async ({ each, of }: { each: (id: string) => Promise<unknown>; of: readonly Beneficiary[] }) => {
-      for (const { id } of of) await each(id)
-      return of.length
-    },
+    mutationFn: ({ change, shown }: { change: typeof archiveShown; shown: readonly Beneficiary[] }) => change(shown),
     onSuccess: (count) => announce(`${count} done`),
     onSettled: () => void client.invalidateQueries({ queryKey: ['beneficiaries'] }),
   })
@@ -41,7 +35,7 @@ export const MadeByGrant = ({ grantId }: { grantId: string }) => {
           <Button
             busy={act.isPending}
             disabled={proposed.length === 0}
-            onClick={() => act.mutate({ each: confirm, of: proposed })}
+            onClick={() => act.mutate({ change: confirmBeneficiaries, shown: proposed })}
           >
             Confirm {proposed.length}
           </Button>
@@ -49,7 +43,7 @@ export const MadeByGrant = ({ grantId }: { grantId: string }) => {
             variant="danger"
             busy={act.isPending}
             disabled={listed.length === 0}
-            onClick={() => act.mutate({ each: archive, of: listed })}
+            onClick={() => act.mutate({ change: archiveShown, shown: listed })}
           >
             Archive {listed.length}
           </Button>

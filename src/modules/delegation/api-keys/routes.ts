@@ -1,10 +1,11 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { ApiKey } from '../grants/key-schema.ts'
+import { readOwn } from '../grants/own-list.ts'
 import { scopeOf } from '../grants/queries.ts'
 import { findKey, listKeys, viewKeys } from './queries.ts'
 import { CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
@@ -39,18 +40,14 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey) } },
     },
-    async (request, reply) => {
-      await deps.lastUsed.flush()
-      const scope = scopeOf(request.principal)
-      return reply.send(
-        await readPage(deps, request, {
-          of: scope.within ?? scope.accountId,
-          read: (page) => listKeys(deps.db, scope, page),
+    async (request, reply) =>
+      reply.send(
+        await readOwn(deps, request, {
+          read: (scope, page) => listKeys(deps.db, scope, page),
           idOf: ({ key }) => key.id,
           present: (rows) => viewKeys(deps.db, deps.clock.now(), rows),
         }),
-      )
-    },
+      ),
   )
   app.get(
     '/v1/accounts/me/api-keys/:id',

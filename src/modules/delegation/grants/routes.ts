@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
+import { readOwn } from './own-list.ts'
 import { viewGrant, viewGrants } from './present.ts'
 import { findGrant, listGrants, scopeOf } from './queries.ts'
 import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
@@ -18,18 +19,14 @@ export const registerGrants = (app: App, deps: Deps): void => {
       config: { operation: 'grants.list', permission: 'grant.manage', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: { querystring: PageQuery, response: { 200: pageOf(Grant) } },
     },
-    async (request, reply) => {
-      await deps.lastUsed.flush()
-      const scope = scopeOf(request.principal)
-      return reply.send(
-        await readPage(deps, request, {
-          of: scope.within ?? scope.accountId,
-          read: (page) => listGrants(deps.db, scope, page),
+    async (request, reply) =>
+      reply.send(
+        await readOwn(deps, request, {
+          read: (scope, page) => listGrants(deps.db, scope, page),
           idOf: (row) => row.id,
           present: (rows) => viewGrants(deps.db, deps.clock.now(), rows),
         }),
-      )
-    },
+      ),
   )
   app.post(
     '/v1/accounts/me/grants/revoke-all',
