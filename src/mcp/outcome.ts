@@ -121,8 +121,7 @@ const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDe
 export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome> => {
   const [next, message] = steps[payment.status]
   const decision = toToolDecision(payment.decision)
-  const approval = await approvalOf(caller, payment, decision)
-  const payee = await readPayee(caller, payment.beneficiary_id)
+  const [approval, payee] = await Promise.all([approvalOf(caller, payment, decision), readPayee(caller, payment.beneficiary_id)])
   const otherName = isUnderWay(payment) ? otherNameText(payee) : undefined
   const failure = payment.failure_message ?? payment.failure_code
   const { failure_code: code } = payment

@@ -4,9 +4,11 @@ import {
   createMcpHandler,
   type InputRequiredResult,
   inputRequired,
+  isLegacyRequest,
   McpServer,
   type ServerContext,
   type StandardSchemaWithJSON,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { inSpan } from '../lib/tracing.ts'
@@ -100,18 +102,21 @@ const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
 
 const Calls = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
-/** A server is made for each request: one that calls a tool needs no other. */
-const neededBy = (body: unknown): readonly Tool[] => {
+const calledBy = (body: unknown): Tool | undefined => {
   const call = Calls.safeParse(body)
-  const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
-  return tool ? [tool] : tools
+  return call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
 }
 
 type CallerFor = (signal: AbortSignal) => Caller
 
 export type McpEndpoint = {
   /** Answers one request of the protocol. Stateless: the request contains everything, so any process can answer it. */
-  answer: (request: Request, body: unknown, caller: CallerFor) => Promise<Response>
+  answer: (
+    requestWith: (signal?: AbortSignal) => Request,
+    body: unknown,
+    caller: CallerFor,
+    aborted: AbortSignal,
+  ) => Promise<Response>
   close: () => Promise<void>
 }
 
@@ -120,22 +125,44 @@ const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
   const callers = new WeakMap<Request, { caller: CallerFor; needed: readonly Tool[] }>()
-  const handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const known = requestInfo && callers.get(requestInfo)
-      if (!known) throw new Error('a request of the protocol has no caller')
-      const server = new McpServer(
-        { name: 'payments-service', version },
-        { instructions, capabilities: { tools: { listChanged: false } } },
-      )
-      for (const tool of known.needed) register(server, tool, known.caller)
-      return server
-    },
-    { maxSubscriptions, onerror: onError },
-  )
+  const serverFor = (request: Request | undefined): McpServer => {
+    const known = request && callers.get(request)
+    if (!known) throw new Error('a request of the protocol has no caller')
+    const server = new McpServer(
+      { name: 'payments-service', version },
+      { instructions, capabilities: { tools: { listChanged: false } } },
+    )
+    for (const tool of known.needed) register(server, tool, known.caller)
+    return server
+  }
+  const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { maxSubscriptions, onerror: onError })
+
+  /**
+   * The package answers each call of an older client with a stream of events. One that ends as soon as its routes have answered is sent as JSON,
+   * which every client must take as well: a stream of one event costs more than the call.
+   */
+  const answerAtOnce = async (request: Request, body: unknown): Promise<Response> => {
+    const server = serverFor(request)
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    try {
+      return await transport.handleRequest(request, { parsedBody: body })
+    } finally {
+      server.close().catch(onError)
+    }
+  }
   return {
-    answer: (request, body, caller) => {
-      callers.set(request, { caller, needed: neededBy(body) })
+    answer: async (requestWith, body, caller, aborted) => {
+      const called = calledBy(body)
+      // A server is made for each request: one that calls a tool needs no other.
+      const known = { caller, needed: called ? [called] : tools }
+      if (called && !called.waits) {
+        const request = requestWith()
+        callers.set(request, known)
+        if (await isLegacyRequest(request, body)) return answerAtOnce(request, body)
+      }
+      const request = requestWith(aborted)
+      callers.set(request, known)
       return handler.fetch(request, { parsedBody: body })
     },
     close: handler.close,

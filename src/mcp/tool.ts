@@ -23,6 +23,8 @@ export type Tool = {
   /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
   hints: Hints
+  /** It may take long: its answer is a stream, which is kept alive meanwhile. */
+  waits?: true
   input: z.ZodObject
   output: z.ZodObject
   run: (input: unknown, caller: Caller) => Promise<object>

@@ -1,6 +1,10 @@
+import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
+// Commands load these.
+import '../../src/modules/audit-log/export.ts'
+import '../../src/modules/payments/lifecycle/trace.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
@@ -134,6 +138,25 @@ const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> =>
 }
 
 const known = [...knowingly].map((sentence) => sentence.split(':')[0])
+
+/** The names that the sources give to their statements; a parameter that may be missing, or a turn of joined lookups, adds to a name. */
+const namesInSources = (): string[] =>
+  globSync('src/**/*.ts').flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /\b(?:statement|prepare|prepareInsert|prepareUpdate|recordsStatement)\(\s*'([\w.]+)'/g,
+      ),
+    ].map(([, name]) => name ?? ''),
+  )
+
+test('no named statement is left out of what is explained here', () => {
+  const explained = new Set(namedStatements().map(({ name }) => name.split(/[@+]/)[0]))
+  const named = namesInSources()
+  expect(named.length).toBeGreaterThan(200)
+  expect(named.filter((name) => !explained.has(name))).toEqual([])
+  // This proves that one more is noticed.
+  expect(explained.has('payments.forgotten')).toBe(false)
+})
 
 describe('every named statement finds its rows by an index', () => {
   test('where tables are empty: with scans switched off, a plan that still scans has no index to use', async ({ skip }) => {

@@ -102,6 +102,7 @@ const wait = defineTool({
     'Waits until a payment has ended, at most timeout_seconds, and returns its status. Call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
   hints: reads,
+  waits: true,
   input: z.strictObject({ payment_id: z.string(), timeout_seconds: z.int().min(1).max(50).default(25) }),
   output: PaymentOutcome,
   run: async ({ payment_id, timeout_seconds }, caller) => {

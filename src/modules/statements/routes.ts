@@ -4,7 +4,13 @@ import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { type Column, orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { readPage } from '../../http/pagination.ts'
-import { listStatementEntries, readStatementSummary, type StatementOf, type StatementSummary } from '../../ledger/statement.ts'
+import {
+  listStatementEntries,
+  readStatementSummary,
+  type StatementEntry,
+  type StatementOf,
+  type StatementSummary,
+} from '../../ledger/statement.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Deps } from './deps.ts'
@@ -28,12 +34,18 @@ const balanceLine = (balance: 'opening' | 'closing', period: StatementPeriod, mi
 
 type Export = { source: Db; of: StatementOf; period: StatementPeriod; summary: StatementSummary; balances: boolean }
 
+/** Where nothing was booked there is nothing to read. */
+const entriesOf = async (
+  { source, of, summary: { through } }: Pick<Export, 'source' | 'of' | 'summary'>,
+  after: string | null,
+  take: number,
+): Promise<StatementEntry[]> => (through === null ? [] : listStatementEntries(source, of, { after, through, take }))
+
 /** The lines of an export, oldest first; `before` is the last one that was sent. */
 const readLines =
   ({ source, of, period, summary, balances }: Export) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
-    const page = { after: before, through: summary.through, take }
-    const entries = summary.through === null ? [] : await listStatementEntries(source, of, page)
+    const entries = await entriesOf({ source, of, summary }, before, take)
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
     if (!balances) return lines
     return [
@@ -83,11 +95,11 @@ export const registerStatements = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const opened = await open(request.principal, request.query, false)
       if (wantsCsv(request)) return csv(request, reply, opened, accountColumns, true)
-      const { source, of, period, summary } = opened
+      const { of, period, summary } = opened
       const { data, ...more } = await readPage(deps, request, {
         of: of.ownerId,
         // Oldest first: the cursor names the last entry of the page before, as in every list.
-        read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
+        read: ({ before, take }) => entriesOf(opened, before, take),
         idOf: ({ id }) => id,
         present: (rows) => rows.map(presentEntry),
       })
@@ -109,10 +121,10 @@ export const registerStatements = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const opened = await open(request.principal, request.query, true)
       if (wantsCsv(request)) return csv(request, reply, opened, workspaceColumns, false)
-      const { source, of, period, summary } = opened
+      const { period, summary } = opened
       const { data, ...more } = await readPage(deps, request, {
         of: request.principal.workspace.id,
-        read: ({ before, take }) => listStatementEntries(source, of, { after: before, through: summary.through, take }),
+        read: ({ before, take }) => entriesOf(opened, before, take),
         idOf: ({ id }) => id,
         present: (rows) => rows.map(presentWorkspaceEntry),
       })
