@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 
 /** A commit that waited for its synchronous standby in vain: another server may have taken over. */
 export class UnconfirmedCommitError extends Error {
@@ -20,17 +20,29 @@ export const leaveConnection = (client: pg.Client | pg.PoolClient): void => {
 /**
  * Closes the idle connections of a pool, and the connections of the lanes, when one of the pool's got no answer in time, or no confirmation of
  * its commit. The server is frozen, or no longer the one that standbys confirm, though connections to it may live on: its other connections are
- * no better. Each would be found out by a caller that waits for its time-out, and a lane would read what another server has changed since. The
+ * no better. Those that are in use end with what they do now. Each would be found out by a caller that waits for its time-out, and a lane would read what another server has changed since. The
  * callers of one account wait in turn, so with twenty connections an account would be without payments for minutes after another server took over.
  */
 export const leaveSilentServer = (pool: pg.Pool, lanes: readonly { leave: () => void }[]): void => {
   const idle = new Set<pg.PoolClient>()
-  pool.on('acquire', (client) => idle.delete(client))
-  pool.on('remove', (client) => idle.delete(client))
+  const used = new Set<pg.PoolClient>()
+  const leaving = new WeakSet<pg.PoolClient>()
+  pool.on('acquire', (client) => {
+    idle.delete(client)
+    used.add(client)
+  })
+  pool.on('remove', (client) => {
+    idle.delete(client)
+    used.delete(client)
+  })
   pool.on('release', (error: unknown, client: pg.PoolClient) => {
-    if (!error) idle.add(client)
+    used.delete(client)
+    // The pool removes a client that is ending.
+    if (!error && leaving.has(client) && client instanceof pg.Client) client.end().catch(() => undefined)
+    else if (!error) idle.add(client)
     if (!isUnanswered(error) && !(error instanceof UnconfirmedCommitError)) return
     for (const other of [...idle]) leaveConnection(other)
+    for (const other of used) leaving.add(other)
     for (const lane of lanes) lane.leave()
   })
 }

@@ -26,8 +26,9 @@ const startFreezable = async (databaseUrl: string) => {
   url.hostname = '127.0.0.1'
   return {
     url: url.href,
-    freeze: () => {
-      for (const socket of open) socket.unpipe().pause()
+    /** `spared`: of how many connections, the oldest, it goes on. */
+    freeze: (spared = 0) => {
+      for (const socket of [...open].slice(2 * spared)) socket.unpipe().pause()
     },
     close: () => {
       for (const socket of open) socket.destroy()
@@ -56,6 +57,36 @@ test('after one connection got no answer, no caller waits for another connection
   await expect(ask()).rejects.toThrow()
   expect([await ask(), await ask(), await ask(), await ask()]).toEqual([1, 1, 1, 1])
   expect(await db.lookup('select 1 as one')).toEqual([{ one: 1 }])
+  await db.close()
+  server.close()
+  await database.drop()
+})
+
+test('a connection that was in use when another one got no answer ends with what it does then', async () => {
+  const database = await createTestDatabase()
+  const server = await startFreezable(database.url)
+  const db = connect({
+    url: server.url,
+    poolSize: 3,
+    logger: pino({ level: 'silent' }),
+    clock: systemClock,
+    statementTimeoutMs: 600,
+  })
+  const process = async () =>
+    db.transaction(async (tx) => (await tx.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid)
+  const [begun, goesOn] = [Promise.withResolvers<number | undefined>(), Promise.withResolvers<void>()]
+  const held = db.transaction(async (tx) => {
+    begun.resolve((await tx.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid)
+    await goesOn.promise
+  })
+  const old = await begun.promise
+  expect(await process()).not.toBe(old)
+  server.freeze(1)
+  await expect(process()).rejects.toThrow()
+  goesOn.resolve()
+  await held
+  const later = [await process(), await process(), await process()]
+  expect(later.every((pid) => pid !== undefined && pid !== old)).toBe(true)
   await db.close()
   server.close()
   await database.drop()

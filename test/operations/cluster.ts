@@ -150,16 +150,11 @@ export const startCluster = async (binaries: string) => {
       .split('\n')
       .map((line) => line.trim().split(/\s+/).map(Number))
       .map(([pid = 0, parent = 0]) => ({ pid, parent }))
-  const postmasterOf = ({ data }: Member) => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  /** Patroni and its server, but not the server's process of each connection: those answer on, and nobody can connect any more. */
-  const signalHalf = (member: Member, name: NodeJS.Signals): void => {
-    for (const pid of [member.patroni.pid ?? 0, postmasterOf(member)]) process.kill(pid, name)
-  }
   /** Patroni, its server, and the server's process of each connection: as if it were the machine. */
-  const signal = (member: Member, name: NodeJS.Signals): void => {
-    const postmaster = postmasterOf(member)
+  const signal = ({ patroni, data }: Member, name: NodeJS.Signals): void => {
+    const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
     const backends = processes().flatMap(({ pid, parent }) => (parent === postmaster ? [pid] : []))
-    signalHalf(member, name)
+    for (const pid of [patroni.pid ?? 0, postmaster]) process.kill(pid, name)
     for (const pid of backends) {
       try {
         process.kill(pid, name)
@@ -193,7 +188,6 @@ export const startCluster = async (binaries: string) => {
       if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`)
     },
     signal,
-    signalHalf,
     /** After it was killed. */
     restart: (member: Member): void => {
       member.patroni = run(member.file)

@@ -59,11 +59,9 @@ export const startPair = async (
     sandboxUrl,
     /** What the processes warned of, each kind once, with how often. */
     warnings: (): string[] => {
-      const lines = all.flatMap((server) => server.stdout().match(/^\{.*"level":[45]0.*$/gm) ?? [])
-      const kinds = lines.map((line) => {
-        const { msg, error, err, code, ...rest } = JSON.parse(line)
-        return JSON.stringify([msg, error ?? err?.message ?? null, code ?? null, rest.cause ?? null]).slice(0, 400)
-      })
+      const lines = all.flatMap((server) => server.stdout().match(/(?:WARN|ERROR|FATAL): .*$/gm) ?? [])
+      // Without ids and numbers, which differ from line to line.
+      const kinds = lines.map((line) => line.replace(/"(?:requestId|id|attempt|subject|ms)":("[^"]*"|\d+),?/g, '').slice(0, 600))
       return Object.entries(Object.groupBy(kinds, (kind) => kind)).map(([kind, same = []]) => `${same.length} × ${kind}`)
     },
     /** Each in turn: SIGTERM, its end, a start at the same place, of another release if one is given; then `between`. */
