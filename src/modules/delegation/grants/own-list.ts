@@ -9,7 +9,7 @@ type OwnListing<Row, Item> = Pick<Listing<Row, Item>, 'idOf' | 'present'> & {
 
 /** A page of what the caller may see of its account's grants or keys, with every use until now: the notes of uses are written first. */
 export const readOwn = async <Row, Item>(
-  deps: Pick<Deps, 'cursors' | 'lastUsed'>,
+  deps: Pick<Deps, 'lastUsed'> & Parameters<typeof readPage>[0],
   request: Parameters<typeof readPage>[1] & { principal: Principal },
   { read, ...listing }: OwnListing<Row, Item>,
 ): Promise<Page<Item>> => {
