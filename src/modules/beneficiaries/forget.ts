@@ -2,7 +2,7 @@ import type { Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { bytesList, plainList } from '../../db/lists.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { destinationContext } from './service.ts'
+import { destinationContext } from './destination-context.ts'
 
 type Row = { id: Uuid; workspaceId: Uuid }
 

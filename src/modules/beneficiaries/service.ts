@@ -10,6 +10,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
 import { type Maker, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
+import { destinationContext } from './destination-context.ts'
 import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
@@ -47,13 +48,6 @@ const notChecked = {
   resultName: null,
   similarToId: null,
 } as const
-
-/** The context that a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
-export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
-  'beneficiary',
-  beneficiaryId,
-  workspaceId,
-]
 
 type Change = {
   type: Extract<EventType & AuditAction, `beneficiary.${string}`>

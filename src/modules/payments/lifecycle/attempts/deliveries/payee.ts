@@ -4,7 +4,7 @@ import { prepare } from '../../../../../db/prepare.ts'
 import { beneficiaries } from '../../../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../../../db/tables/payments.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
-import { destinationContext } from '../../../../beneficiaries/service.ts'
+import { destinationContext } from '../../../../beneficiaries/destination-context.ts'
 import type { Deps } from '../../../deps.ts'
 
 const payeeOf = prepare('payments.payee', { paymentId: 'uuid' }, (orm, at) =>
