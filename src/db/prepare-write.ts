@@ -8,14 +8,13 @@ import {
   type Complete,
   declareForms,
   type Form,
-  leavesOf,
   type Parameters,
   type Places,
   type Prepared,
-  readerOf,
   requireNewName,
   type Values,
 } from './prepare.ts'
+import { leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
