@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { paymentQuery, topupQuery } from '../../api/queries.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
@@ -7,6 +7,7 @@ import { providerLabels, typeLabel } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { AcceptOutcome, acceptLabel } from './accept-outcome.tsx'
 import type { Difference, OpenItem, SuspenseItem } from './open-items.ts'
 
 const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
@@ -73,6 +74,8 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
   const { suspense, difference } = item
   const title = titleOf(item)
   const receipt = suspense ? null : difference?.provider_receipt
+  const outcome = difference?.offered_outcome ?? null
+  const [isAccepting, setAccepting] = useState(false)
   return (
     <li>
       <div className="item">
@@ -95,10 +98,18 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
             <ExactTime at={(suspense ?? difference)?.created_at ?? ''} />
           </Note>
         </span>
+        {outcome && (
+          <Button variant="primary" onClick={() => setAccepting(true)} label={`${acceptLabel(outcome)}: ${title}`}>
+            {acceptLabel(outcome)}
+          </Button>
+        )}
         <Button onClick={onResolve} label={`Resolve: ${title}`}>
           Resolve
         </Button>
       </div>
+      {isAccepting && difference && outcome && (
+        <AcceptOutcome difference={difference} outcome={outcome} onClose={() => setAccepting(false)} />
+      )}
     </li>
   )
 }
