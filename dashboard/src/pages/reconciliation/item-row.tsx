@@ -98,14 +98,16 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
             <ExactTime at={(suspense ?? difference)?.created_at ?? ''} />
           </Note>
         </span>
-        {outcome && (
-          <Button variant="primary" onClick={() => setAccepting(true)} label={`${acceptLabel(outcome)}: ${title}`}>
-            {acceptLabel(outcome)}
+        <span className="item-acts">
+          {outcome && (
+            <Button variant="primary" onClick={() => setAccepting(true)} label={`${acceptLabel(outcome)}: ${title}`}>
+              {acceptLabel(outcome)}
+            </Button>
+          )}
+          <Button onClick={onResolve} label={`Resolve: ${title}`}>
+            Resolve
           </Button>
-        )}
-        <Button onClick={onResolve} label={`Resolve: ${title}`}>
-          Resolve
-        </Button>
+        </span>
       </div>
       {isAccepting && difference && outcome && (
         <AcceptOutcome difference={difference} outcome={outcome} onClose={() => setAccepting(false)} />
