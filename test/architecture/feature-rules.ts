@@ -9,6 +9,8 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
+  // What a sealed destination is bound to: who pays it opens it.
+  ['payments', 'beneficiaries/destination-context.ts'],
   // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
   ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
   ['topups', 'payments/lifecycle/attempts/evidence.ts'],
