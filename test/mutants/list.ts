@@ -399,15 +399,15 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a hundred and one keys live below one',
     file: 'src/modules/delegation/grants/create.ts',
-    find: 'row.living >= maxBelowRoot',
-    replace: 'row.living > maxBelowRoot',
+    find: 'if (living >= maxBelowRoot)',
+    replace: 'if (living > maxBelowRoot)',
     suite: 'test/delegation/api-keys/create.test.ts',
   },
   {
     bug: 'keys are made nine levels deep',
     file: 'src/modules/delegation/grants/create.ts',
-    find: 'others.length + 2 > maxDepth',
-    replace: 'others.length + 1 > maxDepth',
+    find: 'lineage.length + 1 > maxDepth',
+    replace: 'lineage.length > maxDepth',
     suite: 'test/delegation/api-keys/create.test.ts',
   },
   {
@@ -553,8 +553,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an operator ends a pause that lost writes made',
     file: 'src/modules/rail-pauses/service.ts',
-    find: "and(eq(railPauses.rail, rail), eq(railPauses.cause, 'operator'))",
-    replace: 'and(eq(railPauses.rail, rail))',
+    find: "and(eq(railPauses.rail, at.rail), eq(railPauses.cause, 'operator'))",
+    replace: 'and(eq(railPauses.rail, at.rail))',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
