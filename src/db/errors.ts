@@ -35,7 +35,7 @@ const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 /** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout|got no answer/i.test(
+  return /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout|got no answer/i.test(
     error.message,
   )
 }

@@ -45,7 +45,7 @@ test('after one connection got no answer, no caller waits for another connection
     poolSize: 5,
     logger: pino({ level: 'silent' }),
     clock: systemClock,
-    statementTimeoutMs: 600,
+    statementTimeoutMs: 1_500,
   })
   const ask = () => db.transaction(async (tx) => (await tx.query<{ one: number }>('select 1 as one'))[0]?.one)
   // Five connections, all idle afterwards.
@@ -70,7 +70,7 @@ test('a connection that was in use when another one got no answer ends with what
     poolSize: 3,
     logger: pino({ level: 'silent' }),
     clock: systemClock,
-    statementTimeoutMs: 600,
+    statementTimeoutMs: 1_500,
   })
   const process = async () =>
     db.transaction(async (tx) => (await tx.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid)
@@ -90,4 +90,20 @@ test('a connection that was in use when another one got no answer ends with what
   await db.close()
   server.close()
   await database.drop()
+})
+
+test('a server that accepts a connection and says nothing is unavailable, not a fault of ours', async () => {
+  const silent = createServer((socket) => socket.on('error', () => undefined))
+  await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
+  const address = silent.address()
+  const db = connect({
+    url: `postgres://payments@127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/payments`,
+    poolSize: 1,
+    logger: pino({ level: 'silent' }),
+    clock: systemClock,
+    statementTimeoutMs: 300,
+  })
+  await expect(db.lookup('select 1')).rejects.toMatchObject({ code: 'unavailable', status: 503 })
+  await db.close()
+  silent.close()
 })
