@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareNames, type NameVerdict, type PayeeKind } from '../../src/lib/names/compare.ts'
 import { looksAlike, shapeOfName } from '../../src/lib/names/look-alike.ts'
+import { tellingWords } from '../../src/lib/names/words.ts'
 
 type Case = readonly [given: string, reported: string, verdict: NameVerdict | null, kind?: PayeeKind]
 
@@ -55,7 +56,10 @@ test.each(cases.map(([given, reported, verdict, kind]) => ({ given, reported, ve
   },
 )
 
-const word = fc.stringMatching(/^[bdgkmnrtw][aeiou][bdgkmnrtw][aeiou][bdgkmnrtw]?[aeiou]{0,2}$/)
+// A title, such as "mama", tells nobody apart.
+const word = fc
+  .stringMatching(/^[bdgkmnrtw][aeiou][bdgkmnrtw][aeiou][bdgkmnrtw]?[aeiou]{0,2}$/)
+  .filter((one) => tellingWords([one, 'otieno']).includes(one))
 const people = fc.uniqueArray(word, { minLength: 2, maxLength: 4 })
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const nameOf = (words: readonly string[]) => words.map(capital).join(' ')
