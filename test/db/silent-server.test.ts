@@ -37,16 +37,15 @@ const startFreezable = async (databaseUrl: string) => {
   }
 }
 
+const connectTo = (
+  url: string,
+  { poolSize = 1, statementTimeoutMs = 1_500 }: { poolSize?: number; statementTimeoutMs?: number },
+) => connect({ url, poolSize, logger: pino({ level: 'silent' }), clock: systemClock, statementTimeoutMs })
+
 test('after one connection got no answer, no caller waits for another connection of that server', async () => {
   const database = await createTestDatabase()
   const server = await startFreezable(database.url)
-  const db = connect({
-    url: server.url,
-    poolSize: 5,
-    logger: pino({ level: 'silent' }),
-    clock: systemClock,
-    statementTimeoutMs: 1_500,
-  })
+  const db = connectTo(server.url, { poolSize: 5 })
   const ask = () => db.transaction(async (tx) => (await tx.query<{ one: number }>('select 1 as one'))[0]?.one)
   // Five connections, all idle afterwards.
   await Promise.all(Array.from({ length: 5 }, () => db.transaction((tx) => tx.query('select pg_sleep(0.05)'))))
@@ -65,13 +64,7 @@ test('after one connection got no answer, no caller waits for another connection
 test('a connection that was in use when another one got no answer ends with what it does then', async () => {
   const database = await createTestDatabase()
   const server = await startFreezable(database.url)
-  const db = connect({
-    url: server.url,
-    poolSize: 3,
-    logger: pino({ level: 'silent' }),
-    clock: systemClock,
-    statementTimeoutMs: 1_500,
-  })
+  const db = connectTo(server.url, { poolSize: 3 })
   const process = async () =>
     db.transaction(async (tx) => (await tx.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid)
   const [begun, goesOn] = [Promise.withResolvers<number | undefined>(), Promise.withResolvers<void>()]
@@ -96,13 +89,8 @@ test('a server that accepts a connection and says nothing is unavailable, not a 
   const silent = createServer((socket) => socket.on('error', () => undefined))
   await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
   const address = silent.address()
-  const db = connect({
-    url: `postgres://payments@127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/payments`,
-    poolSize: 1,
-    logger: pino({ level: 'silent' }),
-    clock: systemClock,
-    statementTimeoutMs: 300,
-  })
+  const port = typeof address === 'object' && address ? address.port : 0
+  const db = connectTo(`postgres://payments@127.0.0.1:${port}/payments`, { statementTimeoutMs: 300 })
   await expect(db.lookup('select 1')).rejects.toMatchObject({ code: 'unavailable', status: 503 })
   await db.close()
   silent.close()

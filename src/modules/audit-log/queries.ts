@@ -1,6 +1,7 @@
-import { and, desc, eq, getTableColumns, gt, like, lt, not, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, like, lt, not, type SQL, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import { type Places, prepare } from '../../db/prepare.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -29,105 +30,68 @@ const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(
 const beginningWith = (text: string): string => `${text.replace(/[%_\\]/g, '\\$&')}%`
 const byAction = (action: string | undefined) => (action?.endsWith('.') ? { beginning: beginningWith(action) } : { action })
 
+const filters = {
+  accountId: 'uuid?',
+  subjectId: 'uuid?',
+  action: 'text?',
+  beginning: 'text?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+} as const
+const page = { before: 'uuid?', take: 'rows' } as const
+
+/** A page of those that `scope` and the filters leave, newest first. */
+const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, scope: SQL | undefined) =>
+  orm
+    .select({ ...listed, grantLabel: grants.label })
+    .from(auditLog)
+    .leftJoin(grants, eq(grants.id, auditLog.grantId))
+    .where(
+      and(
+        scope,
+        at.accountId && eq(auditLog.accountId, at.accountId),
+        at.subjectId && eq(auditLog.subjectId, at.subjectId),
+        at.action && eq(auditLog.action, at.action),
+        at.beginning && like(auditLog.action, at.beginning),
+        at.createdAfter && gt(auditLog.at, at.createdAfter),
+        at.createdBefore && lt(auditLog.at, at.createdBefore),
+        at.before && lt(auditLog.id, at.before),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(at.take)
+
+const filtersOf = ({ subject_id, action, created_after, created_before }: Omit<AuditFilter, 'account_id' | 'workspace_id'>) => ({
+  subjectId: subject_id,
+  ...byAction(action),
+  createdAfter: created_after,
+  createdBefore: created_before,
+})
+
 const all = prepare(
   'audit.list',
-  {
-    accountId: 'uuid?',
-    workspaceId: 'uuid?',
-    subjectId: 'uuid?',
-    action: 'text?',
-    beginning: 'text?',
-    createdAfter: 'timestamptz?',
-    createdBefore: 'timestamptz?',
-    before: 'uuid?',
-    take: 'rows',
-  },
-  (orm, at) =>
-    orm
-      .select({ ...listed, grantLabel: grants.label })
-      .from(auditLog)
-      .leftJoin(grants, eq(grants.id, auditLog.grantId))
-      .where(
-        and(
-          at.accountId && eq(auditLog.accountId, at.accountId),
-          at.workspaceId && eq(auditLog.workspaceId, at.workspaceId),
-          at.subjectId && eq(auditLog.subjectId, at.subjectId),
-          at.action && eq(auditLog.action, at.action),
-          at.beginning && like(auditLog.action, at.beginning),
-          at.createdAfter && gt(auditLog.at, at.createdAfter),
-          at.createdBefore && lt(auditLog.at, at.createdBefore),
-          at.before && lt(auditLog.id, at.before),
-        ),
-      )
-      .orderBy(desc(auditLog.id))
-      .limit(at.take),
+  { workspaceId: 'uuid?', ...filters, ...page },
+  (orm, at) => select(orm, at, at.workspaceId && eq(auditLog.workspaceId, at.workspaceId)),
   'pool',
 )
 
 /** For administrators: the whole log. */
 export const listAudit = (
   db: Db,
-  { account_id, workspace_id, subject_id, action, created_after, created_before }: AuditFilter,
-  page: PageRequest,
-): Promise<AuditRecord[]> =>
-  db.run(all, {
-    accountId: account_id,
-    workspaceId: workspace_id,
-    subjectId: subject_id,
-    ...byAction(action),
-    createdAfter: created_after,
-    createdBefore: created_before,
-    ...page,
-  })
+  { account_id, workspace_id, ...filter }: AuditFilter,
+  request: PageRequest,
+): Promise<AuditRecord[]> => db.run(all, { accountId: account_id, workspaceId: workspace_id, ...filtersOf(filter), ...request })
 
 const ofWorkspace = prepare(
   'audit.of_workspace',
-  {
-    workspaceId: 'uuid',
-    accountId: 'uuid?',
-    subjectId: 'uuid?',
-    action: 'text?',
-    beginning: 'text?',
-    createdAfter: 'timestamptz?',
-    createdBefore: 'timestamptz?',
-    before: 'uuid?',
-    take: 'rows',
-  },
-  (orm, at) =>
-    orm
-      .select({ ...listed, grantLabel: grants.label })
-      .from(auditLog)
-      .leftJoin(grants, eq(grants.id, auditLog.grantId))
-      .where(
-        and(
-          eq(auditLog.workspaceId, at.workspaceId),
-          notOfAccounts,
-          at.accountId && eq(auditLog.accountId, at.accountId),
-          at.subjectId && eq(auditLog.subjectId, at.subjectId),
-          at.action && eq(auditLog.action, at.action),
-          at.beginning && like(auditLog.action, at.beginning),
-          at.createdAfter && gt(auditLog.at, at.createdAfter),
-          at.createdBefore && lt(auditLog.at, at.createdBefore),
-          at.before && lt(auditLog.id, at.before),
-        ),
-      )
-      .orderBy(desc(auditLog.id))
-      .limit(at.take),
+  { workspaceId: 'uuid', ...filters, ...page },
+  (orm, at) => select(orm, at, and(eq(auditLog.workspaceId, at.workspaceId), notOfAccounts)),
   'page',
 )
 
 export const listWorkspaceAudit = (
   db: Db,
   workspaceId: Uuid,
-  { action, actor, subject_id, created_after, created_before }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
-  page: PageRequest,
-): Promise<AuditRecord[]> =>
-  db.run(ofWorkspace, {
-    workspaceId,
-    accountId: actor,
-    subjectId: subject_id,
-    ...byAction(action),
-    createdAfter: created_after,
-    createdBefore: created_before,
-    ...page,
-  })
+  { actor, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  request: PageRequest,
+): Promise<AuditRecord[]> => db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...request })

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Tx } from '../../db/client.ts'
-import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
-import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { plainList, textList, timeList } from '../../db/lists.ts'
+import { prepareInsertOnce } from '../../db/prepare-write.ts'
+import { reconciliations } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -15,7 +16,15 @@ import type { ReconciliationRecord } from './queries.ts'
 import type { Difference, Match } from './rules.ts'
 
 const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
-const insertDifference = prepareInsert('reconciliation.insert_difference', reconciliationDifferences)
+
+/** One statement for a statement's thousand differences, which drizzle's insert cannot be prepared for: the number of its rows is not known. */
+const insertAll = statement(
+  'reconciliation.insert_differences',
+  `insert into reconciliation_differences (reconciliation_id, created_at, id, kind, receipt, subject_kind, subject_id, booked_minor, stated_minor,
+     reason, action, offer, resolved_at, resolved_by, note)
+   select $1, $2, d.* from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::bigint[], $9::bigint[], $10::text[],
+     $11::text[], $12::text[], $13::timestamptz[], $14::text[], $15::text[]) as d`,
+)
 
 export type Comparison = {
   provider: Provider
@@ -49,25 +58,32 @@ export const suspenseFor = (
   }
 }
 
+/** A line that was accepted as evidence needs no person. */
+const asEvidence = { by: 'statement', note: 'Taken as evidence.' }
+
 const insertDifferences = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): void => {
-  const { at } = tx
-  for (const { kind, receipt, subject, bookedMinor, statedMinor, reason, action, offer } of differences)
-    insertDifference(tx, {
-      id: newId(),
+  if (differences.length === 0) return
+  const list = <Value>(read: (difference: Difference) => Value): Value[] => differences.map(read)
+  const closed = list(({ kind }) => kind === 'under_way' && !report)
+  tx.defer(
+    tx.query(insertAll, [
       reconciliationId,
-      kind,
-      receipt,
-      subjectKind: subject?.kind ?? null,
-      subjectId: subject?.id ?? null,
-      bookedMinor,
-      statedMinor,
-      reason,
-      action,
-      offer: offer ?? null,
-      createdAt: at,
-      // A line that was accepted as evidence needs no person.
-      ...(kind === 'under_way' && !report && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-    })
+      tx.at,
+      plainList(list(() => newId())),
+      textList(list(({ kind }) => kind)),
+      textList(list(({ receipt }) => receipt)),
+      textList(list(({ subject }) => subject?.kind ?? null)),
+      plainList(list(({ subject }) => subject?.id ?? null)),
+      plainList(list(({ bookedMinor }) => bookedMinor)),
+      plainList(list(({ statedMinor }) => statedMinor)),
+      textList(list(({ reason }) => reason)),
+      textList(list(({ action }) => action)),
+      textList(list(({ offer }) => offer ?? null)),
+      timeList(closed.map((is) => (is ? tx.at : null))),
+      textList(closed.map((is) => (is ? asEvidence.by : null))),
+      textList(closed.map((is) => (is ? asEvidence.note : null))),
+    ]),
+  )
 }
 
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
