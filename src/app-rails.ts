@@ -165,6 +165,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
       payout[rail] = {
         ...gatedPayout(adapter, gates[rail]),
+        accountReference: payouts[rail].accountReference,
         limits: payouts[rail].limits(config),
         repeats,
         account,

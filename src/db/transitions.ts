@@ -1,8 +1,38 @@
-import type { approvalStatuses } from './tables/approvals.ts'
 import { namesSql } from './tables/columns.ts'
-import type { mandateStatuses } from './tables/mandates.ts'
-import type { paymentBatchStatuses } from './tables/payment-batches.ts'
-import { type attemptStates, type paymentStatuses, type topupStatuses, underWayPaymentStatuses } from './tables/payments.ts'
+
+export const paymentStatuses = [
+  'scheduled',
+  'pending_approval',
+  'processing',
+  'succeeded',
+  'failed',
+  'unknown',
+  'rejected',
+  'expired',
+  'cancelled',
+  'returned',
+] as const
+
+/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
+export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly (typeof paymentStatuses)[number][]
+
+export const paymentBatchStatuses = [
+  'scheduled',
+  'pending_approval',
+  'processing',
+  'completed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
+
+export const topupStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const
+export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
+export const mandateStatuses = ['active', 'exhausted', 'expired', 'revoked'] as const
+
+/** `disputed`: the provider's report does not match what was sent; only a person ends it. */
+export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
 
 /** For every state of a table, the states that may follow it. */
 type Moves<State extends string> = Readonly<Record<State, readonly State[]>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paymentStatuses } from '../db/tables/payments.ts'
+import { paymentStatuses } from '../db/transitions.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import { displayAmount } from '../lib/money.ts'
 import { isolated } from '../lib/text.ts'

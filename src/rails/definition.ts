@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Bank } from '../lib/bank-code.ts'
 import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
-import type { RailLimits } from './rail.ts'
+import type { AccountReferenceForm, RailLimits } from './rail.ts'
 
 /** A destination in the one form in which it is stored and compared. */
 export type Destination = { destination: string; bankCode: string | null }
@@ -30,7 +30,7 @@ export type PayoutDefinition<Settings> = {
    * Behind one destination there are many accounts, and the reference names the one that is paid: its form. Null: a reference is a note, and
    * says nothing about who is paid.
    */
-  accountReference: { form: RegExp; problem: string } | null
+  accountReference: AccountReferenceForm | null
   /**
    * What the provider does with the same request under the same id: it pays once more, or it refuses it as a duplicate. `setting`: whether a
    * request whose answer was lost is then sent again.

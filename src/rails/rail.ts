@@ -136,8 +136,13 @@ export type Movement = { receipt: string; at: Date; amountMinor: Minor; referenc
  */
 export type Repeats = { provenFor: string | null }
 
+/** `problem`: what is said of a reference that has not this form. */
+export type AccountReferenceForm = { form: RegExp; problem: string }
+
 /** A rail that pays, with the limits of this deployment. `lookUp` is null where the provider is not asked for names. */
 export type PayoutRail = PayoutAdapter & {
+  /** The form of a reference that names the account paid; null where a reference is a note. */
+  readonly accountReference: AccountReferenceForm | null
   /** The banks that a destination may be at; null where it is at none. */
   readonly banks: readonly Bank[] | null
   readonly limits: RailLimits

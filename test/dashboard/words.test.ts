@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Schemas } from '../../dashboard/src/api/types.ts'
 import { activityWords } from '../../dashboard/src/lib/activity-words.ts'
 import { statusCount } from '../../dashboard/src/lib/status-words.ts'
-import { paymentStatuses } from '../../src/db/tables/payments.ts'
+import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }

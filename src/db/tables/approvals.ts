@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { approvalProofs } from '../../lib/approval-proofs.ts'
 import type { PasskeyProof } from '../../lib/passkey-proof.ts'
+import { approvalStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, oneOf } from './columns.ts'
 import { paymentBatches } from './payment-batches.ts'
 import { payments } from './payments.ts'
 import { workspaces } from './workspaces.ts'
 
-export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
 export const approvalChoices = ['approve', 'reject'] as const
 
 export const approvals = pgTable(

@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { mandateStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
-
-export const mandateStatuses = ['active', 'exhausted', 'expired', 'revoked'] as const
 
 /** What a wallet holder agreed to in advance. The amount that is used is in usage_counters, as for every limit. */
 export const intentMandates = pgTable(

@@ -1,18 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { paymentBatchStatuses } from '../transitions.ts'
 import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
-
-export const paymentBatchStatuses = [
-  'scheduled',
-  'pending_approval',
-  'processing',
-  'completed',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-] as const
 
 /** Many payments that were asked for together and are approved as one. Its items are payments; how they stand is counted from them. */
 export const paymentBatches = pgTable(

@@ -4,26 +4,11 @@ import { failureCodes } from '../../errors/failures.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
+import { attemptStates, paymentStatuses, topupStatuses, underWayPaymentStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
-
-export const paymentStatuses = [
-  'scheduled',
-  'pending_approval',
-  'processing',
-  'succeeded',
-  'failed',
-  'unknown',
-  'rejected',
-  'expired',
-  'cancelled',
-  'returned',
-] as const
-
-/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
-export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly (typeof paymentStatuses)[number][]
 
 /** How an administrator books money that left for a payment that had failed: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
@@ -137,9 +122,6 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-/** The states of `transitions.attempt`. `disputed`: the provider's report does not match what was sent; only a person ends it. */
-export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
-
 /** One send to a rail, committed before the rail is called: later reports of the provider are matched with it. */
 export const railAttempts = pgTable(
   'rail_attempts',
@@ -221,8 +203,6 @@ export const callbackBodies = pgTable('callback_bodies', {
   bodyCiphertext: bytes().notNull(),
   bodyKeyId: text().notNull(),
 })
-
-export const topupStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const
 
 export const topups = pgTable(
   'topups',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalStatuses } from '../../db/tables/approvals.ts'
+import { approvalStatuses } from '../../db/transitions.ts'
 import { guide } from '../next.ts'
 import { NameAtRail } from '../payee.ts'
 import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'

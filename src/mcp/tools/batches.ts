@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paymentBatchStatuses } from '../../db/tables/payment-batches.ts'
+import { paymentBatchStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { isolated } from '../../lib/text.ts'
 import { amountInput, minorOf } from '../amount.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mandateStatuses } from '../../db/tables/mandates.ts'
+import { mandateStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { guide } from '../next.ts'
 import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'

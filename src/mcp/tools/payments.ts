@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { paymentStatuses } from '../../db/tables/payments.ts'
+import { paymentStatuses } from '../../db/transitions.ts'
 import { amountInput, minorOf } from '../amount.ts'
 import { headline, payeeText } from '../headline.ts'
 import { guide } from '../next.ts'

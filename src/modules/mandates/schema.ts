@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WalletAddress } from '../../auth/wallet.ts'
-import { mandateStatuses } from '../../db/tables/mandates.ts'
+import { mandateStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'

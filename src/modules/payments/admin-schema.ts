@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { lateSuccessResolutions, paymentStatuses } from '../../db/tables/payments.ts'
+import { lateSuccessResolutions } from '../../db/tables/payments.ts'
+import { paymentStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdOut } from '../../http/wire.ts'
 import { Payment } from './schema.ts'

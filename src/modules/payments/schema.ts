@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paymentStatuses } from '../../db/tables/payments.ts'
+import { paymentStatuses } from '../../db/transitions.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, Text, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'

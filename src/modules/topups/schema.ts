@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { topupStatuses } from '../../db/tables/payments.ts'
+import { topupStatuses } from '../../db/transitions.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { paymentBatchStatuses } from '../../../db/tables/payment-batches.ts'
-import { paymentStatuses } from '../../../db/tables/payments.ts'
+import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { fieldErrors } from '../../../http/field-errors.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'

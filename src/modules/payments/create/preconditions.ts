@@ -4,8 +4,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { type RailName, railNames } from '../../../lib/rail-names.ts'
-import { payouts } from '../../../rails/definitions.ts'
-import type { Rails } from '../../../rails/rail.ts'
+import type { PayoutRail, Rails } from '../../../rails/rail.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
 /** The terms as they are requested. */
@@ -15,14 +14,17 @@ export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountRef
  * What is wrong with the reference that a payment names. Behind a paybill it names the account that is paid: where the beneficiary does not
  * leave it open, a payment cannot choose it.
  */
-const referenceProblem = (named: string | null, { beneficiary }: PaymentContext): string | undefined => {
-  const { rail, accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
+const referenceProblem = (
+  named: string | null,
+  { beneficiary }: PaymentContext,
+  { accountReference: account }: PayoutRail,
+): string | undefined => {
+  const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
   if (fixed !== null)
     return named === null || referenceKey(named) === referenceKey(fixed)
       ? undefined
       : `is fixed to ${fixed} for this beneficiary: leave it out, or create another beneficiary`
   if (named === null) return accountReferenceRequired ? 'is required by this beneficiary' : undefined
-  const account = payouts[rail].accountReference
   if (account === null) return undefined
   if (!takesAnyReference)
     return 'is not taken by this beneficiary: create one with a fixed account_reference, or with account_reference_required for changing ones'
@@ -31,9 +33,10 @@ const referenceProblem = (named: string | null, { beneficiary }: PaymentContext)
 
 const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
   const { beneficiary } = context
-  const limits = rails.payout[beneficiary.rail]?.limits
-  if (!limits) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
+  const rail = rails.payout[beneficiary.rail]
+  if (!rail) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
   const problems: FieldError[] = []
+  const { limits } = rail
   const { amountMinor, accountReference } = terms
   if (limits.wholeUnits && amountMinor % 100n !== 0n)
     problems.push({ path: 'amount_minor', message: `must be whole units of ${currency} for ${beneficiary.rail}` })
@@ -41,7 +44,7 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
     const range = `${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}`
     problems.push({ path: 'amount_minor', message: `${beneficiary.rail} moves ${range} at a time` })
   }
-  const reference = referenceProblem(accountReference, context)
+  const reference = referenceProblem(accountReference, context, rail)
   if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
   // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { approvalChoices, approvalStatuses, decisionWays } from '../../../db/tables/approvals.ts'
+import { approvalChoices, decisionWays } from '../../../db/tables/approvals.ts'
+import { approvalStatuses } from '../../../db/transitions.ts'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { transferKinds } from '../../../ledger/reports.ts'
 import { approvalProofs } from '../../../lib/approval-proofs.ts'
