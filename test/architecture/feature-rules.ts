@@ -38,6 +38,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['payments', 'identity/identities/proof.ts'],
   ['payments', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],
+  ['payments', 'mandates/end.ts'],
   // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],

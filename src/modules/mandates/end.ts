@@ -2,6 +2,7 @@ import { walletIsLinked } from '../../auth/authority-sql.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
+import { openPaymentsSql } from '../../db/transitions.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { sweepRows } from '../for-each-row.ts'
@@ -34,6 +35,22 @@ export const endMandate = async (
     after: { status: to, ...why },
   })
   return after
+}
+
+const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
+
+/**
+ * Runs after a payment has succeeded. `exhausted` is final, so it is set only when nothing can be given back any more: while a payment
+ * under way holds the last of the budget, the mandate stays active and its limits refuse further payments; if that payment fails, its
+ * amount is available again. The caller has locked the owning ledger account.
+ */
+export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
+  const mandate = await lockMandate(tx, id)
+  if (mandate?.status !== 'active') return
+  const usedUp =
+    mandate.spentMinor >= mandate.maxTotalMinor || (mandate.maxPayments !== null && mandate.paymentsMade >= mandate.maxPayments)
+  if (!usedUp || (await tx.query(mayStillFail, [id])).length > 0) return
+  await endMandate(tx, deps, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
 }
 
 const unsigned = statement(

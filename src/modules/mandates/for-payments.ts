@@ -1,13 +1,11 @@
 import { parseAddress } from '../../auth/wallet.ts'
 import type { Db, Tx } from '../../db/client.ts'
-import { openPaymentsSql } from '../../db/transitions.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import type { MandateRules, MandateStanding } from '../../policy/types.ts'
 import type { Deps } from './deps.ts'
-import { endMandate } from './end.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 
 /** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
@@ -90,20 +88,4 @@ export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?:
   if (mandate?.workspaceId !== workspaceId) return undefined
   if (counted === undefined) return forPayment(mandate)
   return withoutPayment(mandate, counted)
-}
-
-const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
-
-/**
- * Runs after a payment has succeeded. `exhausted` is final, so it is set only when nothing can be given back any more: while a payment
- * under way holds the last of the budget, the mandate stays active and its limits refuse further payments; if that payment fails, its
- * amount is available again. The caller has locked the owning ledger account.
- */
-export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
-  const mandate = await lockMandate(tx, id)
-  if (mandate?.status !== 'active') return
-  const usedUp =
-    mandate.spentMinor >= mandate.maxTotalMinor || (mandate.maxPayments !== null && mandate.paymentsMade >= mandate.maxPayments)
-  if (!usedUp || (await tx.query(mayStillFail, [id])).length > 0) return
-  await endMandate(tx, deps, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
 }

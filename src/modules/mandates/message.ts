@@ -1,6 +1,6 @@
 import type { Address } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
-import { isoTime } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { limitLines } from '../../lib/mandate-limits-text.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'

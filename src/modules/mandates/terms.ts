@@ -1,7 +1,7 @@
 import { sha256 } from '../../auth/secrets.ts'
 import type { Address } from '../../auth/wallet.ts'
-import { isoTime } from '../../http/wire.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
+import { isoTime } from '../../lib/clock.ts'
 import type { FieldError } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
