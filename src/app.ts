@@ -116,7 +116,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const append = createAppend(feed.wake)
   const appendEvents = instruments ? instruments.events(append) : append
   const vault = createVault(config.ENCRYPTION_KEYS)
-  const parts: Omit<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> = {
+  const parts: Omit<Deps, keyof ReturnType<typeof createSubmissions>> = {
     config,
     db,
     reads: createReads(db, standby, logger),

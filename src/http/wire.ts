@@ -3,8 +3,6 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { minorPattern } from '../lib/money.ts'
 import { isPlainText, isVisible } from '../lib/text.ts'
 
-export { isoTime, isoTimeOrNull } from '../lib/iso-time.ts'
-
 /** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
 export const IdIn = (kind: IdKind) =>
   z

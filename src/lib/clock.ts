@@ -22,3 +22,7 @@ export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, 
 
 /** The earlier of two moments; the second may be null for never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
+
+/** RFC 3339 in UTC with milliseconds: every time on the wire. */
+export const isoTime = (time: Date): string => time.toISOString()
+export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)

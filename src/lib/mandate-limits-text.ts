@@ -1,4 +1,4 @@
-import { isoTime } from './iso-time.ts'
+import { isoTime } from './clock.ts'
 import { displayAmount, type Minor } from './money.ts'
 
 /** The limits that a mandate's text states, with ids as they are on the wire. */

@@ -1,4 +1,4 @@
-import type { ApprovalProof } from '../lib/approval-proofs.ts'
+import type { ApprovalProof } from '../lib/policy-answers.ts'
 import { mandateSource } from './mandate-findings.ts'
 import type { Evaluation, TraceEntry } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
+import type { DuplicateAnswer } from '../lib/policy-answers.ts'
 import type { Finding } from './finding.ts'
 import type { Decision, Evaluation, PolicyRules, TraceSource, Warning } from './types.ts'
 

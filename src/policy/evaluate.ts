@@ -1,4 +1,4 @@
-import { strictestProof } from '../lib/approval-proofs.ts'
+import { strictestProof } from '../lib/policy-answers.ts'
 import { quorumEntries, signerMayApprove } from './approvals.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'

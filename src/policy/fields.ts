@@ -1,8 +1,5 @@
-import type { ApprovalProof } from '../lib/approval-proofs.ts'
-import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
-import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
-import type { PayeeVerificationAnswer } from '../lib/payee-verification-answers.ts'
+import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 
 /**
  * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view

@@ -1,4 +1,4 @@
-import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
+import type { NewPayeeAnswer } from '../lib/policy-answers.ts'
 import type { Finding } from './finding.ts'
 import type { Evaluation, PaymentFacts, TraceSource, Warning } from './types.ts'
 

@@ -1,4 +1,4 @@
-import { type PayeeVerificationAnswer, payeeVerificationAnswers } from '../lib/payee-verification-answers.ts'
+import { type PayeeVerificationAnswer, payeeVerificationAnswers } from '../lib/policy-answers.ts'
 import type { Finding } from './finding.ts'
 import type { Evaluation, PayeeFacts, PolicyRules, TraceSource, Warning } from './types.ts'
 

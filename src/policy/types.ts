@@ -1,7 +1,5 @@
-import type { ApprovalProof } from '../lib/approval-proofs.ts'
-import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
 import type { Minor } from '../lib/money.ts'
-import type { NewPayeeAnswer } from '../lib/new-payee-answers.ts'
+import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer } from '../lib/policy-answers.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 

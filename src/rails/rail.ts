@@ -236,6 +236,3 @@ export type Rails = {
   /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<AnyRail, RailGate>>>
 }
-
-/** Amounts of the rail are multiples of this. */
-export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor => (payout[rail]?.limits.wholeUnits ? 100n : 1n)

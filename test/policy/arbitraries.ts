@@ -1,7 +1,5 @@
 import fc from 'fast-check'
-import { duplicateAnswers } from '../../src/lib/duplicate-answers.ts'
-import { newPayeeAnswers } from '../../src/lib/new-payee-answers.ts'
-import { payeeVerificationAnswers } from '../../src/lib/payee-verification-answers.ts'
+import { duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../src/lib/policy-answers.ts'
 import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules } from '../../src/policy/types.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 

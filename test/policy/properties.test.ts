@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { approvalProofs } from '../../src/lib/approval-proofs.ts'
+import { approvalProofs } from '../../src/lib/policy-answers.ts'
 import { chargesFor, evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { type Decision, type Evaluation, type Outcome, outcomes } from '../../src/policy/types.ts'

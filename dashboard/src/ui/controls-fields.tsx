@@ -1,5 +1,4 @@
-import { type DuplicateAnswer, duplicateAnswers } from '../../../src/lib/duplicate-answers.ts'
-import { type NewPayeeAnswer, newPayeeAnswers } from '../../../src/lib/new-payee-answers.ts'
+import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAnswers } from '../../../src/lib/policy-answers.ts'
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { approvalProofs } from '../../lib/approval-proofs.ts'
 import type { PasskeyProof } from '../../lib/passkey-proof.ts'
+import { approvalProofs } from '../../lib/policy-answers.ts'
 import { approvalStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, oneOf } from './columns.ts'

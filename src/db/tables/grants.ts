@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
-import { newPayeeAnswers } from '../../lib/new-payee-answers.ts'
+import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'

@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { madeOnce } from '../../lib/shared.ts'
 import { makerOf, presentMaker } from '../present-maker.ts'

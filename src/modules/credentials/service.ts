@@ -1,6 +1,6 @@
 import { permissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { isoTimeOrNull } from '../../http/wire.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'

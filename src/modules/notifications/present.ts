@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../events/read.ts'
 import type { EventType } from '../../events/types.ts'
-import { isoTime } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { Notification } from './schema.ts'
 

@@ -15,7 +15,7 @@ import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import type { ChainAnswers } from './evaluation/contract-wallets.ts'
-import type { Refusals, SubmitBatch, SubmitPayment } from './request.ts'
+import type { Refusals, RequestApproval, SubmitBatch, SubmitPayment } from './request.ts'
 
 /** What payments need: `app.ts` builds each part once. */
 export type Deps = {
@@ -39,6 +39,7 @@ export type Deps = {
   submitPayment: SubmitPayment
   submitBatch: SubmitBatch
   refusals: Refusals
+  requestApproval: RequestApproval
   /** Called in the transaction that sends: approvals refused by the chains of their contract wallets count no more. */
   onApprovalsRefused: (tx: Tx, answers: ChainAnswers) => Promise<unknown>
 }

@@ -1,5 +1,5 @@
 import type { Column } from '../../http/csv.ts'
-import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { madeOnce } from '../../lib/shared.ts'

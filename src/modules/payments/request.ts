@@ -1,8 +1,12 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { MandateStanding } from '../../policy/types.ts'
+import type { Tx } from '../../db/client.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Decision, MandateStanding } from '../../policy/types.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
+import type { PaymentMandate } from '../mandates/for-payments.ts'
 import type { CreatePaymentBatch } from './batch/schema.ts'
+import type { PaymentRecord } from './queries.ts'
 import type { CreatePayment } from './schema.ts'
 
 /** A request for a payment, as it waits for its batch. */
@@ -47,3 +51,12 @@ export type Refusals = {
   /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
   settled: () => Promise<void>
 }
+
+/** A payment that a person must approve, with what decided it. */
+export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null }
+
+/**
+ * Creates the approval that a decision needs, in the transaction that decided. `initiatingGrantId`: the grant that the request came from, its
+ * own or the one behind its session.
+ */
+export type RequestApproval = (tx: Tx, toApprove: ToApprove, initiatingGrantId: Uuid | null) => Promise<void>

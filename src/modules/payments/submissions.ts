@@ -1,16 +1,31 @@
+import { createApprovalRequests } from './approvals/request.ts'
 import { createBatchQueue } from './create/payment-batch.ts'
 import { createPaymentQueue } from './create/payment-queue.ts'
-import type { BatchDeps } from './create/write.ts'
 import type { Deps } from './deps.ts'
 import { createRefusals } from './refusals/record.ts'
 
+type Parts =
+  | 'appendEvents'
+  | 'clock'
+  | 'config'
+  | 'contractWallets'
+  | 'db'
+  | 'derivations'
+  | 'jobs'
+  | 'logger'
+  | 'rails'
+  | 'vault'
+
 /** How payments and batches of them are asked for: decided in their queues, with what is refused recorded. */
 export const createSubmissions = (
-  deps: BatchDeps & Pick<Deps, 'contractWallets' | 'db' | 'logger'>,
-): Pick<Deps, 'submitPayment' | 'submitBatch' | 'refusals'> => {
-  const refusals = createRefusals(deps)
+  parts: Pick<Deps, Parts>,
+): Pick<Deps, 'submitPayment' | 'submitBatch' | 'refusals' | 'requestApproval'> => {
+  const refusals = createRefusals(parts)
+  const requestApproval = createApprovalRequests(parts)
+  const deps = { ...parts, requestApproval }
   return {
     refusals,
+    requestApproval,
     submitPayment: refusals.payments(createPaymentQueue(deps)),
     submitBatch: refusals.batches(createBatchQueue(deps)),
   }

@@ -1,5 +1,5 @@
+import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
-import { isoTime } from '../../lib/iso-time.ts'
 import { formatMinor, type Minor, minor } from '../../lib/money.ts'
 import { madeOnce } from '../../lib/shared.ts'
 import { explain } from '../../policy/explain.ts'

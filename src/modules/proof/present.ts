@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { LogHead, RowProof } from '../../events/seal-proof.ts'
-import { isoTime } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
 import type { SigningKeyRecord } from './queries.ts'
 import type { KeySet, RowProof as RowProofOut } from './schema.ts'
 

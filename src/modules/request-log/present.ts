@@ -1,4 +1,4 @@
-import { isoTime } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { RequestRow } from './queries.ts'
 import type { LoggedRequest } from './schema.ts'

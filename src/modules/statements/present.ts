@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Column } from '../../http/csv.ts'
-import { isoTime } from '../../http/wire.ts'
 import type { StatementEntry as Entry, StatementSummary, StatementTotal } from '../../ledger/statement.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime } from '../../policy/local-time.ts'

@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import type { SuspenseView } from './queries.ts'

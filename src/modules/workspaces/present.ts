@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import { isoTime } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { madeOnce } from '../../lib/shared.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'

@@ -1,7 +1,5 @@
 import { useSearchParams } from 'wouter'
-import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
-import type { NewPayeeAnswer } from '../../../../src/lib/new-payee-answers.ts'
-import type { PayeeVerificationAnswer } from '../../../../src/lib/payee-verification-answers.ts'
+import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../../../../src/lib/policy-answers.ts'
 import type { PolicyWire } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'

@@ -1,9 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { type DuplicateAnswer, duplicateAnswers } from '../../../../src/lib/duplicate-answers.ts'
-import { newPayeeAnswers } from '../../../../src/lib/new-payee-answers.ts'
-import { payeeVerificationAnswers } from '../../../../src/lib/payee-verification-answers.ts'
+import {
+  type DuplicateAnswer,
+  duplicateAnswers,
+  newPayeeAnswers,
+  payeeVerificationAnswers,
+} from '../../../../src/lib/policy-answers.ts'
 import { api, call } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { policyQuery } from '../../api/queries.ts'

@@ -1,7 +1,6 @@
-import type { DuplicateAnswer } from '../../../lib/duplicate-answers.ts'
 import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { NewPayeeAnswer } from '../../../lib/new-payee-answers.ts'
+import type { DuplicateAnswer, NewPayeeAnswer } from '../../../lib/policy-answers.ts'
 import type { Limits } from '../../../policy/types.ts'
 
 /** A grant's spending controls as they are stored; null = this grant sets no such limit. */

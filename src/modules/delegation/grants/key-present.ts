@@ -1,7 +1,7 @@
 import { secretPrefixes } from '../../../auth/secrets.ts'
 import { grantLife, keyLife } from '../../../db/credential-life.ts'
 import type { apiKeys } from '../../../db/tables/grants.ts'
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import type { ApiKey } from './key-schema.ts'

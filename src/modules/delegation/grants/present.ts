@@ -1,6 +1,6 @@
 import { permissions } from '../../../auth/permissions.ts'
 import type { Db } from '../../../db/client.ts'
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'

@@ -1,7 +1,7 @@
 import { administratorNames } from '../../../auth/administrators.ts'
 import type { Db } from '../../../db/client.ts'
-import { isoTime } from '../../../http/wire.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 import { namedAdministrators } from './admin-queries.ts'
 import type { AdminAccount } from './admin-schema.ts'

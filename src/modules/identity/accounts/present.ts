@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Column } from '../../../http/csv.ts'
-import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'

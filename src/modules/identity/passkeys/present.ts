@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { PasskeyRecord } from './queries.ts'
 import type { Passkey } from './schema.ts'

@@ -1,5 +1,5 @@
 import { sessionEnd, sessionLife } from '../../../db/credential-life.ts'
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { SessionRecord } from './queries.ts'
 import type { Session } from './schema.ts'

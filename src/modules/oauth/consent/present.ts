@@ -1,5 +1,5 @@
 import { isPermission } from '../../../auth/permissions.ts'
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { AuthorizationRecord } from '../authorize/authorizations.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'

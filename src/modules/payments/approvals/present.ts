@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'

@@ -9,10 +9,13 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import type { Decision } from '../../../policy/types.ts'
 import { warningText } from '../../../policy/warning-words.ts'
-import type { BeneficiaryRecord } from '../../beneficiaries/queries.ts'
+import { destinationContext } from '../../beneficiaries/destination-context.ts'
+import { findBeneficiary } from '../../beneficiaries/queries.ts'
+import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
+import type { RequestApproval, ToApprove } from '../request.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalMessage } from './message.ts'
 import { readRequestedBy } from './names.ts'
@@ -22,22 +25,9 @@ import { type ApprovalRow, findApproval } from './queries.ts'
 const insertApproval = prepareInsert('approvals.insert', approvals)
 const insertSigned = prepareInsert('approvals.insert_signed', approvalDecisions)
 
-export type ApprovalRequest = {
-  /** The grant that the request came from: its own, or the one behind its session. */
-  initiatingGrantId: Uuid | null
-  approvalId: Uuid
-  payment: PaymentRecord
-  decision: Decision
-  beneficiary: Pick<BeneficiaryRecord, 'displayName' | 'destinationMask' | 'reportedName' | 'verification'>
-  /** The full destination; only its digest is used. */
-  destination: string
-  /** The mandate's signer, who has approved in advance. */
-  mandateSignature: { accountId: Uuid; signer: string; signature: string; message: string } | null
-}
-
 /** At a paybill the reference is the account that is paid, as much as the number. */
-const digestText = (nonce: string, { destination, payment }: Pick<ApprovalRequest, 'destination' | 'payment'>): string =>
-  [nonce, destination, ...(hasAccounts(payment.rail) && payment.accountReference ? [payment.accountReference] : [])].join(':')
+const digestText = (nonce: string, destination: string, { rail, accountReference }: PaymentRecord): string =>
+  [nonce, destination, ...(hasAccounts(rail) && accountReference ? [accountReference] : [])].join(':')
 
 /** What an approval asks for. */
 export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
@@ -53,8 +43,10 @@ type NewApproval = Asked &
   Pick<
     ApprovalRow,
     'id' | 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'approveMessage' | 'rejectMessage' | 'expiresAt'
-  > &
-  Pick<ApprovalRequest, 'mandateSignature'>
+  > & {
+    /** The mandate's signer, who has approved in advance. */
+    mandateSignature: PaymentMandate['signature'] | null
+  }
 
 const insert = async (
   tx: Tx,
@@ -87,30 +79,39 @@ const scheduledFor = ({ status, executeAt }: PaymentRecord): Date | null => (sta
 const expiryOf = (payment: PaymentRecord, at: Date, { config }: Pick<Deps, 'config'>): Date =>
   scheduledFor(payment) ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
 
-/** Creates the approval that a decision needs, in the transaction that decided. */
-export const requestApproval = async (
+/** The payee with its full destination, of which only the digest is used. */
+const payeeOf = async (tx: Tx, { vault }: Pick<Deps, 'vault'>, { workspaceId, beneficiaryId }: PaymentRecord) => {
+  const record = await findBeneficiary(tx, workspaceId, beneficiaryId)
+  if (!record) throw new Error('a held payment has a beneficiary')
+  const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
+  return { ...record, destination: vault.open(sealed, destinationContext(record.id, record.workspaceId)) }
+}
+
+const requestApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
-  request: ApprovalRequest,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
+  { payment, decision, mandate }: ToApprove,
+  initiatingGrantId: Uuid | null,
 ): Promise<void> => {
-  const { at } = tx
-  const { initiatingGrantId, payment, decision, approvalId } = request
+  const { approvalId } = payment
+  if (!approvalId) throw new Error('a held payment has an approval')
+  const payee = await payeeOf(tx, deps, payment)
   const requestedBy = await readRequestedBy(tx, payment)
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = expiryOf(payment, at, deps)
+  const expiresAt = expiryOf(payment, tx.at, deps)
   const facts = {
     domain: new URL(deps.config.publicUrl).host,
     approvalId,
     paymentId: payment.id,
     amountMinor: payment.amountMinor,
     currency: payment.currency,
-    beneficiaryName: request.beneficiary.displayName,
+    beneficiaryName: payee.displayName,
     rail: payment.rail,
-    destinationMask: request.beneficiary.destinationMask,
-    reportedName: request.beneficiary.reportedName,
-    verification: request.beneficiary.verification,
+    destinationMask: payee.destinationMask,
+    reportedName: payee.reportedName,
+    verification: payee.verification,
     warnings: decision.warnings.map((warning) => warningText(warning, payment.currency)),
-    destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, request)).toString('hex'),
+    destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, payee.destination, payment)).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,
     ...requestedBy,
@@ -124,13 +125,19 @@ export const requestApproval = async (
     batchId: null,
     ...asked(decision),
     initiatingGrantId,
-    beneficiaryName: request.beneficiary.displayName,
+    beneficiaryName: payee.displayName,
     approveMessage: approvalMessage('approve', facts),
     rejectMessage: approvalMessage('reject', facts),
     expiresAt,
-    mandateSignature: request.mandateSignature,
+    mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
   })
 }
+
+/** What a payment that needs an approval asks it with. */
+export const createApprovalRequests =
+  (deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>): RequestApproval =>
+  (tx, toApprove, initiatingGrantId) =>
+    requestApproval(tx, deps, toApprove, initiatingGrantId)
 
 export type BatchApprovalRequest = {
   principal: Principal

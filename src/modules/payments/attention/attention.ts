@@ -1,6 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { isoTime } from '../../../http/wire.ts'
-import { daysAfter } from '../../../lib/clock.ts'
+import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { lastDays } from '../../../lib/days.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'

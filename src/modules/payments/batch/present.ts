@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import type { BatchRecord, LineRow } from './queries.ts'

@@ -6,10 +6,10 @@ import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import type { BatchItem, Destination } from '../batch/schema.ts'
+import type { Deps } from '../deps.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type Fault, faultOf } from './item-faults.ts'
-import type { BatchDeps } from './write.ts'
 
 /** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean }
@@ -19,13 +19,13 @@ type WellFormed = { index: number; item: BatchItem }
 const wellFormed = ({ input }: BatchRequest): WellFormed[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
 
-const destinationRefusal = (deps: Pick<BatchDeps, 'rails'>, to: Destination | null): Refusal | null =>
+const destinationRefusal = (deps: Pick<Deps, 'rails'>, to: Destination | null): Refusal | null =>
   to?.destination === undefined
     ? null
     : refusalOfDestination(deps, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
 
 /** The items whose form is wrong, each with what is wrong with its destination too. */
-export const formFaults = (deps: Pick<BatchDeps, 'rails'>, { input }: BatchRequest): Fault[] =>
+export const formFaults = (deps: Pick<Deps, 'rails'>, { input }: BatchRequest): Fault[] =>
   input.items.flatMap((entry, index) => {
     if (!('faults' in entry)) return []
     const destination = destinationRefusal(deps, entry.to)
@@ -69,7 +69,7 @@ const payeeOf = (item: BatchItem): CreateBeneficiary => {
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
-  deps: Pick<BatchDeps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {

@@ -9,7 +9,7 @@ import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
-import { type Rails, unitOf } from '../../../rails/rail.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { contextOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
@@ -18,7 +18,7 @@ import { type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { denialOf } from './denial.ts'
-import { checkBalance, checkDueTime, checkPreconditions, checkRailRules } from './preconditions.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, unitOf } from './preconditions.ts'
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }

@@ -1,4 +1,4 @@
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { conflict, Refusal } from '../../../lib/errors.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { onlyUnconfirmedDuplicate } from '../../../policy/duplicates.ts'

@@ -6,10 +6,10 @@ import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
-import { strictestProof } from '../../../lib/approval-proofs.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
@@ -61,6 +61,7 @@ const readPayees = statement(
    from beneficiaries b where b.id = any($1::uuid[])`,
 )
 
+type PaymentBatchDeps = BatchDeps & Pick<Deps, 'derivations' | 'vault'>
 type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
 type Refused = { faults: Fault[]; denied: Denied[] }
@@ -147,7 +148,7 @@ const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Ac
 
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = (
-  deps: BatchDeps,
+  deps: PaymentBatchDeps,
   {
     request,
     principal,
@@ -198,7 +199,7 @@ const auditOf = ({ batch }: Decided, principal: Principal): ActedEntry => ({
 /** The batch, its payments by the same statements as single ones, and its approval. */
 const writeBatch = async (
   tx: Tx,
-  deps: BatchDeps,
+  deps: PaymentBatchDeps,
   { spending }: State,
   principal: Principal,
   decided: Decided,
@@ -227,7 +228,7 @@ const writeBatch = async (
 }
 
 /** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
-const readItems = async (tx: Tx, deps: BatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
+const readItems = async (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   const ofBatch = { duplicatesIntended: request.input.duplicates_intended ?? false }
   const asks = items.map(({ input }): Ask => ({ principal, input, once: null, standing: 'holds', traceparent, ofBatch }))
@@ -248,7 +249,7 @@ const refuse = (
   return refusalForItems(faults, request, { principal, balances })
 }
 
-const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
+const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
   const naming = namesPayees(request)
   return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
@@ -278,7 +279,7 @@ const createBatch = (tx: Tx, deps: BatchDeps, request: BatchRequest): Promise<Ou
  * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in
  * their own queue and take turns with it at the account's lock.
  */
-export const createBatchQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitBatch => {
+export const createBatchQueue = (deps: PaymentBatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitBatch => {
   const queue = createAccountQueue<BatchRequest, Answered<RecordAnswer>>({
     name: 'payment batches',
     logger: deps.logger,

@@ -59,6 +59,9 @@ export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rai
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
+/** Amounts of the rail are multiples of this. */
+export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor => (payout[rail]?.limits.wholeUnits ? 100n : 1n)
+
 const mostDaysAhead = 90
 
 /** When a payment may be scheduled for. */

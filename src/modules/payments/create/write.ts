@@ -6,11 +6,8 @@ import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
-import { destinationContext } from '../../beneficiaries/destination-context.ts'
-import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
-import { requestApproval } from '../approvals/request.ts'
 import type { Deps } from '../deps.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
@@ -70,7 +67,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
 }
 
 /** What is needed to decide and write a batch. */
-export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>
+export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'rails' | 'requestApproval'>
 
 /** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
 export type Written = Accepted & { text: string }
@@ -143,27 +140,6 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
     .toReversed()
 }
 
-/** `initiatingGrantId`: the grant that the request came from, its own or the one behind its session. */
-export const requestApprovals = async (
-  tx: Tx,
-  deps: Pick<BatchDeps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
-  { payment, decision, mandate }: Accepted,
-  initiatingGrantId: Uuid | null,
-): Promise<void> => {
-  const record = payment.approvalId && (await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId))
-  if (!record || !payment.approvalId) throw new Error('a held payment has a beneficiary and an approval')
-  const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
-  await requestApproval(tx, deps, {
-    initiatingGrantId,
-    approvalId: payment.approvalId,
-    payment,
-    decision,
-    beneficiary: record,
-    destination: deps.vault.open(sealed, destinationContext(record.id, record.workspaceId)),
-    mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
-  })
-}
-
 /** Holds the money of payments that are sent now, and counts them against their limits. */
 const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState): void => {
   const held = accepted.filter(({ payment }) => isHeld(payment))
@@ -222,7 +198,7 @@ export const writePayments = async (
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted)
     if (one.payment.approvalId && !one.payment.batchId)
-      await requestApprovals(tx, deps, one, await grantBehind(tx, one.principal.credential, one.payment.grantId))
+      await deps.requestApproval(tx, one, await grantBehind(tx, one.principal.credential, one.payment.grantId))
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
   if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
 }

@@ -1,6 +1,6 @@
-import type { DuplicateAnswer } from '../../../lib/duplicate-answers.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { DuplicateAnswer } from '../../../lib/policy-answers.ts'
 import type { EarlierPayment, Evaluation, MandateRules, PayeePast, Periods } from '../../../policy/types.ts'
 import type { PaymentContext } from './context.ts'
 

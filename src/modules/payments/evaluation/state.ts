@@ -21,9 +21,9 @@ import {
   textOf,
 } from '../../../db/records.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
-import type { ApprovalProof } from '../../../lib/approval-proofs.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { ApprovalProof } from '../../../lib/policy-answers.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'

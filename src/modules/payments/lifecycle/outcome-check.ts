@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/client.ts'
-import { isoTimeOrNull } from '../../../http/wire.ts'
+import { isoTimeOrNull } from '../../../lib/clock.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Payment } from '../schema.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { RefusalRecord } from './queries.ts'

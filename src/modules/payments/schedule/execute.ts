@@ -8,14 +8,14 @@ import { findApproval, lockApproval } from '../approvals/queries.ts'
 import { moveBatch } from '../batch/change.ts'
 import { readItemIds } from '../batch/queries.ts'
 import type { Accepted } from '../create/decide.ts'
-import { requestApprovals, takeDue } from '../create/write.ts'
+import { takeDue } from '../create/write.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { writeChanges } from '../lifecycle/write-change.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { type Due, decideDue } from './decide-due.ts'
 
-type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>
+type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'rails' | 'requestApproval'>
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
@@ -44,7 +44,7 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
     balances,
   )
   for (const { kind, accepted } of begun)
-    if (kind === 'asked') await requestApprovals(tx, deps, asked(accepted), accepted.payment.originGrantId)
+    if (kind === 'asked') await deps.requestApproval(tx, asked(accepted), accepted.payment.originGrantId)
   const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
   tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(rails)]))
 }

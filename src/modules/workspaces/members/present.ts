@@ -1,4 +1,4 @@
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import type { NamedMember } from './queries.ts'
