@@ -1,11 +1,30 @@
-import { type Db, statement } from '../db/client.ts'
+import { eq, or, sql } from 'drizzle-orm'
+import { type Db, first } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
+import { identities } from '../db/tables/accounts.ts'
+import { dashboardTokens, sessions } from '../db/tables/sessions.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Principal } from './principal.ts'
 
-const bySession = statement(
+/** Of a session, or of the session behind a dashboard token. */
+const linkOf = prepare(
   'auth.begun_by',
-  `select i.linked_by_grant_id as grant_id from sessions s join identities i on i.id = s.identity_id
-   where s.id = $1 or s.id = (select d.session_id from dashboard_tokens d where d.id = $1)`,
+  { credentialId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ grantId: identities.linkedByGrantId })
+      .from(sessions)
+      .innerJoin(identities, eq(identities.id, sessions.identityId))
+      .where(
+        or(
+          eq(sessions.id, at.credentialId),
+          eq(
+            sessions.id,
+            sql`(select ${dashboardTokens.sessionId} from ${dashboardTokens} where ${dashboardTokens.id} = ${at.credentialId})`,
+          ),
+        ),
+      ),
+  'pool',
 )
 
 /**
@@ -14,6 +33,5 @@ const bySession = statement(
  */
 export const grantBehind = async (db: Db, credential: Principal['credential'], grantId: Uuid | null): Promise<Uuid | null> => {
   if (grantId !== null) return grantId
-  const [row] = await db.query<{ grant_id: Uuid | null }>(bySession, [credential.id])
-  return row?.grant_id ?? null
+  return (await first(db, linkOf, { credentialId: credential.id }))?.grantId ?? null
 }

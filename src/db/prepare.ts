@@ -2,7 +2,7 @@ import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { plainList, textList } from './lists.ts'
+import { bytesList, plainList, textList } from './lists.ts'
 import { leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 import type { RawRows } from './types.ts'
@@ -19,6 +19,7 @@ type Kinds = {
   'uuid[]': readonly Uuid[]
   'text[]': readonly string[]
   'int[]': readonly number[]
+  'bytea[]': readonly Buffer[]
   date: string
   /** The days, as 2026-01-31. */
   'date[]': readonly string[]
@@ -94,6 +95,7 @@ const encoders: Partial<Record<string, (value: never) => unknown>> = {
   'uuid[]': (value: readonly Uuid[]) => plainList(value),
   'text[]': (value: readonly string[]) => textList(value),
   'int[]': (value: readonly number[]) => plainList(value),
+  'bytea[]': (value: readonly Buffer[]) => bytesList(value),
   'date[]': (value: readonly string[]) => plainList(value),
   jsonb: (value: unknown) => JSON.stringify(value),
 }

@@ -1,8 +1,35 @@
-import type { Db, Statement } from './client.ts'
+import { inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { Db } from './client.ts'
 import { isUnavailable } from './errors.ts'
+import { prepareWrite } from './prepare-write.ts'
 
-/** Deletes the oldest rows from before $1, $2 of them, behind the first $3, and answers a row for each. */
-export type Removal = { removal: Statement; before: Date }
+/** Deletes the oldest rows from before a time: so many of them, behind those that are passed over. Answers a row for each. */
+type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }) => Promise<readonly unknown[]>
+export type Removal = { removal: Remove; before: Date }
+
+type Old = {
+  key: PgColumn
+  /** Which rows may go, by a time. */
+  when: (before: SQL) => SQL | undefined
+  /** The order in which they go. */
+  by: readonly PgColumn[]
+}
+
+export const prepareRemoval = (name: string, table: PgTable, { key, when, by }: Old): Remove => {
+  const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, at) =>
+    orm
+      .delete(table)
+      .where(
+        inArray(
+          key,
+          sql`(select ${key} from ${table} where ${when(at.before)} order by ${sql.join([...by], sql`, `)} limit ${at.size} offset ${at.passedOver})`,
+        ),
+      )
+      .returning({ removed: sql<number>`1` }),
+  )
+  return (db, batch) => db.run(remove, batch)
+}
 
 const batch = 5_000
 const mostPassedOver = 20
@@ -17,7 +44,7 @@ const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown>
   let passedOver = 0
   for (let more = true; more; ) {
     try {
-      const removed = await db.query(removal, [before, size, passedOver])
+      const removed = await removal(db, { before, size, passedOver })
       more = removed.length === size
       size = Math.min(batch, 2 * size)
     } catch (error) {

@@ -4,7 +4,7 @@ import { type Divided, dropPeriods } from '../db/periods.ts'
 import { prune } from '../db/prune.ts'
 import { daysAfter } from '../lib/clock.ts'
 
-const removal = statement(
+const oldest = statement(
   'events.prune',
   // The oldest events come first in their order, so no index by time is needed.
   `delete from events_default where id in (
@@ -28,5 +28,8 @@ type Pruning = { db: Db; now: Date; retentionDays: number; detach: boolean; logg
 export const pruneEvents = async ({ db, now, retentionDays, detach, logger }: Pruning): Promise<void> => {
   const dropped = await dropPeriods(db, 'events', retentionDays, detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of events were taken out')
-  await prune(db, { removal, before: daysAfter(now, -retentionDays) })
+  await prune(db, {
+    removal: (db, { before, size, passedOver }) => db.query(oldest, [before, size, passedOver]),
+    before: daysAfter(now, -retentionDays),
+  })
 }

@@ -1,6 +1,9 @@
+import { sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import { type Database, inTx, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
+import { prepareWrite } from '../db/prepare-write.ts'
+import { streamPlaces } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 /** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
@@ -31,11 +34,12 @@ const take = statement(
    where (select count(*) from stream_places where account_id = $2) < $3
      and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`,
 )
-const renew = statement(
-  'stream_places.renew',
-  'update stream_places set renewed_at = clock_timestamp() where id = any($1::uuid[])',
+const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, at) =>
+  orm.update(streamPlaces).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamPlaces.id} = any(${at.ids})`),
 )
-const leave = statement('stream_places.leave', 'delete from stream_places where id = any($1::uuid[])')
+const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =>
+  orm.delete(streamPlaces).where(sql`${streamPlaces.id} = any(${at.ids})`),
+)
 
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }): StreamPlaces => {
   const ownPlaces = new Set<Uuid>()
@@ -44,7 +48,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
   let timer: NodeJS.Timeout | undefined
   const note = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
   const renewAll = () => {
-    if (ownPlaces.size > 0) db.query(renew, [[...ownPlaces]]).catch(note('the places of streams could not be renewed'))
+    if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
   }
   return {
     take: async (accountId, rootGrantId) => {
@@ -63,7 +67,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     leave: (place) => {
       if (!ownPlaces.delete(place)) return
       const left: Promise<unknown> = db
-        .query(leave, [[place]])
+        .run(leave, { ids: [place] })
         .catch(note('the place of a stream could not be given back'))
         .finally(() => leaving.delete(left))
       leaving.add(left)
@@ -73,7 +77,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
       const places = [...ownPlaces]
       ownPlaces.clear()
       await Promise.all(leaving)
-      if (places.length > 0) await db.query(leave, [places]).catch(note('the places of streams could not be given back'))
+      if (places.length > 0) await db.run(leave, { ids: places }).catch(note('the places of streams could not be given back'))
     },
   }
 }

@@ -1,4 +1,7 @@
-import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { eq } from 'drizzle-orm'
+import { type Database, type Db, first, inTx, statement } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
+import { clearingPoints } from '../db/tables/ledger.ts'
 import { secondsAfter } from '../lib/clock.ts'
 import type { Minor } from '../lib/money.ts'
 
@@ -37,7 +40,9 @@ const begin = statement(
   `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${beginning}', 0, 0) on conflict (name) do nothing`,
 )
 
-const lock = statement('ledger.clearing_lock', 'select through from clearing_points where name = $1 for update')
+const lock = prepare('ledger.clearing_lock', { name: 'text' }, (orm, at) =>
+  orm.select({ through: clearingPoints.through }).from(clearingPoints).where(eq(clearingPoints.name, at.name)).for('update'),
+)
 
 /** Over the next transfers in the order of their ids, up to the first one that is too young. */
 const advance = statement(
@@ -57,7 +62,7 @@ export const advanceClearing = async (db: Database, { name, rails }: Books): Pro
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
       await tx.query(begin, [name])
-      const [point] = await tx.query<{ through: string }>(lock, [name])
+      const point = await first(tx, lock, { name })
       const before = secondsAfter(tx.at, -settledAfterSeconds)
       const [moved] = await tx.query<{ more: boolean }>(advance, [name, rails, point?.through, before])
       return moved?.more ?? false

@@ -3,6 +3,7 @@ import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
+import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { together } from '../db/together.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -34,13 +35,10 @@ export const openSystemAccounts = async (db: Db, currency: string, at: Date): Pr
   }
 }
 
-const openCustomer = statement(
-  'ledger.open_customer',
-  `insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)`,
-)
+const insertAccount = prepareInsert('ledger.open_customer', ledgerAccounts)
 
-export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<unknown> =>
-  tx.query(openCustomer, [ownerId, ownerId, `customer:${ownerId}`, currency, at])
+export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>
+  insertAccount(tx, { id: ownerId, kind: 'customer', ownerId, code: `customer:${ownerId}`, currency, createdAt: at })
 
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`

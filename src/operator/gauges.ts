@@ -1,7 +1,10 @@
+import { eq, sql } from 'drizzle-orm'
 import { Gauge, type Registry } from 'prom-client'
-import type { Database } from '../db/client.ts'
-import { statement } from '../db/client.ts'
-import { pauseCauses } from '../db/tables/rails.ts'
+import { type Database, first, statement } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
+import { approvals } from '../db/tables/approvals.ts'
+import { installationKeys } from '../db/tables/installation.ts'
+import { pauseCauses, railPauses, verifyPoints } from '../db/tables/rails.ts'
 import type { Feed } from '../events/feed.ts'
 import { oldestUndelivered } from '../events/lag.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -24,15 +27,39 @@ const waitingJobs = statement(
    union all select 'deliveries', count(*), min(received_at) from callback_deliveries where processed_at is null`,
 )
 
-const verifications = statement('metrics.verifications', 'select name, totals, at from verify_points')
-
-const openApprovals = statement(
-  'metrics.open_approvals',
-  `select count(*) as count, min(created_at) as oldest from approvals where status = 'pending'`,
+const verifications = prepare(
+  'metrics.verifications',
+  {},
+  (orm) => orm.select({ name: verifyPoints.name, totals: verifyPoints.totals, at: verifyPoints.at }).from(verifyPoints),
+  'pool',
 )
 
-const paused = statement('metrics.rail_pauses', 'select rail, cause from rail_pauses')
-const keys = statement('metrics.keys', 'select ring, key_id, created_at from installation_keys')
+const openApprovals = prepare(
+  'metrics.open_approvals',
+  {},
+  (orm) =>
+    orm
+      .select({ count: sql<number>`count(*)::int`, oldest: sql<Date | null>`min(${approvals.createdAt})` })
+      .from(approvals)
+      .where(eq(approvals.status, 'pending')),
+  'pool',
+)
+
+const paused = prepare(
+  'metrics.rail_pauses',
+  {},
+  (orm) => orm.select({ rail: railPauses.rail, cause: railPauses.cause }).from(railPauses),
+  'pool',
+)
+const keys = prepare(
+  'metrics.keys',
+  {},
+  (orm) =>
+    orm
+      .select({ ring: installationKeys.ring, key: installationKeys.keyId, createdAt: installationKeys.createdAt })
+      .from(installationKeys),
+  'pool',
+)
 const unsealed = statement(
   'metrics.unsealed',
   `select at as oldest from audit_log
@@ -76,7 +103,7 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     'How long the oldest of them has been due; for deliveries, how long it has waited since it arrived.',
     ['queue'],
   )
-  const approvals = gauge('approvals_open', 'Payments that wait for an approval.')
+  const pendingApprovals = gauge('approvals_open', 'Payments that wait for an approval.')
   const approvalAge = gauge('approvals_open_oldest_seconds', 'How long the oldest of them has waited.')
   const verifiedAge = gauge(
     'promises_verified_age_seconds',
@@ -121,10 +148,9 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
       waitsAge.set({ kind: row.kind }, ageSeconds(now, row.oldest))
     }
     for (const rail of Object.keys(deps.rails.gates)) for (const cause of pauseCauses) railPaused.set({ rail, cause }, 0)
-    for (const row of await db.query<{ rail: string; cause: string }>(paused)) railPaused.set(row, 1)
+    for (const row of await db.run(paused, {})) railPaused.set(row, 1)
     keyAge.reset()
-    for (const row of await db.query<{ ring: string; key_id: string; created_at: Date }>(keys))
-      keyAge.set({ ring: row.ring, key: row.key_id }, ageSeconds(now, row.created_at))
+    for (const row of await db.run(keys, {})) keyAge.set({ ring: row.ring, key: row.key }, ageSeconds(now, row.createdAt))
     const [log] = await db.query<{ oldest: Date | null }>(unsealed)
     unsealedAge.set(ageSeconds(now, log?.oldest))
     jobs.reset()
@@ -133,12 +159,12 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
       jobs.set({ queue: row.name }, Number(row.count))
       jobLag.set({ queue: row.name }, ageSeconds(now, row.oldest))
     }
-    const open = await db.query<{ count: bigint; oldest: Date | null }>(openApprovals)
-    approvals.set(Number(open[0]?.count ?? 0n))
-    approvalAge.set(ageSeconds(now, open[0]?.oldest))
+    const open = await first(db, openApprovals, {})
+    pendingApprovals.set(open?.count ?? 0)
+    approvalAge.set(ageSeconds(now, open?.oldest))
     // NaN until the first check: a new service has not verified anything, and this must not raise an alert.
     for (const scope of ['whole', 'recent']) verifiedAge.set({ scope }, Number.NaN)
-    for (const { name, totals, at } of await db.query<{ name: string; totals: { broken?: string }; at: Date }>(verifications)) {
+    for (const { name, totals, at } of await db.run(verifications, {})) {
       if (name === 'last') broken.set(Number(totals.broken ?? '0'))
       else verifiedAge.set({ scope: name }, ageSeconds(now, at))
     }

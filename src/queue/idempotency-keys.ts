@@ -1,6 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { bytesList, plainList, textList } from '../db/lists.ts'
+import { prepare } from '../db/prepare.ts'
 import type { Remembered, RememberedKind } from '../db/remembered.ts'
+import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
@@ -27,11 +30,21 @@ export type Keys<Answer, Caller = unknown> = {
 
 /** An answer as it was sent, without secrets that are shown once. */
 export type StoredAnswer = { status: number; text: string }
-type Row = { scope: Buffer; bodyHash: Buffer; status: number; text: string }
 
-const find = statement(
+const find = prepare(
   'idempotency.read',
-  'select scope, body_hash as "bodyHash", status, response as text from idempotency_keys where scope = any($1::bytea[])',
+  { scopes: 'bytea[]' },
+  (orm, at) =>
+    orm
+      .select({
+        scope: idempotencyKeys.scope,
+        bodyHash: idempotencyKeys.bodyHash,
+        status: idempotencyKeys.status,
+        text: idempotencyKeys.response,
+      })
+      .from(idempotencyKeys)
+      .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
+  'pool',
 )
 const store = statement(
   'idempotency.store',
@@ -47,7 +60,7 @@ export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
 export const answerKeys: Keys<StoredAnswer> = {
   remembered: 'key',
   read: async (db, all) => {
-    const rows = all.length === 0 ? [] : await db.query<Row>(find, [bytesList(all.map(({ scope }) => scope))])
+    const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
   },
   keep: async (tx, used) => {

@@ -1,10 +1,13 @@
-import { type Db, statement } from '../db/client.ts'
-import { prune } from '../db/prune.ts'
+import { lt } from 'drizzle-orm'
+import type { Db } from '../db/client.ts'
+import { prepareRemoval, prune } from '../db/prune.ts'
+import { idempotencyKeys } from '../db/tables/events.ts'
 
-const removal = statement(
-  'idempotency.prune',
-  'delete from idempotency_keys where scope in (select scope from idempotency_keys where created_at < $1 order by created_at, scope limit $2 offset $3) returning 1',
-)
+const removal = prepareRemoval('idempotency.prune', idempotencyKeys, {
+  key: idempotencyKeys.scope,
+  when: (before) => lt(idempotencyKeys.createdAt, before),
+  by: [idempotencyKeys.createdAt, idempotencyKeys.scope],
+})
 
 export const idempotencyRetentionDays = 1
 

@@ -1,7 +1,9 @@
+import { eq } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { CheckFacts } from '../db/check.ts'
-import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { type Database, type Db, first, inTx } from '../db/client.ts'
 import { connect } from '../db/connect.ts'
+import { prepare } from '../db/prepare.ts'
 import { prepareUpsert } from '../db/prepare-write.ts'
 import { verifyPoints } from '../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../lib/clock.ts'
@@ -22,10 +24,11 @@ export type DailyOptions = {
   onBroken: (broken: { invariant: string; promise: string }) => void
 }
 
-const pointOf = statement('verify.point', 'select through, at from verify_points where name = $1')
+const pointOf = prepare('verify.point', { name: 'text' }, (orm, at) =>
+  orm.select({ at: verifyPoints.at }).from(verifyPoints).where(eq(verifyPoints.name, at.name)),
+)
 
-const readPoint = async (db: Db, name: string): Promise<Date | null> =>
-  (await db.query<{ at: Date }>(pointOf, [name]))[0]?.at ?? null
+const readPoint = async (db: Db, name: string): Promise<Date | null> => (await first(db, pointOf, { name }))?.at ?? null
 
 /** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {

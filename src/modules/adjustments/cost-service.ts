@@ -1,8 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { first, statement, type Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
+import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { Actor } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -13,16 +14,21 @@ import type { Deps } from './deps.ts'
 import { type AdjustmentRecord, postedAloneSince } from './queries.ts'
 import { auditAdjustment, insertAdjustment } from './write.ts'
 
-const belongs = statement(
-  'adjustments.operator_belongs',
-  `select from members m join workspaces w on w.id = m.workspace_id
-   where m.account_id = $1 and w.owning_account_id = $2 limit 1`,
+const memberships = prepare('adjustments.operator_belongs', { operatorId: 'uuid', owningAccountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: members.id })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .where(and(eq(members.accountId, at.operatorId), eq(workspaces.owningAccountId, at.owningAccountId)))
+    .limit(1),
 )
 
 /** Administrators decide nothing at the organisation's cost for themselves, or for an account whose workspace they belong to. */
 export const refuseOwnGain = async (tx: Tx, operator: Operator, accountId: Uuid): Promise<void> => {
   if (operator.accountId === null) return
-  if (operator.accountId !== accountId && (await tx.query(belongs, [operator.accountId, accountId])).length === 0) return
+  const belongs = async (operatorId: Uuid) =>
+    (await first(tx, memberships, { operatorId, owningAccountId: accountId })) !== undefined
+  if (operator.accountId !== accountId && !(await belongs(operator.accountId))) return
   throw new Refusal('separation_of_duties', {
     message:
       'An administrator decides nothing that costs the organisation for their own account, or for a workspace that they belong to.',

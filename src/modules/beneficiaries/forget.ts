@@ -1,14 +1,23 @@
+import { eq } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { bytesList, plainList } from '../../db/lists.ts'
+import { prepare } from '../../db/prepare.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { workspaces } from '../../db/tables/workspaces.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { destinationContext } from './destination-context.ts'
 
-type Row = { id: Uuid; workspaceId: Uuid }
-
-const ofOwner = statement(
+const ofOwner = prepare(
   'beneficiaries.of_owner',
-  'select b.id, b.workspace_id as "workspaceId" from workspaces w join beneficiaries b on b.workspace_id = w.id where w.owning_account_id = $1',
+  { owner: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
+      .from(workspaces)
+      .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
+      .where(eq(workspaces.owningAccountId, at.owner)),
+  'pool',
 )
 // Nothing is left to ask a rail about.
 const overwrite = statement(
@@ -19,7 +28,7 @@ const overwrite = statement(
 
 /** Overwrites where the payees of an account's workspaces are paid, for good: the account was closed, and nothing can be paid from it. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
-  const rows = await tx.query<Row>(ofOwner, [owner])
+  const rows = await tx.run(ofOwner, { owner })
   const sealed = rows.map(({ id, workspaceId }) => vault.seal('', destinationContext(id, workspaceId)))
   const [first] = sealed
   if (!first) return

@@ -1,6 +1,8 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import { statement, type Tx } from '../../db/client.ts'
-import { bytesList } from '../../db/lists.ts'
+import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from './deps.ts'
@@ -11,11 +13,23 @@ import { createBeneficiary } from './service.ts'
 type Known = { fingerprint: Buffer; id: Uuid; name: string }
 
 /** Those that a person has confirmed first, then the oldest. */
-const findByDestination = statement(
+const findByDestination = prepare(
   'beneficiaries.by_destination',
-  `select y.fingerprint, b.id, b.display_name as name from payees y join beneficiaries b on b.payee_id = y.id
-   where y.workspace_id = $1 and y.fingerprint = any($2::bytea[]) and b.archived_at is null
-   order by b.confirmed_at is null, b.id`,
+  { workspaceId: 'uuid', fingerprints: 'bytea[]' },
+  (orm, at) =>
+    orm
+      .select({ fingerprint: payees.fingerprint, id: beneficiaries.id, name: beneficiaries.displayName })
+      .from(payees)
+      .innerJoin(beneficiaries, eq(beneficiaries.payeeId, payees.id))
+      .where(
+        and(
+          eq(payees.workspaceId, at.workspaceId),
+          sql`${payees.fingerprint} = any(${at.fingerprints})`,
+          isNull(beneficiaries.archivedAt),
+        ),
+      )
+      .orderBy(sql`${beneficiaries.confirmedAt} is null`, beneficiaries.id),
+  'pool',
 )
 
 /** `isNew`: it was created just now. */
@@ -90,8 +104,8 @@ export const ensureBeneficiaries = async (
   const workspaceId = principal.workspace.id
   const read = rows.map((row) => fingerprintsOf(deps, workspaceId, row))
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
-  const fingerprints = bytesList(wanted.map((each) => Buffer.from(each, 'hex')))
-  const known = byFingerprint(await tx.query<Known>(findByDestination, [workspaceId, fingerprints]))
+  const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
+  const known = byFingerprint(await tx.run(findByDestination, { workspaceId, fingerprints }))
   const created = new Map<string, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const found = choose(known, named)

@@ -1,5 +1,7 @@
+import { and, eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -152,12 +154,18 @@ export const createBeneficiary = async (
   return record
 }
 
-const lockRow = statement('beneficiaries.lock', 'select from beneficiaries where id = $1 and workspace_id = $2 for update')
+const lockRow = prepare('beneficiaries.lock', { id: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
+    .for('update'),
+)
 
 /** The beneficiary, its row locked, or 404. */
 export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const [, record] = await Promise.all([
-    tx.query(lockRow, [id, principal.workspace.id]),
+    tx.run(lockRow, { id, workspaceId: principal.workspace.id }),
     findBeneficiary(tx, principal.workspace.id, id),
   ])
   return found(record)

@@ -1,4 +1,8 @@
-import { statement, type Tx } from '../../db/client.ts'
+import { and, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 
@@ -6,15 +10,24 @@ import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 const mostNames = 5_000
 
 /** Archived ones too: who archives a payee and creates it anew with another number has its name. */
-const others = statement(
+const others = prepare(
   'beneficiaries.other_names',
-  `select b.id, b.display_name as name from beneficiaries b
-   where b.workspace_id = $1 and b.payee_id <> $2 order by b.id desc limit ${mostNames}`,
+  { workspaceId: 'uuid', payeeId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id, name: beneficiaries.displayName })
+      .from(beneficiaries)
+      .where(and(eq(beneficiaries.workspaceId, at.workspaceId), ne(beneficiaries.payeeId, at.payeeId)))
+      .orderBy(desc(beneficiaries.id))
+      .limit(mostNames),
+  'pool',
 )
-const note = statement(
-  'beneficiaries.note_similar',
-  `update beneficiaries set similar_to_id = case when id = $1 then $2::uuid else $1 end
-   where id in ($1, $2) and (id = $1 or similar_to_id is null)`,
+/** On the other one only where nothing is noted yet. */
+const note = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
+  orm
+    .update(beneficiaries)
+    .set({ similarToId: sql`case when ${beneficiaries.id} = ${at.id} then ${at.similar} else ${at.id} end` })
+    .where(or(eq(beneficiaries.id, at.id), and(eq(beneficiaries.id, at.similar), isNull(beneficiaries.similarToId)))),
 )
 
 type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string; similarToId: Uuid | null }
@@ -28,10 +41,10 @@ export const noteSimilar = async (
   { id, workspaceId, payeeId, displayName, similarToId }: Named,
 ): Promise<Uuid | null> => {
   const shape = shapeOfName(displayName)
-  const names = await tx.query<{ id: Uuid; name: string }>(others, [workspaceId, payeeId])
+  const names = await tx.run(others, { workspaceId, payeeId })
   const alike = names.filter(({ name }) => looksAlike(shape, shapeOfName(name)))
   // The oldest is most likely the one that people know.
   const found = alike.at(-1)?.id ?? null
-  if (found !== similarToId) await tx.query(note, [id, found])
+  if (found !== similarToId) await tx.run(note, { id, similar: found })
   return found
 }

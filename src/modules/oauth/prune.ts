@@ -1,5 +1,7 @@
-import { statement } from '../../db/client.ts'
-import { prune } from '../../db/prune.ts'
+import { lt, type SQL, sql } from 'drizzle-orm'
+import { prepareRemoval, prune } from '../../db/prune.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Deps } from './deps.ts'
 
@@ -9,31 +11,37 @@ const stateRetentionDays = 30
 const unusedClientDays = 7
 const idleClientDays = 90
 
-const authorizations = statement(
-  'oauth.prune_authorizations',
-  'delete from oauth_authorizations where id in (select id from oauth_authorizations where expires_at < $1 order by expires_at, id limit $2 offset $3) returning 1',
-)
-const accessTokens = statement(
-  'oauth.prune_access_tokens',
-  'delete from oauth_access_tokens where id in (select id from oauth_access_tokens where expires_at < $1 order by expires_at, id limit $2 offset $3) returning 1',
-)
+const authorizations = prepareRemoval('oauth.prune_authorizations', oauthAuthorizations, {
+  key: oauthAuthorizations.id,
+  when: (before) => lt(oauthAuthorizations.expiresAt, before),
+  by: [oauthAuthorizations.expiresAt, oauthAuthorizations.id],
+})
+const accessTokens = prepareRemoval('oauth.prune_access_tokens', oauthAccessTokens, {
+  key: oauthAccessTokens.id,
+  when: (before) => lt(oauthAccessTokens.expiresAt, before),
+  by: [oauthAccessTokens.expiresAt, oauthAccessTokens.id],
+})
 /** The grant itself stays: it is the history of what was delegated. Without this row its tokens are unknown. */
-const deadGrants = statement(
-  'oauth.prune_grants',
-  `delete from oauth_grants where grant_id in (
-     select o.grant_id from oauth_grants o join grants g on g.id = o.grant_id where least(o.expires_at, g.revoked_at) < $1 order by o.grant_id limit $2 offset $3) returning 1`,
-)
+const deadGrants = prepareRemoval('oauth.prune_grants', oauthGrants, {
+  key: oauthGrants.grantId,
+  when: (before) =>
+    sql`least(${oauthGrants.expiresAt}, (select ${grants.revokedAt} from ${grants} where ${grants.id} = ${oauthGrants.grantId})) < ${before}`,
+  by: [oauthGrants.grantId],
+})
 /** No account has given them a grant, or is deciding about one. */
-const idleClients = (name: string, condition: string) =>
-  statement(
-    name,
-    `delete from oauth_clients where id in (
-       select c.id from oauth_clients c where ${condition}
-         and not exists (select from oauth_grants where client_id = c.id) and not exists (select from oauth_authorizations where client_id = c.id)
-       order by c.id limit $2 offset $3) returning 1`,
-  )
-const unusedClients = idleClients('oauth.prune_unused_clients', 'c.last_used_at is null and c.created_at < $1')
-const lapsedClients = idleClients('oauth.prune_lapsed_clients', 'c.last_used_at < $1')
+const idleClients = (name: string, isIdle: (before: SQL) => SQL) =>
+  prepareRemoval(name, oauthClients, {
+    key: oauthClients.id,
+    when: (before) => sql`${isIdle(before)}
+      and not exists (select from ${oauthGrants} where ${oauthGrants.clientId} = ${oauthClients.id})
+      and not exists (select from ${oauthAuthorizations} where ${oauthAuthorizations.clientId} = ${oauthClients.id})`,
+    by: [oauthClients.id],
+  })
+const unusedClients = idleClients(
+  'oauth.prune_unused_clients',
+  (before) => sql`${oauthClients.lastUsedAt} is null and ${oauthClients.createdAt} < ${before}`,
+)
+const lapsedClients = idleClients('oauth.prune_lapsed_clients', (before) => sql`${oauthClients.lastUsedAt} < ${before}`)
 
 /** Idle registrations, used codes, ended tokens: rows that every caller may create must be deleted some time. */
 export const pruneOAuth = async ({ db, clock }: Pick<Deps, 'clock' | 'db'>): Promise<void> => {

@@ -1,9 +1,14 @@
+import { eq } from 'drizzle-orm'
 import { statement, type Tx } from '../../db/client.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { usageCounters } from '../../db/tables/policies.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import type { PolicyRecord } from './queries.ts'
 
-const forget = statement('policies.forget_counters', 'delete from usage_counters where subject_id = $1')
+const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, at) =>
+  orm.delete(usageCounters).where(eq(usageCounters.subjectId, at.id)),
+)
 
 const seed = statement(
   'policies.seed_counters',
@@ -29,6 +34,6 @@ const seed = statement(
 export const seedPolicy = (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): void => {
   const { month } = periodsAt(zone.at, zone.timeZone)
   const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds, policy.bindsGrantId]
-  tx.defer(tx.query(forget, [policy.id]))
+  tx.defer(tx.run(forget, { id: policy.id }))
   tx.defer(tx.query(seed, values))
 }

@@ -1,6 +1,8 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { audit } from '../../events/audit.ts'
@@ -67,14 +69,16 @@ export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'pe
 /** Every payment of the workspace is decided by all of them, and its answer names those that decided. */
 const maxActive = 100
 
-const countActive = statement(
-  'policies.count_active',
-  'select count(*)::int as active from spending_policies where workspace_id = $1 and archived_at is null',
+const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ active: sql<number>`count(*)::int` })
+    .from(spendingPolicies)
+    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), isNull(spendingPolicies.archivedAt))),
 )
 
 /** The account is locked by now: of two that are made at once, the second counts the first. */
 const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
-  const [row] = await tx.query<{ active: number }>(countActive, [workspaceId])
+  const row = await first(tx, countActive, { workspaceId })
   if (row && row.active >= maxActive)
     throw conflict(`A workspace has at most ${maxActive} active policies: archive some first.`, 'limit_reached')
 }

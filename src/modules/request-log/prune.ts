@@ -1,10 +1,13 @@
+import { lt } from 'drizzle-orm'
 import { type Db, statement } from '../../db/client.ts'
-import { prune } from '../../db/prune.ts'
+import { prepareRemoval, prune } from '../../db/prune.ts'
+import { requestLog } from '../../db/tables/request-log.ts'
 
-const removal = statement(
-  'request_log.prune',
-  `delete from request_log where id in (select id from request_log where at < $1 order by at limit $2 offset $3) returning 1`,
-)
+const removal = prepareRemoval('request_log.prune', requestLog, {
+  key: requestLog.id,
+  when: (before) => lt(requestLog.at, before),
+  by: [requestLog.at],
+})
 
 /** An account that sends more keeps the newest of them. */
 export const mostOfAccount = 10_000

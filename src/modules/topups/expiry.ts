@@ -1,4 +1,8 @@
-import { inTx, statement, type Tx } from '../../db/client.ts'
+import { and, eq, gt, lte, sql } from 'drizzle-orm'
+import { inTx, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { topups } from '../../db/tables/payments.ts'
+import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { sweepRows } from '../for-each-row.ts'
@@ -6,10 +10,24 @@ import type { Deps } from './deps.ts'
 import { changeTopup, topupEvent } from './outcome.ts'
 import { lockTopupWithAccount } from './queries.ts'
 
-const overdue = statement(
+const overdue = prepare(
   'topups.overdue',
-  `select t.id from topups t where t.status = 'pending' and t.expires_at <= $1 and t.id > $2
-     and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null) order by t.id limit $3`,
+  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ id: topups.id })
+      .from(topups)
+      .where(
+        and(
+          eq(topups.status, 'pending'),
+          lte(topups.expiresAt, at.now),
+          gt(topups.id, at.behind),
+          sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,
+        ),
+      )
+      .orderBy(topups.id)
+      .limit(at.take),
+  'pool',
 )
 
 const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
@@ -39,7 +57,7 @@ export const expireTopups = async (
     deps,
     'topups.expire',
     100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(overdue, [now, behind, batch]),
+    (behind, take) => deps.db.run(overdue, { now, behind, take }),
     ({ id }) => inTx(deps.db, (tx) => expire(tx, deps, id)),
   )
 }

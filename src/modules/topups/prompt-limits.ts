@@ -1,6 +1,9 @@
+import { and, gt, sql } from 'drizzle-orm'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { topups } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -14,11 +17,19 @@ const daySeconds = 86_400
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
 const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
-const countPhone = statement(
+const countPhone = prepare(
   'topups.count_phone',
-  `select count(*) filter (where created_at > $2)::int as minute, count(*)::int as day,
-     min(created_at) filter (where created_at > $2) as minute_since, min(created_at) as day_since
-   from topups where phone_fingerprint = any($1::bytea[]) and created_at > $3`,
+  { fingerprints: 'bytea[]', minute: 'timestamptz', day: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({
+        minute: sql<number>`count(*) filter (where ${topups.createdAt} > ${at.minute})::int`,
+        day: sql<number>`count(*)::int`,
+        minuteSince: sql<Date | null>`min(${topups.createdAt}) filter (where ${topups.createdAt} > ${at.minute})`,
+        daySince: sql<Date | null>`min(${topups.createdAt})`,
+      })
+      .from(topups)
+      .where(and(sql`${topups.phoneFingerprint} = any(${at.fingerprints})`, gt(topups.createdAt, at.day))),
 )
 const countAccount = statement(
   'topups.count_account',
@@ -32,7 +43,7 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
   return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
 }
 
-type Phone = { minute: number; day: number; minute_since: Date | null; day_since: Date | null }
+type Phone = { minute: number; day: number; minuteSince: Date | null; daySince: Date | null }
 type Account = { minute: number; minute_since: Date | null }
 
 export type PromptCounts = { phone: Phone | undefined; account: Account | undefined }
@@ -46,9 +57,9 @@ export const countPrompts = async (
   const { at } = tx
   const minute = secondsAfter(at, -minuteSeconds)
   const fingerprints = derivations.macs('topup.phone', prompt.phone).map(({ mac }) => mac)
-  const [, [phone], [account]] = await Promise.all([
+  const [, phone, [account]] = await Promise.all([
     tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)]),
-    tx.query<Phone>(countPhone, [fingerprints, minute, secondsAfter(at, -daySeconds)]),
+    first(tx, countPhone, { fingerprints, minute, day: secondsAfter(at, -daySeconds) }),
     tx.query<Account>(countAccount, [prompt.accountId, prompt.initiatorAccountId, minute]),
   ])
   return { phone, account }
@@ -60,9 +71,9 @@ export const countPrompts = async (
  */
 export const refuseManyPrompts = ({ phone, account }: PromptCounts, limits: PromptLimits, at: Date): void => {
   if (phone && phone.minute >= limits.perPhoneMinute)
-    throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minute_since, minuteSeconds)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)
   if (phone && phone.day >= limits.perPhoneDay)
-    throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.day_since, daySeconds)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.daySince, daySeconds)
   if (account && account.minute >= limits.perAccountMinute)
     throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
 }

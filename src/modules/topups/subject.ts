@@ -1,4 +1,7 @@
-import { statement, type Tx } from '../../db/client.ts'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import type { Tx } from '../../db/client.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/for-rail.ts'
 import {
@@ -15,10 +18,17 @@ import { settleTopup } from './outcome.ts'
 import { lockTopupsWithAccounts, readDueTopups, type TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
-const setDue = statement('topups.set_due', `update topups set dispatch_due_at = $2 where id = $1 and status = 'pending'`)
-const leaveQueue = statement(
-  'topups.leave_queue',
-  'update topups set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
+const setDue = prepareWrite('topups.set_due', { id: 'uuid', due: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(topups)
+    .set({ dispatchDueAt: at.due })
+    .where(and(eq(topups.id, at.id), eq(topups.status, 'pending'))),
+)
+const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(topups)
+    .set({ dispatchDueAt: null })
+    .where(and(sql`${topups.id} = any(${at.ids})`, lte(topups.dispatchDueAt, at.now))),
 )
 
 const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: TopupRecord, earlier: Earlier): Outgoing => {
@@ -44,7 +54,7 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: Topup
 
 const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
-  const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.query(leaveQueue, [ids, at])])
+  const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.run(leaveQueue, { ids, now: at })])
   const isLate = (topup: TopupRecord) => at >= topup.expiresAt
   return due.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
 }
@@ -62,7 +72,7 @@ export const topupSubject: AttemptSubject = {
       return settled.verdict
     }
     return {
-      sendAgainAt: async (id, due) => void (await tx.query(setDue, [id, due])),
+      sendAgainAt: async (id, due) => void (await tx.run(setDue, { id, due })),
       // One after another: top-ups are few, for a person answers each one on a phone.
       settle: async (reports) => {
         const verdicts: Verdict[] = []

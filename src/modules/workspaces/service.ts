@@ -1,6 +1,9 @@
+import { and, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
+import { grants } from '../../db/tables/grants.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -51,14 +54,19 @@ const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }
 
-const withPeriods = statement(
-  'workspaces.limited_lineage',
-  'select from grants where id = any($1::uuid[]) and num_nonnulls(daily_limit_minor, monthly_limit_minor) > 0 limit 1',
+const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(
+      and(sql`${grants.id} = any(${at.lineage})`, or(isNotNull(grants.dailyLimitMinor), isNotNull(grants.monthlyLimitMinor))),
+    )
+    .limit(1),
 )
 
 /** The zone defines the days and months over which a key's limits count: a key under such limits could begin a new day. */
 const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void> => {
-  if (!grant || (await tx.query(withPeriods, [grant.lineage])).length === 0) return
+  if (!grant || !(await first(tx, withPeriods, { lineage: grant.lineage }))) return
   throw new Refusal('forbidden', {
     message: 'A key with daily or monthly limits cannot change the time zone that they count in.',
   })

@@ -1,8 +1,10 @@
+import { and, gt, isNull, or, sql } from 'drizzle-orm'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { first, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
@@ -94,16 +96,22 @@ const inheritFromParent = (
 const maxDepth = 8
 const maxBelowRoot = 100
 
-const countBelow = statement(
-  'grants.count_below',
-  `select count(*)::int as living from grants
-   where ancestor_ids[1] = $1::uuid and revoked_at is null and (expires_at is null or expires_at > $2)`,
+const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({ living: sql<number>`count(*)::int` })
+    .from(grants)
+    .where(
+      and(
+        sql`${grants.ancestorIds}[1] = ${at.root}`,
+        isNull(grants.revokedAt),
+        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
+      ),
+    ),
 )
 
 const readLiving = async (tx: Tx, [root]: readonly Uuid[]): Promise<number> => {
   if (root === undefined) return 0
-  const [row] = await tx.query<{ living: number }>(countBelow, [root, tx.at])
-  return row?.living ?? 0
+  return (await first(tx, countBelow, { root, now: tx.at }))?.living ?? 0
 }
 
 /** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */

@@ -1,17 +1,24 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { type Db, statement } from '../../../db/client.ts'
+import type { Db } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type NamedEntry = HistoryEntry & { beneficiary: { id: Uuid; displayName: string } | null }
 
-type Row = { payment_id: Uuid; id: Uuid; display_name: string }
-
-const paidTo = statement(
+const paidTo = prepare(
   'accounts.history_beneficiaries',
-  `select p.id as payment_id, b.id, b.display_name from payments p join beneficiaries b on b.id = p.beneficiary_id
-   where p.id = any($1) and ($2::uuid is null or p.workspace_id = $2)`,
+  { ids: 'uuid[]', workspaceId: 'uuid?' },
+  (orm, at) =>
+    orm
+      .select({ paymentId: payments.id, id: beneficiaries.id, displayName: beneficiaries.displayName })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .where(and(sql`${payments.id} = any(${at.ids})`, at.workspaceId && eq(payments.workspaceId, at.workspaceId))),
   'page',
 )
 
@@ -31,7 +38,7 @@ export const readHistory = async (
   const entries = await listHistory(db, principal.accountId, page, filter)
   const scope = scopeOf(principal)
   const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
-  const rows = scope && ids.length > 0 ? await db.query<Row>(paidTo, [[...new Set(ids)], scope.workspaceId]) : []
-  const names = new Map(rows.map((row) => [row.payment_id, { id: row.id, displayName: row.display_name }]))
+  const rows = scope && ids.length > 0 ? await db.run(paidTo, { ids: [...new Set(ids)], ...scope }) : []
+  const names = new Map(rows.map(({ paymentId, ...payee }) => [paymentId, payee]))
   return entries.map((entry) => ({ ...entry, beneficiary: names.get(entry.referenceId) ?? null }))
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -12,10 +12,7 @@ import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 import type { Account } from './schema.ts'
 
-const insert = statement(
-  'accounts.insert',
-  'insert into accounts (id, email, display_name, created_at, updated_at) values ($1, $2, $3, $4, $4)',
-)
+const insertAccount = prepareInsert('accounts.insert', accounts)
 
 const nameRow = prepareUpdate('accounts.name', accounts, ['displayName', 'updatedAt'])
 
@@ -27,8 +24,8 @@ export const createAccount = (
 ): { accountId: Uuid; workspaceId: Uuid } => {
   const { at } = tx
   const accountId = newId()
-  tx.defer(tx.query(insert, [accountId, profile.email, profile.displayName, at]))
-  tx.defer(openCustomerAccount(tx, accountId, deps.config.CURRENCY, at))
+  insertAccount(tx, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
+  openCustomerAccount(tx, accountId, deps.config.CURRENCY, at)
   return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
 }
 

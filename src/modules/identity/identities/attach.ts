@@ -1,5 +1,5 @@
-import { statement, type Tx } from '../../../db/client.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -9,11 +9,7 @@ import { presentIdentity } from './present.ts'
 import type { IdentityProof } from './proof.ts'
 import type { IdentityRecord } from './queries.ts'
 
-const insert = statement(
-  'identities.insert',
-  `insert into identities (id, account_id, provider, issuer, subject, subject_key, email, email_verified, display_name, chain_id, linked_by_grant_id,
-     created_at, last_used_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`,
-)
+const insertIdentity = prepareInsert('identities.insert', identities)
 
 type Attached = { accountId: Uuid; proof: IdentityProof; linkedByGrantId: Uuid | null }
 
@@ -25,10 +21,9 @@ export const attachFirstIdentity = (
   { accountId, proof, linkedByGrantId }: Attached,
 ): IdentityRecord => {
   const { at } = tx
-  const { provider, issuer, subject, subjectKey, email, emailVerified, displayName, chainId } = proof
+  const { provider, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, createdAt: at, lastUsedAt: at }
-  const named = [identity.id, accountId, provider, issuer, subject, subjectKey]
-  tx.defer(tx.query(insert, [...named, email, emailVerified, displayName, chainId, linkedByGrantId, at]))
+  insertIdentity(tx, identity)
   tx.defer(
     deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]),
   )

@@ -1,17 +1,20 @@
-import { type Db, statement } from '../../../db/client.ts'
-import { prune } from '../../../db/prune.ts'
+import { lt, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/client.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 
-const tokens = statement(
-  'dashboard_tokens.prune',
-  'delete from dashboard_tokens where id in (select id from dashboard_tokens where expires_at < $1 order by expires_at, id limit $2 offset $3) returning 1',
-)
-const sessions = statement(
-  'sessions.prune',
-  `delete from sessions where id in (
-     select s.id from sessions s where least(s.expires_at, s.revoked_at) < $1
-       and not exists (select from dashboard_tokens d where d.session_id = s.id) order by s.id limit $2 offset $3) returning 1`,
-)
+const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens, {
+  key: dashboardTokens.id,
+  when: (before) => lt(dashboardTokens.expiresAt, before),
+  by: [dashboardTokens.expiresAt, dashboardTokens.id],
+})
+const oldSessions = prepareRemoval('sessions.prune', sessions, {
+  key: sessions.id,
+  when: (before) => sql`least(${sessions.expiresAt}, ${sessions.revokedAt}) < ${before}
+    and not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
+  by: [sessions.id],
+})
 
 /** Sessions that ended long ago: the audit log has what was done with them. */
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>
-  prune(db, { removal: tokens, before }, { removal: sessions, before })
+  prune(db, { removal: oldTokens, before }, { removal: oldSessions, before })

@@ -1,11 +1,12 @@
-import { type Db, statement } from '../../../db/client.ts'
-import { prune } from '../../../db/prune.ts'
+import { lt } from 'drizzle-orm'
+import type { Db } from '../../../db/client.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 
-const removal = statement(
-  'payment_refusals.prune',
-  `delete from payment_refusals where id in (
-     select id from payment_refusals where created_at < $1 order by created_at limit $2 offset $3)
-   returning 1`,
-)
+const removal = prepareRemoval('payment_refusals.prune', paymentRefusals, {
+  key: paymentRefusals.id,
+  when: (before) => lt(paymentRefusals.createdAt, before),
+  by: [paymentRefusals.createdAt],
+})
 
 export const pruneRefusals = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

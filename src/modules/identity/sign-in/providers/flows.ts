@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Principal } from '../../../../auth/principal.ts'
 import type { FlowSecrets, ProviderName } from '../../../../auth/providers/provider.ts'
 import { sha256 } from '../../../../auth/secrets.ts'
-import { type Db, first, statement, type Tx } from '../../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../../db/client.ts'
 import { prepare } from '../../../../db/prepare.ts'
 import { prepareInsert, prepareWrite } from '../../../../db/prepare-write.ts'
-import { prune } from '../../../../db/prune.ts'
+import { prepareRemoval, prune } from '../../../../db/prune.ts'
 import { signInFlows } from '../../../../db/tables/sign-in-flows.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
@@ -151,9 +151,10 @@ export const takeFlow = async (
   return row && read(deps, row)
 }
 
-const removal = statement(
-  'sign_in_flows.prune',
-  'delete from sign_in_flows where id in (select id from sign_in_flows where expires_at < $1 order by expires_at, id limit $2 offset $3) returning 1',
-)
+const removal = prepareRemoval('sign_in_flows.prune', signInFlows, {
+  key: signInFlows.id,
+  when: (before) => lt(signInFlows.expiresAt, before),
+  by: [signInFlows.expiresAt, signInFlows.id],
+})
 
 export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

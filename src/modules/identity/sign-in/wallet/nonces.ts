@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { lt } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../../db/client.ts'
 import { plainList, timeList } from '../../../../db/lists.ts'
 import { prepareLoneInsert } from '../../../../db/prepare-write.ts'
-import { prune } from '../../../../db/prune.ts'
+import { prepareRemoval, prune } from '../../../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 
@@ -48,10 +49,11 @@ export const burnNonces = async (db: Db, nonces: readonly SignInNonce[]): Promis
   return new Set(used.map(({ nonce }) => nonce))
 }
 
-const removal = statement(
-  'nonces.prune',
-  'delete from nonces where nonce in (select nonce from nonces where expires_at < $1 order by expires_at, nonce limit $2 offset $3) returning 1',
-)
+const removal = prepareRemoval('nonces.prune', nonces, {
+  key: nonces.nonce,
+  when: (before) => lt(nonces.expiresAt, before),
+  by: [nonces.expiresAt, nonces.nonce],
+})
 
 /** An expired nonce is refused whether its row is there or not. */
 export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

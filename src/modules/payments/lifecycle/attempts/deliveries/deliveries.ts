@@ -1,9 +1,10 @@
+import { and, eq, lt } from 'drizzle-orm'
 import { statement } from '../../../../../db/client.ts'
 import { joinTurn } from '../../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
 import { dropPeriods } from '../../../../../db/periods.ts'
 import { prepareLoneInsert } from '../../../../../db/prepare-write.ts'
-import { prune } from '../../../../../db/prune.ts'
+import { prepareRemoval, prune } from '../../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../../lib/ids.ts'
@@ -140,11 +141,11 @@ export const createReceiver = (
 }
 
 const refusedForDays = 7
-const removal = statement(
-  'callback_deliveries.prune_refused',
-  `delete from callback_deliveries where id in (
-     select id from callback_deliveries where not authentic and received_at < $1 order by received_at, id limit $2 offset $3) returning 1`,
-)
+const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries, {
+  key: callbackDeliveries.id,
+  when: (before) => and(eq(callbackDeliveries.authentic, false), lt(callbackDeliveries.receivedAt, before)),
+  by: [callbackDeliveries.receivedAt, callbackDeliveries.id],
+})
 
 /** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
