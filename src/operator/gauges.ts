@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { Gauge, type Registry } from 'prom-client'
 import { type Database, first, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
@@ -41,7 +41,7 @@ const openApprovals = prepare(
     orm
       .select({ count: sql<number>`count(*)::int`, oldest: sql<Date | null>`min(${approvals.createdAt})` })
       .from(approvals)
-      .where(eq(approvals.status, 'pending')),
+      .where(sql`${approvals.status} = 'pending'`),
   'pool',
 )
 

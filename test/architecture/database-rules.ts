@@ -14,7 +14,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/transaction-ids.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',
   'modules/identity/sign-in/wallet/nonces.ts': 'with a lock or without: its type has two texts',
-  'modules/oauth/prune.ts': 'one of two conditions of the same file',
   'modules/payments/lifecycle/attempts/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/sending/right-to-send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',

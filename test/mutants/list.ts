@@ -343,8 +343,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a top-up expires while its money is in suspense',
     file: 'src/modules/topups/expiry.ts',
-    find: '     and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null) order by',
-    replace: '     order by',
+    find: 'sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`',
+    replace: 'undefined',
     suite: 'test/rails-flows/topups.test.ts',
   },
   {

@@ -27,7 +27,12 @@ const note = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: '
   orm
     .update(beneficiaries)
     .set({ similarToId: sql`case when ${beneficiaries.id} = ${at.id} then ${at.similar} else ${at.id} end` })
-    .where(or(eq(beneficiaries.id, at.id), and(eq(beneficiaries.id, at.similar), isNull(beneficiaries.similarToId)))),
+    .where(
+      and(
+        sql`${beneficiaries.id} in (${at.id}, ${at.similar})`,
+        or(eq(beneficiaries.id, at.id), isNull(beneficiaries.similarToId)),
+      ),
+    ),
 )
 
 type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string; similarToId: Uuid | null }

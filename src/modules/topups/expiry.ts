@@ -1,4 +1,4 @@
-import { and, eq, gt, lte, sql } from 'drizzle-orm'
+import { and, gt, lte, sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { topups } from '../../db/tables/payments.ts'
@@ -19,7 +19,7 @@ const overdue = prepare(
       .from(topups)
       .where(
         and(
-          eq(topups.status, 'pending'),
+          sql`${topups.status} = 'pending'`,
           lte(topups.expiresAt, at.now),
           gt(topups.id, at.behind),
           sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,

@@ -22,7 +22,7 @@ const setDue = prepareWrite('topups.set_due', { id: 'uuid', due: 'timestamptz' }
   orm
     .update(topups)
     .set({ dispatchDueAt: at.due })
-    .where(and(eq(topups.id, at.id), eq(topups.status, 'pending'))),
+    .where(and(eq(topups.id, at.id), sql`${topups.status} = 'pending'`)),
 )
 const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
   orm

@@ -1,4 +1,4 @@
-import { and, eq, lt } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { statement } from '../../../../../db/client.ts'
 import { joinTurn } from '../../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
@@ -143,7 +143,7 @@ export const createReceiver = (
 const refusedForDays = 7
 const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries, {
   key: callbackDeliveries.id,
-  when: (before) => and(eq(callbackDeliveries.authentic, false), lt(callbackDeliveries.receivedAt, before)),
+  when: (before) => sql`not ${callbackDeliveries.authentic} and ${callbackDeliveries.receivedAt} < ${before}`,
   by: [callbackDeliveries.receivedAt, callbackDeliveries.id],
 })
 
