@@ -64,6 +64,63 @@ const objectFunction = (schema: Schema, code: Code): string => {
   return kept
 }
 
+/** A record is open: whatever its names are, its values have one type. */
+const recordFunction = (schema: Schema, code: Code): string => {
+  const { valueType } = defOf(schema) as z.core.$ZodRecordDef
+  const name = `record${code.functions.length}`
+  const place = code.functions.push('') - 1
+  code.functions[place] = `const ${name} = (value) => {
+    if (typeof value !== 'object' || value === null) throw new TypeError('an answer has something else where a record was declared')
+    let out = '{', comma = ''
+    for (const key in value) { out += comma + JSON.stringify(key) + ':' + ${expression(valueType, 'value[key]', code)}; comma = ',' }
+    return out + '}'
+  }`
+  return name
+}
+
+const literalOf = (schema: Schema): z.core.util.Literal | undefined => {
+  const { type, values } = defOf(schema) as z.core.$ZodLiteralDef<z.core.util.Literal>
+  return type === 'literal' && values.length === 1 ? values[0] : undefined
+}
+
+const optionsOf = (schema: Schema): readonly Schema[] =>
+  defOf(schema).type === 'union' ? (defOf(schema) as z.core.$ZodUnionDef).options.flatMap(optionsOf) : [schema]
+
+const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> =>
+  isPlainObject(schema) ? (defOf(schema) as z.core.$ZodObjectDef).shape : {}
+
+/** Where each kind of a union is an object with a name of its own in the same field. zod would try them in turn, and make an error of each. */
+const unionFunction = (schema: Schema, code: Code): string | undefined => {
+  const options = optionsOf(schema)
+  const kindsBy = (field: string) =>
+    options.map((option) => {
+      const declared = shapeOf(option)[field]
+      return declared && literalOf(declared)
+    })
+  const field = Object.keys(shapeOf(options[0] ?? schema)).find((candidate) => {
+    const kinds = kindsBy(candidate)
+    return kinds.every((kind) => typeof kind === 'string') && new Set(kinds).size === kinds.length
+  })
+  if (field === undefined) return undefined
+  const name = `union${code.functions.length}`
+  const place = code.functions.push('') - 1
+  const cases = kindsBy(field).map(
+    (kind, at) => `case ${JSON.stringify(kind)}: return ${expression(options[at] as Schema, 'value', code)}`,
+  )
+  code.functions[place] = `const ${name} = (value) => {
+    switch (value?.[${JSON.stringify(field)}]) {
+      ${cases.join('\n      ')}
+    }
+    throw new TypeError('an answer has something else where one of several objects was declared')
+  }`
+  return name
+}
+
+const literal = (value: unknown, declared: unknown): string => {
+  if (value !== declared) throw new TypeError('an answer has something else where a value was declared')
+  return JSON.stringify(value)
+}
+
 const listFunction = (schema: Schema, code: Code): string => {
   const { element } = defOf(schema) as z.core.$ZodArrayDef
   const name = `list${code.functions.length}`
@@ -95,15 +152,30 @@ const expression = (schema: Schema, value: string, code: Code): string => {
     case 'array':
       return `${listFunction(schema, code)}(${value})`
     case 'object':
-      if ((def as z.core.$ZodObjectDef).catchall === undefined || isStrict(schema))
-        return `${objectFunction(schema, code)}(${value})`
+      if (isPlainObject(schema)) return `${objectFunction(schema, code)}(${value})`
+      break
+    case 'literal':
+      if (literalOf(schema) !== undefined) return `literal(${value}, ${JSON.stringify(literalOf(schema))})`
+      break
+    case 'record':
+      if (hasSimpleValues(schema)) return `${recordFunction(schema, code)}(${value})`
+      break
+    case 'union': {
+      const written = unionFunction(schema, code)
+      if (written !== undefined) return `${written}(${value})`
+    }
   }
   return `left[${code.left.push(schema) - 1}](${value})`
 }
 
-const isStrict = (schema: Schema): boolean => {
-  const { catchall } = defOf(schema) as z.core.$ZodObjectDef
-  return catchall !== undefined && defOf(catchall).type === 'never'
+const isPlainObject = (schema: Schema): boolean => {
+  const { type, catchall } = defOf(schema) as z.core.$ZodObjectDef
+  return type === 'object' && (catchall === undefined || defOf(catchall).type === 'never')
+}
+
+const hasSimpleValues = (schema: Schema): boolean => {
+  const { keyType, valueType } = defOf(schema) as z.core.$ZodRecordDef
+  return defOf(keyType).type === 'string' && ['string', 'number'].includes(defOf(valueType).type)
 }
 
 /** Writes with zod, which makes every check of the schema. Throws where the value does not fit. */
@@ -117,8 +189,8 @@ export const compileJson = (schema: Schema): WriteJson => {
   const code: Code = { functions: [], left: [], named: [] }
   const result = expression(schema, 'value', code)
   const body = `${code.functions.join('\n')}\nreturn (value) => ${result}`
-  const make = new Function('text', 'number', 'truth', 'open', 'left', 'named', 'keptAs', body) as (
+  const make = new Function('text', 'number', 'truth', 'open', 'literal', 'left', 'named', 'keptAs', body) as (
     ...parts: unknown[]
   ) => WriteJson
-  return make(text, number, truth, open, code.left.map(writeByZod), code.named, keptAs)
+  return make(text, number, truth, open, literal, code.left.map(writeByZod), code.named, keptAs)
 }
