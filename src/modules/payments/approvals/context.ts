@@ -15,6 +15,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
@@ -78,6 +79,42 @@ const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at
     .orderBy(asc(members.id)),
 )
 
+type History = { approvalId: Uuid; paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
+type Decider = { accountId: Uuid; canSign: boolean }
+
+const payeeOf = (history: History | undefined): PayeeHistory => {
+  if (!history) return neverPaid
+  const { paymentsCount, lastPaidAt, lastPaid } = history
+  return { paymentsCount, lastPaidAt, typicalAmountMinor: typicalAmount(lastPaid) }
+}
+
+/** Of records that are read again and again: a list of what waits is opened often, and changes seldom. */
+const contextOf = madeOnce(
+  (
+    record: ApprovalRecord,
+    history: History | undefined,
+    availableMinor: Minor,
+    mayDecide: readonly Decider[],
+  ): ApprovalContext => {
+    const { approval, payment } = record
+    // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
+    const excluded = new Set([
+      ...currentDecisions(record)
+        .filter((decision) => counts(record, decision))
+        .map(({ accountId }) => accountId),
+      ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
+    ])
+    return {
+      payee: approval.batchId === null ? payeeOf(history) : null,
+      availableAfterMinor: availableMinor,
+      eligibleApprovers: mayDecide
+        .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
+        .map(({ accountId }) => accountId)
+        .filter((id) => !excluded.has(id)),
+    }
+  },
+)
+
 /**
  * Reads what is known without the approvals themselves: a route of one approval sends these statements together with those that read it.
  */
@@ -92,29 +129,6 @@ export const readContexts = async (
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
   ])
-  const historyOf = new Map(
-    histories.map(({ approvalId, lastPaid, ...history }) => [
-      approvalId,
-      { ...history, typicalAmountMinor: typicalAmount(lastPaid) },
-    ]),
-  )
-  return (record) => {
-    const { approval, payment } = record
-    // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
-    const excluded = new Set([
-      ...currentDecisions(record)
-        .filter((decision) => counts(record, decision))
-        .map(({ accountId }) => accountId),
-      ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
-    ])
-    const payee = approval.batchId === null ? (historyOf.get(approval.id) ?? neverPaid) : null
-    return {
-      payee,
-      availableAfterMinor: availableMinor,
-      eligibleApprovers: mayDecide
-        .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
-        .map(({ accountId }) => accountId)
-        .filter((id) => !excluded.has(id)),
-    }
-  }
+  const historyOf = new Map(histories.map((history) => [history.approvalId, history]))
+  return (record) => contextOf(record, historyOf.get(record.approval.id), availableMinor, mayDecide)
 }
