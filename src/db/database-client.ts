@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { type DatabaseServer, parseDatabaseAddress, type SessionAttribute } from '../lib/database-address.ts'
+import { RowConnection } from './data-row.ts'
 
 /*
  * A connection to the first of several servers that is what the address wants, as libpq chooses one (`target_session_attrs`). The states of
@@ -73,7 +74,7 @@ declare module 'pg' {
   }
 }
 
-class ConnectionToOne extends pg.Connection {
+class ConnectionToOne extends RowConnection {
   declare stream: Socket
   readonly #left: DatabaseServer[]
   readonly #wanted: SessionAttribute
@@ -189,11 +190,12 @@ export class DatabaseClient extends pg.Client {
     if (config.connectionString === undefined) throw new Error('a client of the database needs its address')
     const { servers, wanted, single } = parseDatabaseAddress(config.connectionString)
     super({ ...config, connectionString: single })
-    if (servers.length <= 1 && wanted === 'any') return
-    const eachMs = eachMsOf(single, config.connectionTimeoutMillis ?? 0, servers.length)
     const { keepAlive, keepAliveInitialDelayMillis } = config
     const { sslNegotiation } = this.connection
-    this.connection = new ConnectionToOne({ ssl: this.ssl, keepAlive, keepAliveInitialDelayMillis }, servers, wanted, eachMs)
+    const options = { ssl: this.ssl, keepAlive, keepAliveInitialDelayMillis }
+    const eachMs = eachMsOf(single, config.connectionTimeoutMillis ?? 0, servers.length)
+    this.connection =
+      servers.length <= 1 && wanted === 'any' ? new RowConnection(options) : new ConnectionToOne(options, servers, wanted, eachMs)
     this.connection.sslNegotiation = sslNegotiation
   }
 }

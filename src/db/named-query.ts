@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Statement } from './statement.ts'
-import { parserOf, type RawRow, type RawRows } from './types.ts'
+import { parserOf, type RawRows, type UnreadRow } from './types.ts'
 
 // pg describes the answer of every statement each time that it runs: Postgres sends the name and type of each column, and the driver makes
 // objects of them. For a record of forty columns that is more than the record itself. What a prepared statement answers never changes on
@@ -49,7 +49,7 @@ const withoutDescription = (connection: pg.Connection): pg.Connection => {
 }
 
 /** How rows are answered: as they come, or as objects. */
-type Build<Answer> = (rows: RawRow[], described: Described) => Answer
+type Build<Answer> = (rows: UnreadRow[], described: Described) => Answer
 
 /** One run of a prepared statement, with what pg's client asks of its own class of queries. */
 class NamedQuery<Answer> {
@@ -61,7 +61,7 @@ class NamedQuery<Answer> {
   #described: Described | undefined
   #isDescribed = false
   #known: Map<string, Described> | undefined
-  readonly #rows: RawRow[] = []
+  readonly #rows: UnreadRow[] = []
   readonly #build: Build<Answer>
 
   constructor({ name, text }: Statement, values: unknown[], build: Build<Answer>) {
@@ -81,8 +81,8 @@ class NamedQuery<Answer> {
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {
     this.#described = describe(fields)
   }
-  handleDataRow({ fields }: { fields: RawRow }): void {
-    this.#rows.push(fields)
+  handleDataRow(row: UnreadRow): void {
+    this.#rows.push(row)
   }
   handleCommandComplete(): void {
     if (!this.#isDescribed) this.#known?.set(this.name, this.#described ?? nothing)
@@ -107,10 +107,10 @@ const raw: Build<RawRows> = (rows, { types }) => ({ rows, types })
 
 const objects: Build<object[]> = (rows, { names, types }) => {
   const parsers = types.map(parserOf)
-  return rows.map((row) => {
+  return rows.map(({ fields }) => {
     const made: Record<string, unknown> = {}
     for (let at = 0; at < names.length; at += 1) {
-      const text = row[at] as string | null
+      const text = fields[at] as string | null
       made[names[at] as string] = text === null ? null : parsers[at]?.(text)
     }
     return made

@@ -3,7 +3,7 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { bytesList, plainList, textList } from './lists.ts'
-import { leavesOf, readerOf } from './row-reader.ts'
+import { firstOf, leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 import type { RawRows } from './types.ts'
 
@@ -163,7 +163,7 @@ export const declareForms = <P extends Parameters, Row>(
   }
 
   /**
-   * The query for each of a list of values, numbered by the last column. `offset 0` keeps it apart: joined to the list, it could be read by a
+   * The query for each of a list of values, numbered by the first column. `offset 0` keeps it apart: joined to the list, it could be read by a
    * plan for many rows.
    */
   const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
@@ -183,18 +183,18 @@ export const declareForms = <P extends Parameters, Row>(
     const columns = leaves.map((_, at) => `c${at}`).join(', ')
     const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
     const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
-    const read = readerOf(name, leaves, true)
+    const read = readerOf(name, leaves, true, 1)
     return {
       statement: statement(
         [`${name}@turn`, ...given].join('+'),
-        `select ${columns}, n from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
+        `select n, ${columns} from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
          cross join lateral (${shifted} offset 0) as r(${columns})`,
         lane,
       ),
       values: (list) => [...encode.map((each) => each(list)), ...params],
       read: ({ rows, types }, count) => {
         const groups: Row[][] = Array.from({ length: count }, () => [])
-        for (const row of rows) groups[Number(row.at(-1)) - 1]?.push(read(row.slice(0, -1), types) as Row)
+        for (const row of rows) groups[Number(firstOf(row)) - 1]?.push(read(row, types) as Row)
         return groups
       },
     }

@@ -2,8 +2,10 @@ import pg from 'pg'
 
 /** A row as it comes: its values in Postgres's text form. */
 export type RawRow = readonly (string | null)[]
+/** A row that is not read yet. `bytes`: those of its message, where the statement is a prepared one. */
+export type UnreadRow = { readonly fields: RawRow; readonly bytes?: Buffer }
 /** `types`: the columns' types, by Postgres's numbers. */
-export type RawRows = { rows: readonly RawRow[]; types: readonly number[] }
+export type RawRows = { rows: readonly UnreadRow[]; types: readonly number[] }
 
 type Parser = (text: string) => unknown
 

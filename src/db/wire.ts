@@ -88,7 +88,7 @@ export const sendRaw = async (
   if (isNamed(query, named)) return runNamed(target, query, encodeAll(values))
   const config: RowsConfig = { ...plainConfig(query, values), rowMode: 'array', types: unread }
   const { rows, fields } = await target.query<(string | null)[]>(config)
-  return { rows, types: fields.map(({ dataTypeID }) => dataTypeID) }
+  return { rows: rows.map((row) => ({ fields: row })), types: fields.map(({ dataTypeID }) => dataTypeID) }
 }
 
 /**
