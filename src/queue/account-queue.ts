@@ -4,8 +4,8 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts, done in batches: one transaction for what many accounts wait for. (For refresh tokens the "account" is a grant: whatever one
- * lock guards.) The entries of one account form a line, and a line is in one of four states:
+ * Work on accounts, done in batches: one transaction for what many accounts wait for. (For refresh tokens the "account" is a grant, for sign-ins an
+ * identity: whatever one lock guards.) The entries of one account form a line, and a line is in one of four states:
  *
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │

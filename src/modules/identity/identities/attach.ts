@@ -1,5 +1,6 @@
-import type { Tx } from '../../../db/client.ts'
-import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList, textList } from '../../../db/lists.ts'
+import { prepareInsert } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -48,13 +49,35 @@ export const attachIdentity = async (
   return identity
 }
 
-const touchRow = prepareUpdate('identities.note_proof', identities, ['lastUsedAt', 'email', 'emailVerified', 'displayName'])
+const noteProofs = statement(
+  'identities.note_proofs',
+  `update identities i set last_used_at = $5, email = p.email, email_verified = p.email_verified, display_name = coalesce(p.display_name, i.display_name)
+   from unnest($1::uuid[], $2::text[], $3::boolean[], $4::text[]) as p(id, email, email_verified, display_name) where i.id = p.id`,
+)
 
-/** What the provider says now: an e-mail that it no longer verifies stops being the account's. */
+export type UsedIdentity = { id: Uuid; proof: IdentityProof }
+
+/**
+ * What the providers say now, of each identity once. Where an e-mail is verified no longer, or another one is, `recomputeAccountEmail` comes next.
+ */
+export const noteProofsOf = (tx: Tx, used: readonly UsedIdentity[]): void => {
+  if (used.length === 0) return
+  const proofs = used.map(({ proof }) => proof)
+  tx.defer(
+    tx.query(noteProofs, [
+      plainList(used.map(({ id }) => id)),
+      textList(proofs.map(({ email }) => email)),
+      plainList(proofs.map(({ emailVerified }) => `${emailVerified}`)),
+      textList(proofs.map(({ displayName }) => displayName)),
+      tx.at,
+    ]),
+  )
+}
+
+/** An attached identity was proven again. */
 export const touchIdentity = async (tx: Tx, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
+  noteProofsOf(tx, [{ id: identity.id, proof }])
+  await recomputeAccountEmail(tx, identity.accountId, tx.at)
   const { email, emailVerified } = proof
-  const fresh = { lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
-  touchRow(tx, identity.id, fresh)
-  await recomputeAccountEmail(tx, identity.accountId, fresh.lastUsedAt)
-  return { ...identity, ...fresh }
+  return { ...identity, lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
 }

@@ -15,17 +15,17 @@ export const verifiedEmail = ({ email, emailVerified }: WithEmail): string | nul
 
 const emailName = (email: string) => `email:${email}`
 
+export const identityName = ({ provider, issuer, subjectKey }: Named): string => `identity:${provider}:${issuer}:${subjectKey}`
+
 const namesOf = (identity: Named & WithEmail): string[] => {
   const email = verifiedEmail(identity)
-  const name = `identity:${identity.provider}:${identity.issuer}:${identity.subjectKey}`
-  return email === null ? [name] : [name, emailName(email)]
+  return email === null ? [identityName(identity)] : [identityName(identity), emailName(email)]
 }
 
 const keyOfName = (name: string): string => `hashtextextended(${name}, 0)`
 
-/** Takes the lock of `lockIdentity` for a wallet (by its `subject_key`) if it is free: false while another transaction holds it. */
-export const tryWalletLock = (subjectKey: string): string =>
-  `pg_try_advisory_xact_lock(${keyOfName(`'identity:wallet:eip155:' || ${subjectKey}`)})`
+/** In a statement: takes the lock of an identity's name if it is free. False while another transaction holds it. */
+export const tryNameLock = (name: string): string => `pg_try_advisory_xact_lock(${keyOfName(name)})`
 
 const lockName = statement('identities.lock_name', `select pg_advisory_xact_lock(${keyOfName('$1')})`)
 

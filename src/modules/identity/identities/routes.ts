@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { markBrowser } from '../sign-in/providers/flow-cookie.ts'
 import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/providers/start-flow.ts'
 import { linkWallet } from '../sign-in/service.ts'
-import { examineWallet, readAttempt } from '../sign-in/wallet/wallet.ts'
+import { examineForLink } from '../sign-in/wallet/wallet.ts'
 import { unlinkIdentity } from './detach.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
@@ -75,9 +75,9 @@ export const registerIdentities = (app: App, deps: Deps): void => {
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }
-      const attempt = await examineWallet(deps, readAttempt(deps, body))
+      const verdict = await examineForLink(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
-        const link = await linkWallet(tx, deps, request.principal, attempt)
+        const link = await linkWallet(tx, deps, request.principal, verdict)
         const identity = presentIdentity(link.identity)
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })

@@ -11,7 +11,6 @@ import { type ActedEntry, type Actor, audit, auditAll } from '../../../events/au
 import { daysAfter } from '../../../lib/clock.ts'
 import { found } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/only.ts'
 import type { Deps } from '../deps.ts'
 import { requireSignInAuthority } from './authority.ts'
 import { presentSession, type SessionView } from './present.ts'
@@ -98,9 +97,6 @@ export const createSessions = (tx: Tx, deps: SessionDeps, owners: readonly Sessi
   tx.defer(auditAll(tx, at, entries))
   return made.map(({ token, record: { id, expiresAt } }) => ({ id, token, expiresAt }))
 }
-
-export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): NewSession =>
-  only(createSessions(tx, deps, [owner]))
 
 const revokeOne = prepareWrite('sessions.revoke', { id: 'uuid', accountId: 'uuid', at: 'timestamptz' }, (orm, at) =>
   orm

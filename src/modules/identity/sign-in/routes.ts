@@ -1,8 +1,10 @@
 import type { App } from '../../../http/app-type.ts'
-import { created, respondOnce } from '../../../http/idempotency.ts'
+import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { NoContent } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { readAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { SignedMessage } from '../identities/schema.ts'
 import { logOut } from '../sessions/service.ts'
@@ -11,14 +13,15 @@ import { createDashboardToken } from './dashboard-tokens.ts'
 import { registerLinkPages } from './providers/link-routes.ts'
 import { registerProviders } from './providers/routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
-import { createVerifyWallet } from './service.ts'
+import { linkWallet, signInWithWallet } from './service.ts'
+import { createSignIn } from './sign-in-queue.ts'
 import { expectedOf, signInStatement } from './wallet/siwe.ts'
-import { createWalletNonce } from './wallet/wallet.ts'
+import { createWalletNonce, examineForLink } from './wallet/wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
-  registerProviders(app, deps)
+  const signIn = createSignIn(deps)
+  registerProviders(app, deps, signIn)
   registerLinkPages(app, deps)
-  const verifyWallet = createVerifyWallet(deps)
   app.post(
     '/v1/auth/wallet/nonce',
     {
@@ -63,11 +66,20 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const { outcome, account, session } = await verifyWallet(request.caller, originOf(request), request.body)
-      if (session) setSessionCookie(reply, deps.config, session)
-      return reply
-        .header('cache-control', 'no-store')
-        .send({ outcome, account, session: session && { expires_at: isoTime(session.expiresAt) } })
+      const { caller, body } = request
+      reply.header('cache-control', 'no-store')
+      if (!caller) {
+        const { outcome, account, session } = await signInWithWallet(deps, signIn, originOf(request), body)
+        setSessionCookie(reply, deps.config, session)
+        return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
+      }
+      if (!caller.permissions.has('account.manage'))
+        throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+      const verdict = await examineForLink(deps, body)
+      return respondOnce(deps, request, reply, async (tx) => {
+        const { outcome } = await linkWallet(tx, deps, request.principal, verdict)
+        return ok({ outcome, account: await readAccount(tx, deps, request.principal.accountId), session: null })
+      })
     },
   )
   app.post(

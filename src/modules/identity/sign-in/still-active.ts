@@ -2,7 +2,6 @@ import { isCredentialActive } from '../../../auth/credential-active.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
-import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 
@@ -15,10 +14,4 @@ export type LinkInitiator = Pick<Principal, 'accountId' | 'credential'> & { gran
 export const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, initiator: LinkInitiator): Promise<boolean> => {
   await lockAccount(tx, initiator.accountId)
   return isCredentialActive(tx, initiator, tx.at, deps.config.SESSION_IDLE_DAYS)
-}
-
-export const requireActiveCredential = async (tx: Tx, deps: Pick<Deps, 'config'>, principal: Principal): Promise<void> => {
-  const { accountId, credential, grant } = principal
-  if (await isStillActive(tx, deps, { accountId, credential, grantId: grant?.id ?? null })) return
-  throw new Refusal('invalid_token', { message: 'The credential has ended: signed out, revoked or expired.' })
 }

@@ -3,10 +3,12 @@ import { type ProvenSubject, type ProviderName, providerFailed } from '../../../
 import { inTx, type Tx } from '../../../../db/client.ts'
 import { type Actor, audit } from '../../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../../lib/errors.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import type { IdentityProof } from '../../identities/proof.ts'
-import { linkIdentity, signIn } from '../../identities/service.ts'
+import { linkIdentity } from '../../identities/service.ts'
 import type { NewSession } from '../../sessions/service.ts'
+import type { SignIn } from '../sign-in-queue.ts'
 import { isStillActive } from '../still-active.ts'
 import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
@@ -66,17 +68,14 @@ const redeem = async (
 const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
   audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
 
-/** Signs in, or links for the credential that began the flow, if that would still be accepted. */
-const conclude = async (
+/** Links for the credential that began the flow, if that would still be accepted. */
+const link = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
-  flow: Flow,
+  actor: FlowActor & { accountId: Uuid },
+  intent: LinkIntent,
   proof: IdentityProof,
-  origin: RequestOrigin,
 ) => {
-  const { intent } = flow
-  if (!intent) return signIn(tx, deps, proof, origin)
-  const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
   if (await isStillActive(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'The session or key with which this link was started has ended.',
@@ -85,8 +84,11 @@ const conclude = async (
   throw new CommitThenThrow(ended)
 }
 
+type FinishDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders'>
+
 const finish = async (
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed'>,
+  deps: FinishDeps,
+  signIn: SignIn,
   origin: RequestOrigin,
   flow: Flow | undefined,
   answer: ProviderReturn,
@@ -97,14 +99,20 @@ const finish = async (
     throw error
   })
   if (!flow) throw unknownFlow()
-  await deps.lastUsed.flush()
-  const result = await inTx(deps.db, (tx) => conclude(tx, deps, flow, proof, origin))
-  return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
+  const { provider, intent, returnTo } = flow
+  if (!intent) {
+    const { outcome, session } = await signIn({ provider, verdict: proof, nonce: null, origin })
+    return { returnTo, outcome, session }
+  }
+  const actor = { ...actorOf(provider, intent, origin), accountId: intent.accountId }
+  const { outcome } = await inTx(deps.db, (tx) => link(tx, deps, actor, intent, proof))
+  return { returnTo, outcome, session: null }
 }
 
 /** Ends a flow with the parameters that the provider sent. Its state is used up, also by a failure. */
 export const finishFlow = async (
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
+  deps: FinishDeps & Pick<Deps, 'vault'>,
+  signIn: SignIn,
   origin: RequestOrigin,
   answer: ProviderReturn,
 ): Promise<FinishedFlow | RefusedFlow> => {
@@ -116,7 +124,7 @@ export const finishFlow = async (
     return { returnTo, outcome: 'denied', session: null }
   }
   try {
-    return await finish(deps, origin, flow, answer)
+    return await finish(deps, signIn, origin, flow, answer)
   } catch (error) {
     if (error instanceof Refusal) return { returnTo, refusal: error }
     throw error

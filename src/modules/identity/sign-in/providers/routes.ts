@@ -10,6 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { LinkFlow } from '../../identities/schema.ts'
 import { setSessionCookie } from '../cookie.ts'
 import { CallbackQuery, Redirect, StartQuery } from '../schema.ts'
+import type { SignIn } from '../sign-in-queue.ts'
 import { type FinishedFlow, finishFlow } from './finish-flow.ts'
 import { markBrowser, readBrowser } from './flow-cookie.ts'
 import { flowTtlSeconds } from './flows.ts'
@@ -40,7 +41,7 @@ const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): Fa
   return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, finished.returnTo, finished.outcome), 303)
 }
 
-const registerProvider = (app: App, deps: Deps, provider: ProviderName): void => {
+const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: ProviderName): void => {
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
     const { caller } = request
     if (caller) return startLinkAs(deps, caller, { provider, returnTo })
@@ -106,7 +107,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
     },
     async (request, reply) => {
       const browser = readBrowser(request, deps.config)
-      const finished = await finishFlow(deps, originOf(request), { ...request.query, provider, browser })
+      const finished = await finishFlow(deps, signIn, originOf(request), { ...request.query, provider, browser })
       if ('outcome' in finished) return answerWith(reply, finished, deps)
       if (!wantsPage(request)) throw finished.refusal
       return sendRefusalPage(reply, finished.refusal, titleOf(finished.refusal), [{ href: finished.returnTo, text: 'Go back' }])
@@ -117,7 +118,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
 const titleOf = (refusal: Refusal): string =>
   refusal.code === 'conflict' ? 'This sign-in belongs to another account' : 'That did not work'
 
-export const registerProviders = (app: App, deps: Deps): void => {
-  registerProvider(app, deps, 'google')
-  registerProvider(app, deps, 'github')
+export const registerProviders = (app: App, deps: Deps, signIn: SignIn): void => {
+  registerProvider(app, deps, signIn, 'google')
+  registerProvider(app, deps, signIn, 'github')
 }

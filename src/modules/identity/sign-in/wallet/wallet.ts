@@ -1,12 +1,12 @@
 import { type Address, parseAddress, recoverSigner } from '../../../../auth/wallet.ts'
-import type { Tx } from '../../../../db/client.ts'
-import { type Actor, audit } from '../../../../events/audit.ts'
-import { CommitThenThrow, invalidFields, Refusal } from '../../../../lib/errors.ts'
+import type { Db } from '../../../../db/client.ts'
+import { invalidFields, Refusal } from '../../../../lib/errors.ts'
+import { only } from '../../../../lib/only.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../../identities/proof.ts'
 import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'
 import { newSignInNonce, readSignInNonce } from './sign-in-nonce.ts'
-import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage, type SignInMessage } from './siwe.ts'
+import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
 export type SignedMessage = { message: string; signature: string }
@@ -32,7 +32,7 @@ export const createWalletNonce = (
   return { ...issued, message }
 }
 
-export const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
+const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
   new Refusal('invalid_signature', {
     message: 'The nonce is unknown, used or expired: ask for a new one.',
     details: {
@@ -41,73 +41,60 @@ export const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
     },
   })
 
-/** What a signed message says, before its nonce is used. */
-export type ReadAttempt = {
-  input: SignedMessage
-  siwe: SignInMessage
-  nonce: SignInNonce | undefined
-  wrong: Refusal | null
-  /** Who signed it, if it is a message for this service and its nonce is ours. */
-  recovered: Address | undefined
+/** What a signed message proves, or why it proves nothing. `nonce`: not used up yet. */
+export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNonce | null }
+
+/**
+ * Uses up the nonces of these attempts: also that of an attempt which proves nothing. One whose nonce was used before proves nothing, whatever
+ * it says; of several with one nonce, the first has it.
+ */
+export const spendNonces = async <One extends WalletAttempt>(
+  db: Db,
+  deps: Pick<Deps, 'config'>,
+  attempts: readonly One[],
+): Promise<One[]> => {
+  const nonces = attempts.flatMap(({ nonce }) => nonce ?? [])
+  const unused = nonces.length === 0 ? new Set<string>() : await burnNonces(db, nonces)
+  return attempts.map((attempt) => {
+    const isUnused = attempt.nonce === null || unused.delete(attempt.nonce.nonce)
+    return { ...attempt, nonce: null, verdict: isUnused ? attempt.verdict : badNonce(deps) }
+  })
 }
 
-/** Needs no database. Throws 400 for text that is not a sign-in message. */
-export const readAttempt = (deps: Pick<Deps, 'clock' | 'config' | 'derivations'>, input: SignedMessage): ReadAttempt => {
+const wrongSigner = (recovered: Address | undefined, claimed: string): Refusal =>
+  new Refusal('invalid_signature', {
+    message: 'The signature is not by the address in the message.',
+    details: { field: 'signature', recovered_address: recovered ?? null, expected: { address: claimed } },
+  })
+
+/**
+ * Checks a signed message, outside any transaction. Only a contract's signature needs more than the message: a query to its chain, which takes
+ * time. Its nonce is used up first: however often one message is sent, it causes one query. Throws 400 for text that is not a sign-in message.
+ */
+export const examineWallet = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
+  input: SignedMessage,
+): Promise<WalletAttempt> => {
   const siwe = readSignInMessage(deps.config, input.message)
   const now = deps.clock.now()
   const nonce = readSignInNonce(deps, siwe.nonce, now)
+  if (!nonce) return { verdict: badNonce(deps), nonce: null }
   const wrong = checkSignInMessage(deps.config, siwe, now)
-  const recovered = nonce && !wrong ? recoverSigner(input.message, input.signature) : undefined
-  return { input, siwe, nonce, wrong, recovered }
-}
-
-const isByOwnKey = ({ siwe, recovered }: ReadAttempt): boolean => recovered?.toLowerCase() === siwe.address.toLowerCase()
-
-/** A message that its address's own key has signed: what nearly every sign-in is. Undefined for what `examineWallet` has to look at. */
-export const plainProof = (attempt: ReadAttempt): { nonce: SignInNonce; proof: IdentityProof } | undefined => {
-  const { nonce, recovered } = attempt
-  return nonce && recovered && isByOwnKey(attempt) ? { nonce, proof: walletProof(recovered, null) } : undefined
-}
-
-/** The signer: the address's own key, or its contract on the message's chain, when that chain can be queried. */
-const findSigner = async (
-  deps: Pick<Deps, 'contractWallets'>,
-  attempt: ReadAttempt,
-): Promise<{ address: Address; chainId: number | null } | null> => {
-  const { siwe, recovered, input } = attempt
-  if (recovered && isByOwnKey(attempt)) return { address: recovered, chainId: null }
+  if (wrong) return { verdict: wrong, nonce }
+  const recovered = recoverSigner(input.message, input.signature)
+  if (recovered?.toLowerCase() === siwe.address.toLowerCase()) return { verdict: walletProof(recovered, null), nonce }
+  const refused = { verdict: wrongSigner(recovered, siwe.address), nonce }
+  const { chainId } = siwe
   const address = parseAddress(siwe.address)
-  const valid = address && (await deps.contractWallets.isValidSignature({ chainId: siwe.chainId, address, ...input }))
-  return address && valid ? { address, chainId: siwe.chainId } : null
+  if (!address || !deps.contractWallets.chainIds.includes(chainId)) return refused
+  const attempt = only(await spendNonces(deps.db, deps, [refused]))
+  if (attempt.verdict !== refused.verdict) return attempt
+  const isValid = await deps.contractWallets.isValidSignature({ chainId, address, ...input })
+  return isValid ? { verdict: walletProof(address, chainId), nonce: null } : attempt
 }
 
-/** The result of an attempt. Its nonce is used up in every case; nothing else has been written yet. */
-export type WalletAttempt = { verdict: IdentityProof | Refusal }
-
-/**
- * Checks a signed message outside any transaction, because a query to a chain takes time. The nonce is used up first: however often one
- * message is sent, it causes one query.
- */
-export const examineWallet = async (
-  deps: Pick<Deps, 'config' | 'contractWallets' | 'db'>,
-  attempt: ReadAttempt,
-): Promise<WalletAttempt> => {
-  const { siwe, nonce, wrong, recovered = null } = attempt
-  if (!nonce || !(await burnNonces(deps.db, [nonce])).has(nonce.nonce)) return { verdict: badNonce(deps) }
-  if (wrong) return { verdict: wrong }
-  const signer = await findSigner(deps, attempt)
-  if (!signer) {
-    const details = { field: 'signature', recovered_address: recovered, expected: { address: siwe.address } }
-    return {
-      verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),
-    }
-  }
-  return { verdict: walletProof(signer.address, signer.chainId) }
-}
-
-/** What the attempt proved. A refusal commits its audit row. */
-export const redeemWallet = async (tx: Tx, actor: Actor, { verdict }: WalletAttempt): Promise<IdentityProof> => {
-  if (!(verdict instanceof Refusal)) return verdict
-  await audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
-  throw new CommitThenThrow(verdict)
-}
+/** For a link: what the message proves, its nonce used up. */
+export const examineForLink = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
+  input: SignedMessage,
+): Promise<WalletAttempt['verdict']> => only(await spendNonces(deps.db, deps, [await examineWallet(deps, input)])).verdict
