@@ -111,7 +111,7 @@ const authenticate = (
   optional: boolean,
   done: Done,
 ): void => {
-  const acting = actingFor()
+  const acting = actingFor(request.raw)
   if (acting) {
     request.caller = acting.caller
     request.reauthenticate = acting.reauthenticate

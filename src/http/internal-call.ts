@@ -1,18 +1,20 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../auth/principal.ts'
 import type { App } from './app-type.ts'
+import { exchange } from './internal-exchange.ts'
 
 /** The caller in whose name the service calls one of its own routes. */
 export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
 
 /**
- * The caller is stored in the asynchronous context of the call and nowhere in the request, so no header and no address can imitate it. The
- * route checks its permission, its idempotency key and everything else as usual; only authentication and rate limits were done before.
+ * The caller is known by the object of the request, which only this process can make, and by nothing in it: no header and no address can
+ * imitate it. The route checks its permission, its idempotency key and everything else as usual; only authentication and rate limits were
+ * done before.
  */
-const acting = new AsyncLocalStorage<Acting>()
+const callers = new WeakMap<IncomingMessage, Acting>()
 
-export const actingFor = (): Acting | undefined => acting.getStore()
+export const actingFor = (request: IncomingMessage): Acting | undefined => callers.get(request)
 
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
@@ -30,24 +32,30 @@ const search = (query: InternalCall['query']): string => {
   return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
-/** Calls a route of this service without leaving the process. */
-export const callRoute = (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> =>
-  acting.run(as, async () => {
-    const answer = await app.inject({
+/** Calls a route of this service without leaving the process: through all of its hooks, its validation and its serializer. */
+export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
+  const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
+  const { status, headers, text } = await exchange(
+    {
       method: call.method,
       url: call.path + search(call.query),
       remoteAddress: as.caller.origin.ip ?? '127.0.0.1',
       headers: {
-        ...(call.body !== undefined && { 'content-type': 'application/json' }),
+        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
         ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
       },
-      ...(call.body !== undefined && { payload: JSON.stringify(call.body) }),
-    })
-    const retryAfter = Number(answer.headers['retry-after'])
-    return {
-      status: answer.statusCode,
-      replayed: answer.headers['idempotency-replayed'] === 'true',
-      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-      body: answer.body === '' ? undefined : JSON.parse(answer.body),
-    }
-  })
+      body,
+    },
+    (request, response) => {
+      callers.set(request, as)
+      app.routing(request, response)
+    },
+  )
+  const retryAfter = Number(headers['retry-after'])
+  return {
+    status,
+    replayed: headers['idempotency-replayed'] === 'true',
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}

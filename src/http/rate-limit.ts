@@ -104,7 +104,7 @@ export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
     // The service's own call was counted when the request came in from outside.
-    if (internal || unlimited || actingFor()) return done()
+    if (internal || unlimited || actingFor(request.raw)) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })
 }

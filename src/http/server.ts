@@ -60,7 +60,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for everything that one request caused.
-    genReqId: () => actingFor()?.id ?? randomUUID(),
+    genReqId: (request) => actingFor(request)?.id ?? randomUUID(),
     frameworkErrors: refuseUnroutable(envelope),
     clientErrorHandler: refuseGarbage(envelope),
     trustProxy: trustedProxies(options.trustProxy),

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
 import type { App } from '../http/app-type.ts'
-import { checkPermission } from '../http/authorize.ts'
+import { checkPermission, isUnsafe } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
 import { mcpPath } from '../http/protected-resource.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -12,9 +12,8 @@ import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
+import type { Exchange } from './exchange.ts'
 import type { McpEndpoint } from './server.ts'
-import type { Caller } from './tool.ts'
-import { createToolList } from './tool-list.ts'
 import { tools } from './tools.ts'
 
 export type McpDeps = {
@@ -57,37 +56,55 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
   }
 }
 
-const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, aborted: AbortSignal): ((signal: AbortSignal) => Caller) => {
-  const { id, reauthenticate } = request
-  let acting: Acting = { id, reauthenticate, caller: request.principal }
-  let used = false
-  const call = async (internalCall: InternalCall) => {
-    // A tool may take long, so a credential that was revoked meanwhile is refused.
-    if (used) acting = { ...acting, caller: await reauthenticate() }
-    used = true
-    return callRoute(app, acting, internalCall)
-  }
+/**
+ * A tool that waits, or that changed something, takes long: then each of its calls begins with the credential, so that one that was revoked
+ * meanwhile is refused. What a tool reads at once rests on the request's own look at it, as in a route that reads several records.
+ */
+const callerOf = (app: App, deps: McpDeps, request: FastifyRequest): Exchange['callerOf'] => {
+  const { id, reauthenticate, principal } = request
   const { publicUrl, CURRENCY: currency } = deps.config
-  return (signal) => ({
-    call,
-    publicUrl,
-    currency,
-    now: () => deps.clock.now(),
-    // Made for a tool that waits: a signal of several others costs the garbage collector more than the rest of a call.
-    get signal() {
-      return AbortSignal.any([signal, aborted])
-    },
-  })
+  return (tool, signal) => {
+    let acting: Acting = { id, reauthenticate, caller: principal }
+    let mayBeOld = false
+    const call = async (internalCall: InternalCall) => {
+      if (mayBeOld) acting = { ...acting, caller: await reauthenticate() }
+      mayBeOld ||= tool.waits === true || isUnsafe(internalCall.method)
+      return callRoute(app, acting, internalCall)
+    }
+    return {
+      call,
+      publicUrl,
+      currency,
+      now: () => deps.clock.now(),
+      get signal() {
+        return signal()
+      },
+    }
+  }
 }
 
-/** What the protocol reads of a request. The credential is not included: the caller was authenticated before. */
-const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
+/** What the protocol reads of a request. */
+const protocolHeaders: ReadonlySet<string> = new Set(['accept', 'content-type'])
 
-const webRequest = (request: FastifyRequest, publicUrl: string, signal?: AbortSignal): Request => {
-  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-    (protocolHeaders.includes(name) || name.startsWith('mcp-')) && typeof value === 'string' ? [[name, value]] : [],
-  )
-  return new Request(publicUrl + mcpPath, { method: 'POST', headers, body: request.rawBody, ...(signal && { signal }) })
+const headersOf = ({ headers }: FastifyRequest): [string, string][] => {
+  const read: [string, string][] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-'))) read.push([name, value])
+  }
+  return read
+}
+
+const exchangeOf = (app: App, deps: McpDeps, request: FastifyRequest, aborted: () => AbortSignal): Exchange => {
+  const headers = headersOf(request)
+  const url = deps.config.publicUrl + mcpPath
+  return {
+    body: request.body,
+    how: JSON.stringify(headers),
+    requestWith: (signal) => new Request(url, { method: 'POST', headers, body: request.rawBody, ...(signal && { signal }) }),
+    callerOf: callerOf(app, deps, request),
+    aborted,
+  }
 }
 
 /** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
@@ -98,7 +115,6 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     const { createMcpEndpoint } = await import('./server.ts')
     return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request was not served'))
   }
-  const toolList = createToolList()
   const underWay = new Set<AbortController>()
   app.addHook('preClose', async () => {
     for (const one of underWay) one.abort()
@@ -130,27 +146,30 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       },
     },
     async (request, reply) => {
-      const ending = new AbortController()
-      const { signal: aborted } = ending
-      underWay.add(ending)
-      reply.raw.once('close', () => {
-        underWay.delete(ending)
-        if (!reply.raw.writableFinished) ending.abort()
-      })
+      let ending: AbortController | undefined
+      const aborted = (): AbortSignal => {
+        if (ending) return ending.signal
+        const begun = new AbortController()
+        ending = begun
+        underWay.add(begun)
+        reply.raw.once('close', () => {
+          underWay.delete(begun)
+          if (!reply.raw.writableFinished) begun.abort()
+        })
+        if (reply.raw.destroyed) begun.abort()
+        return begun.signal
+      }
       endpoint ??= load()
       const { answer } = await endpoint
-      const forwarded = (signal?: AbortSignal) => webRequest(request, deps.config.publicUrl, signal)
-      const answerTo = (body: unknown) => answer(forwarded, body, callerOf(app, deps, request, aborted), aborted)
-      const list = await toolList(request.body, JSON.stringify([...forwarded().headers]), answerTo)
-      if (list) return reply.headers(list.headers).send(list.text)
-      const response = await answerTo(request.body)
-      const isPlain = response.status === 200 && response.headers.get('content-type')?.startsWith('application/json')
-      if (!isPlain) return reply.send(response)
+      const answered = await answer(exchangeOf(app, deps, request, aborted))
+      if (!(answered instanceof Response)) return reply.headers(answered.headers).send(answered.body)
+      const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
+      if (!isPlain) return reply.send(answered)
       // As text: a stream costs more than the call of a tool.
       return reply
-        .code(response.status)
-        .headers(Object.fromEntries(response.headers))
-        .send(await response.text())
+        .code(answered.status)
+        .headers(Object.fromEntries(answered.headers))
+        .send(await answered.text())
     },
   )
 }

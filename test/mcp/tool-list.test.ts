@@ -41,7 +41,7 @@ test('a credential that was revoked gets no list, however often it was sent befo
 
 test('is built once for each way of asking, and every other request is left to the protocol’s own code', async () => {
   const asked: unknown[] = []
-  const answer = async (body: unknown) => {
+  const answer = async ({ body }: { body: unknown }) => {
     asked.push(body)
     return Response.json(
       { jsonrpc: '2.0', id: (body as { id: unknown }).id, result: { tools: [] } },
@@ -49,15 +49,17 @@ test('is built once for each way of asking, and every other request is left to t
     )
   }
   const list = createToolList()
-  const request = (id: unknown, more: object = {}) => list({ jsonrpc: '2.0', id, method: 'tools/list', ...more }, 'json', answer)
+  const request = (id: unknown, more: object = {}) =>
+    list({ body: { jsonrpc: '2.0', id, method: 'tools/list', ...more }, how: 'json' }, answer)
   const answers = await Promise.all([request(1), request(2), request('three')])
-  expect(answers.map((one) => JSON.parse(one?.text ?? ''))).toEqual(
+  expect(answers.map((one) => JSON.parse(String(one?.body)))).toEqual(
     [1, 2, 'three'].map((id) => ({ jsonrpc: '2.0', id, result: { tools: [] } })),
   )
   expect(answers[2]?.headers['x-kept']).toBe('yes')
   expect(asked).toHaveLength(1)
   await request(4, { params: { cursor: 'x' } })
-  expect(asked).toHaveLength(2)
+  await request(5, { params: null })
+  expect(asked).toHaveLength(3)
   for (const body of [
     [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
     { jsonrpc: '2.0', id: null, method: 'tools/list' },
@@ -65,19 +67,19 @@ test('is built once for each way of asking, and every other request is left to t
     { jsonrpc: '2.0', id: 1, method: 'tools/call' },
     { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x'.repeat(3_000) } },
   ])
-    expect(await list(body, 'json', answer)).toBeUndefined()
-  expect(asked).toHaveLength(2)
+    expect(await list({ body, how: 'json' }, answer)).toBeUndefined()
+  expect(asked).toHaveLength(3)
 })
 
 test('an answer that is no list is not kept', async () => {
   let fails = true
-  const answer = async (body: unknown) => {
+  const answer = async ({ body }: { body: unknown }) => {
     if (fails) return new Response('{}', { status: 500 })
     return Response.json({ id: (body as { id: unknown }).id })
   }
   const list = createToolList()
-  const request = () => list({ jsonrpc: '2.0', id: 7, method: 'tools/list' }, 'json', answer)
+  const request = () => list({ body: { jsonrpc: '2.0', id: 7, method: 'tools/list' }, how: 'json' }, answer)
   expect(await request()).toBeUndefined()
   fails = false
-  expect(JSON.parse((await request())?.text ?? '')).toEqual({ id: 7 })
+  expect(JSON.parse(String((await request())?.body))).toEqual({ id: 7 })
 })
