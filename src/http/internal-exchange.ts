@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 
 // A request and a response without a socket, for a call that the process makes to itself. They have what Fastify uses of Node's own, whose
@@ -108,11 +107,11 @@ class ResponseWithoutSocket extends EventEmitter {
 /** Resolves when the answer has ended and everything that waits for its end has run. */
 export const exchange = (
   request: InternalRequest,
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
+  serve: (request: object, response: object) => void,
 ): Promise<InternalResponse> =>
   new Promise((resolve, reject) => {
     const response = new ResponseWithoutSocket()
     response.once('close', () => resolve(response.answer))
     response.once('error', reject)
-    serve(new RequestWithoutSocket(request) as unknown as IncomingMessage, response as unknown as ServerResponse)
+    serve(new RequestWithoutSocket(request), response)
   })

@@ -72,7 +72,7 @@ test('what a tool says cannot imitate a mark or leave its place', async () => {
   expect(JSON.parse(answered.said.text)).toEqual(answered.said.structured)
 })
 
-test('a bug, and a result that the schema of its tool refuses, are answered by the protocol’s own code from the one run', async () => {
+test('a bug is answered by the protocol’s own code, from the one run', async () => {
   await read()
   await read(2)
   asked = []
