@@ -1,6 +1,7 @@
 import type { Tx } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
-import { instantOf, isTrue, joinedRecords, listOf, readInstant, recordReader, recordsStatement } from '../db/records.ts'
+import { joinedRecords } from '../db/join-turn.ts'
+import { instantOf, isTrue, listOf, readInstant, recordReader, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'

@@ -1,3 +1,6 @@
+import { between } from './records.ts'
+import type { Query, Statement } from './statement.ts'
+
 export type JoinOptions<Key, Value> = {
   /** Returns an answer for every key, in the same order. */
   query: (keys: readonly Key[]) => Promise<readonly Value[]>
@@ -66,4 +69,33 @@ export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: K
       waiting.push({ key, resolve, reject })
       schedule()
     })
+}
+
+export type RecordsOptions<Key, Row> = {
+  query: Query
+  statement: Statement
+  /** The arrays of the statement's keys, followed by its other parameters. */
+  values: (keys: readonly Key[]) => unknown[]
+  read: (record: string) => Row
+  until?: JoinOptions<Key, Row>['until']
+}
+
+/** Looks up one key; the keys of one turn of the event loop, or of one flush, are sent together. */
+export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
+  const { query, statement, values, read, until = 'turn' } = options
+  return joinTurn<Key, readonly Row[]>({
+    inFlight: 2,
+    maxKeys: 128,
+    until,
+    query: async (keys) => {
+      const [answer] = await query<{ records: string | null }>(statement, values(keys))
+      const groups: Row[][] = keys.map(() => [])
+      if (!answer?.records) return groups
+      for (const record of answer.records.split(between.records)) {
+        const end = record.indexOf(between.fields)
+        groups[Number(record.slice(0, end)) - 1]?.push(read(record.slice(end + 1)))
+      }
+      return groups
+    },
+  })
 }

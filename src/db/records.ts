@@ -1,9 +1,8 @@
-import { memoised } from '../lib/memoised.ts'
-import { type JoinOptions, joinTurn } from './join-turn.ts'
-import { type Query, type Statement, statement } from './statement.ts'
+import { memoised } from '../lib/shared.ts'
+import { type Statement, statement } from './statement.ts'
 
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
-const between = { fields: '\u001f', records: '\u001e' } as const
+export const between = { fields: '\u001f', records: '\u001e' } as const
 
 /** A text that a person chose, or a list of such, as a field: `JSON.parse` gives it back, `quotedOf` where it may be null. */
 export const quoted = (expression: string): string => `to_json(${expression})`
@@ -74,35 +73,6 @@ export const sqlOf = (fields: Readonly<Record<string, Field<unknown>>>): string[
 export const fieldsReader = <Row extends object>(fields: Fields<Row>): ((text: string | null) => Row[]) => {
   const readers = Object.entries<Field<unknown>>(fields)
   return recordsReader((next) => Object.fromEntries(readers.map(([name, [, read]]) => [name, read(next())])) as Row)
-}
-
-export type RecordsOptions<Key, Row> = {
-  query: Query
-  statement: Statement
-  /** The arrays of the statement's keys, followed by its other parameters. */
-  values: (keys: readonly Key[]) => unknown[]
-  read: (record: string) => Row
-  until?: JoinOptions<Key, Row>['until']
-}
-
-/** Looks up one key; the keys of one turn of the event loop, or of one flush, are sent together. */
-export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
-  const { query, statement, values, read, until = 'turn' } = options
-  return joinTurn<Key, readonly Row[]>({
-    inFlight: 2,
-    maxKeys: 128,
-    until,
-    query: async (keys) => {
-      const [answer] = await query<{ records: string | null }>(statement, values(keys))
-      const groups: Row[][] = keys.map(() => [])
-      if (!answer?.records) return groups
-      for (const record of answer.records.split(between.records)) {
-        const end = record.indexOf(between.fields)
-        groups[Number(record.slice(0, end)) - 1]?.push(read(record.slice(end + 1)))
-      }
-      return groups
-    },
-  })
 }
 
 /** `2026-01-31 08:00:00.123456+00`, or nothing. */

@@ -5,7 +5,6 @@ import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
-import { together } from '../db/together.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -55,21 +54,16 @@ export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Ma
   return new Map(rows.map(({ ownerId, ...balance }) => [ownerId, balance]))
 }
 
-const findBalance = together(async (db, ownerIds: readonly Uuid[]): Promise<(Balance | undefined)[]> => {
-  const balances = await getBalances(db, [...new Set(ownerIds)])
-  return ownerIds.map((ownerId) => balances.get(ownerId))
-})
-
-export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
-  const balance = await findBalance(db, ownerId)
+export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): Balance => {
+  const balance = balances.get(ownerId)
   if (!balance) throw new Error('an account has no ledger account')
   return balance
 }
 
 /** The first lock of every writer that touches an account's money, its limits or the payments that they count. It guards all of these. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
-  const [, balance] = await Promise.all([lockAccount(tx, ownerId), getBalance(tx, ownerId)])
-  return balance
+  const [, balances] = await Promise.all([lockAccount(tx, ownerId), getBalances(tx, [ownerId])])
+  return balanceIn(balances, ownerId)
 }
 
 const holdFunds = statement(

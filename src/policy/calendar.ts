@@ -1,5 +1,45 @@
-import { localMs, offsetMs } from './local-time.ts'
 import type { Periods } from './types.ts'
+
+/** A local time, as the milliseconds at which UTC shows the same time: plain arithmetic on local time. */
+type LocalMs = number
+
+const maxCachedZones = 600
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** Creating a formatter costs some hundred times as much as using one. Bounded, because a zone's name has many spellings. */
+const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = formats.get(timeZone)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  if (formats.size >= maxCachedZones) formats.clear()
+  formats.set(timeZone, format)
+  return format
+}
+
+/** Zones' offsets are whole seconds, so the milliseconds of an instant are the same in every local time. */
+export const localMs = (at: number, timeZone: string): LocalMs => {
+  const part: Record<string, number> = {}
+  for (const { type, value } of formatOf(timeZone).formatToParts(at)) part[type] = Number(value)
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part
+  return Date.UTC(year, month - 1, day, hour, minute, second) + (((at % 1000) + 1000) % 1000)
+}
+
+export const offsetMs = (at: number, timeZone: string): number => localMs(at, timeZone) - at
+
+/** "2026-03-04 12:00:00": as a clock on the wall there shows it. */
+export const localDateTime = (at: Date, timeZone: string): string =>
+  new Date(localMs(at.getTime(), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 
 /** A unit of the calendar: the first moment, in local time, of the unit after the one that contains a local time. */
 type Unit = { startOfNext: (local: number) => number; name: (local: number) => string }
@@ -88,4 +128,20 @@ export const isTimeZone = (text: string): boolean => {
   } catch {
     return false
   }
+}
+
+/** A workspace's time zone, and the one that replaces it at an instant; both null when no change is planned. */
+export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; nextFrom: Date | null }
+
+export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextFrom }: ZoneSchedule, at: Date): string =>
+  nextTimeZone !== null && nextFrom !== null && at >= nextFrom ? nextTimeZone : timeZone
+
+/**
+ * When a change requested at `at` takes effect: as soon as the next month has begun in both the old and the new zone. So the local date
+ * never returns to a month that has ended, and no month is counted twice.
+ */
+export const zoneChangesAt = (at: Date, from: string, to: string): Date => {
+  const old = periodsAt(at, from)
+  const there = periodsAt(old.monthResetsAt, to)
+  return there.month > old.month ? old.monthResetsAt : there.monthResetsAt
 }

@@ -1,6 +1,6 @@
 import type { Minor } from '../lib/money.ts'
 import type { RuleName } from './rules.ts'
-import type { Outcome, TraceEntry, TraceSource } from './types.ts'
+import type { Limits, Outcome, Periods, TraceEntry, TraceSource, Usage } from './types.ts'
 
 type RuleOrigin = { source: TraceSource; rule: RuleName }
 
@@ -75,3 +75,21 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
   const used = finding.usedMinor !== undefined && { usedMinor: finding.usedMinor }
   return { ...entry, ...threshold, ...used, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
 }
+
+/** A policy or a grant: whose limits they are, and how much of them is used. */
+type Limited = Limits & { usage: Usage }
+
+type MakeFindings = (source: TraceSource, limited: Limited, periods: Periods) => Finding[]
+
+export const perPaymentCap: MakeFindings = (source, { perPaymentLimitMinor: limitMinor }) =>
+  limitMinor === null ? [] : [{ kind: 'cap', source, rule: 'per_payment_limit', limitMinor }]
+
+export const dailyCap: MakeFindings = (source, { dailyLimitMinor: limitMinor, usage }, periods) =>
+  limitMinor === null
+    ? []
+    : [{ kind: 'cap', source, rule: 'daily_limit', limitMinor, usedMinor: usage.dayMinor, resetsAt: periods.dayResetsAt }]
+
+export const monthlyCap: MakeFindings = (source, { monthlyLimitMinor: limitMinor, usage }, periods) =>
+  limitMinor === null
+    ? []
+    : [{ kind: 'cap', source, rule: 'monthly_limit', limitMinor, usedMinor: usage.monthMinor, resetsAt: periods.monthResetsAt }]

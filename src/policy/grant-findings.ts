@@ -1,10 +1,8 @@
-import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import { duplicateFindingsOf } from './duplicates.ts'
-import type { Finding } from './finding.ts'
+import { dailyCap, type Finding, monthlyCap, perPaymentCap } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
-import { allowsPayee, namesType } from './scope.ts'
+import { allowsPayee, namesType, unapprovedUnderGrant } from './scope.ts'
 import type { Evaluation, GrantRules, TraceSource } from './types.ts'
-import { unapprovedUnderGrant } from './unapproved.ts'
 
 export const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
   const { payment, periods } = input

@@ -1,12 +1,10 @@
-import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import { duplicateFindings } from './duplicates.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
-import type { Finding } from './finding.ts'
+import { dailyCap, type Finding, monthlyCap, perPaymentCap } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
 import { verificationFindings } from './payee-verification.ts'
-import { bindsPayer, byText, namesPayee, namesType } from './scope.ts'
+import { bindsPayer, byText, namesPayee, namesType, unapprovedUnderPolicy } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
-import { unapprovedUnderPolicy } from './unapproved.ts'
 
 /** What a field of a policy does. */
 type Effect<Field extends PolicyField> =

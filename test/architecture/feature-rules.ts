@@ -45,7 +45,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['simulation', 'payments/create/denial.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
-  ['simulation', 'payments/evaluation/past.ts'],
+  ['simulation', 'payments/evaluation/for-readers.ts'],
   ['simulation', 'payments/evaluation/evaluation.ts'],
   // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],

@@ -34,14 +34,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'the daily limit counts the month',
-    file: 'src/policy/caps.ts',
+    file: 'src/policy/finding.ts',
     find: "rule: 'daily_limit', limitMinor, usedMinor: usage.dayMinor",
     replace: "rule: 'daily_limit', limitMinor, usedMinor: usage.monthMinor",
     suite: 'test/policy/evaluate.test.ts',
   },
   {
     bug: 'the monthly limit counts the day',
-    file: 'src/policy/caps.ts',
+    file: 'src/policy/finding.ts',
     find: "rule: 'monthly_limit', limitMinor, usedMinor: usage.monthMinor",
     replace: "rule: 'monthly_limit', limitMinor, usedMinor: usage.dayMinor",
     suite: 'test/policy/evaluate.test.ts',
@@ -461,7 +461,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a sum that is split passes under the threshold',
-    file: 'src/policy/unapproved.ts',
+    file: 'src/policy/scope.ts',
     find: '=> rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)',
     replace: '=> rows.reduce((total) => total, 0n)',
     suite: 'test/payments/splitting.test.ts',
@@ -510,7 +510,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'what one person approved does not count for a rule that asks for two',
-    file: 'src/policy/unapproved.ts',
+    file: 'src/policy/scope.ts',
     find: 'row.approvals < asked &&',
     replace: 'row.approvals < 1 &&',
     suite: 'test/policy/splitting.test.ts',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
-import { localDateTime } from '../../src/policy/local-time.ts'
+import { localDateTime } from '../../src/policy/calendar.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'

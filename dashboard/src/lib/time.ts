@@ -1,4 +1,4 @@
-import { localMs, offsetMs } from '../../../src/policy/local-time.ts'
+import { localMs, offsetMs } from '../../../src/policy/calendar.ts'
 import { now } from './clock.ts'
 import { pageZone } from './zone.ts'
 

@@ -14,6 +14,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
+import type { PaymentMandates } from '../mandates/for-payments.ts'
 import type { ChainAnswers } from './evaluation/contract-wallets.ts'
 import type { Refusals, RequestApproval, SubmitBatch, SubmitPayment } from './request.ts'
 
@@ -40,6 +41,7 @@ export type Deps = {
   submitBatch: SubmitBatch
   refusals: Refusals
   requestApproval: RequestApproval
+  mandates: PaymentMandates
   /** Called in the transaction that sends: approvals refused by the chains of their contract wallets count no more. */
   onApprovalsRefused: (tx: Tx, answers: ChainAnswers) => Promise<unknown>
 }

@@ -4,7 +4,7 @@ import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempoten
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { found, notFound } from '../../lib/errors.ts'
-import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
 import type { Deps } from './deps.ts'

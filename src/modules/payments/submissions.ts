@@ -1,3 +1,4 @@
+import { createPaymentMandates } from '../mandates/for-payments.ts'
 import { createApprovalRequests } from './approvals/request.ts'
 import { createBatchQueue } from './create/payment-batch.ts'
 import { createPaymentQueue } from './create/payment-queue.ts'
@@ -19,13 +20,13 @@ type Parts =
 /** How payments and batches of them are asked for: decided in their queues, with what is refused recorded. */
 export const createSubmissions = (
   parts: Pick<Deps, Parts>,
-): Pick<Deps, 'submitPayment' | 'submitBatch' | 'refusals' | 'requestApproval'> => {
+): Pick<Deps, 'mandates' | 'refusals' | 'requestApproval' | 'submitBatch' | 'submitPayment'> => {
   const refusals = createRefusals(parts)
-  const requestApproval = createApprovalRequests(parts)
-  const deps = { ...parts, requestApproval }
+  const ports = { mandates: createPaymentMandates(parts), requestApproval: createApprovalRequests(parts) }
+  const deps = { ...parts, ...ports }
   return {
+    ...ports,
     refusals,
-    requestApproval,
     submitPayment: refusals.payments(createPaymentQueue(deps)),
     submitBatch: refusals.batches(createBatchQueue(deps)),
   }

@@ -4,7 +4,7 @@ import type { StatementEntry as Entry, StatementSummary, StatementTotal } from '
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { localDateTime } from '../../policy/local-time.ts'
+import { localDateTime } from '../../policy/calendar.ts'
 import type { StatementPeriod } from './rules.ts'
 import type { Statement, StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 

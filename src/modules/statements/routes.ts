@@ -12,7 +12,7 @@ import {
   type StatementSummary,
 } from '../../ledger/statement.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import { effectiveTimeZone } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'
 import { accountColumns, type Line, presentEntry, presentPeriod, presentWorkspaceEntry, workspaceColumns } from './present.ts'
 import { periodOf, type StatementPeriod } from './rules.ts'

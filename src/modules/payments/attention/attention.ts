@@ -3,8 +3,7 @@ import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { lastDays } from '../../../lib/days.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { periodsAt } from '../../../policy/calendar.ts'
-import { effectiveTimeZone } from '../../../policy/time-zone.ts'
+import { periodsAt, effectiveTimeZone } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
 import {
   type NearLimit,

@@ -1,17 +1,62 @@
-import { inTx } from '../../../db/client.ts'
+import { grantBehind } from '../../../auth/begun-by.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { Refusal } from '../../../lib/errors.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
-import { createAccountQueue } from '../../../queue/account-queue.ts'
-import { mandateStanding } from '../../mandates/for-payments.ts'
+import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
+import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
+import { writeAll } from '../../../queue/write-path.ts'
 import type { Deps } from '../deps.ts'
+import { presentPayment } from '../present.ts'
 import type { CreatedPayment, PaymentRequest, SubmitPayment } from '../request.ts'
-import { decidePayments } from './decide-payments.ts'
-import type { BatchDeps } from './write.ts'
+import type { Denied } from './decide.ts'
+import { decideNext, readSpending, type Spending } from './spending.ts'
+import { type BatchDeps, type Written, writePayments } from './write.ts'
+
+const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
+
+/**
+ * Decides requests for payments one after the other on the write path, in ONE transaction of two round trips: the first takes the locks and
+ * reads everything behind them, the second writes everything and commits. Each request sees what the earlier ones used, and each has its own
+ * answer: a refusal affects no other payment, and writes nothing but its audit row.
+ *
+ * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock is read
+ * once, after the locks.
+ */
+const decidePayments = (
+  tx: Tx,
+  deps: BatchDeps,
+  requests: readonly PaymentRequest[],
+  wait: boolean,
+): Promise<Outcome<CreatedPayment>[]> => {
+  const accepted: Written[] = []
+  const denied: Denied[] = []
+  return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
+    keys: paymentKeys,
+    again: (answer) => answer,
+    read: (tx) => readSpending(tx, deps, requests),
+    decide: async (tx, spending, ask, principal, index) => {
+      const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
+      if (decided instanceof Refusal) return decided
+      if (decided.kind === 'denied') {
+        denied.push(decided)
+        return decided.refusal
+      }
+      if (decided.payment.executeAt)
+        decided.payment.originGrantId = await grantBehind(tx, principal.credential, decided.payment.grantId)
+      const text = JSON.stringify(presentPayment(decided.payment))
+      accepted.push({ ...decided, text })
+      return { id: decided.payment.id, text, by: keyUserOf(principal) }
+    },
+    write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
+  })
+}
 
 /**
  * Requests for payments wait in the queue of accounts: when nothing is under way, a request is decided alone and at once; those that arrive
  * while a batch is under way are decided together, each with its own answer.
  */
-export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'contractWallets' | 'db' | 'logger'>): SubmitPayment => {
+export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
   const queue = createAccountQueue<PaymentRequest, CreatedPayment>({
     name: 'payments',
     logger: deps.logger,
@@ -22,7 +67,7 @@ export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'contractWallets
   })
   return async (request) => {
     const { accountId, workspace } = request.principal
-    const standing = await mandateStanding(deps, workspace.id, request.input.mandate_id)
+    const standing = await deps.mandates.standing(workspace.id, request.input.mandate_id)
     const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
     return queue.submit(workspace.owningAccountId, { ...request, standing, locks, traceparent: currentTraceparent() })
   }

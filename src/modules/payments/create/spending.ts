@@ -6,10 +6,9 @@ import { referenceKey } from '../../../lib/account-reference.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { periodsAt } from '../../../policy/calendar.ts'
-import { effectiveTimeZone } from '../../../policy/time-zone.ts'
+import { periodsAt, effectiveTimeZone } from '../../../policy/calendar.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
-import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
+import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy } from '../evaluation/context.ts'
 import { readPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
@@ -28,9 +27,9 @@ const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
 
 type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
-const loadMandates = async (tx: Tx, requests: readonly Ask[]): Promise<Mandates> => {
+const loadMandates = async (tx: Tx, { mandates }: Pick<BatchDeps, 'mandates'>, requests: readonly Ask[]): Promise<Mandates> => {
   const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
-  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandate(tx, workspace.id, id)] as const)
+  const loaded = [...named].map(async ([id, { workspace }]) => [id, await mandates.load(tx, workspace.id, id)] as const)
   return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
 }
 
@@ -85,7 +84,11 @@ export type Spending = {
 }
 
 /** Everything that these payments depend on, in one trip that goes with the locks. The clock is read once, after them. */
-export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, requests: readonly Ask[]): Promise<Spending> => {
+export const readSpending = async (
+  tx: Tx,
+  deps: Pick<BatchDeps, 'clock' | 'mandates'>,
+  requests: readonly Ask[],
+): Promise<Spending> => {
   const now = deps.clock.now()
   const query: StateQuery = {
     workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
@@ -104,7 +107,7 @@ export const readSpending = async (tx: Tx, deps: Pick<BatchDeps, 'clock'>, reque
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
     readPast(tx, lookalikes),
-    loadMandates(tx, requests),
+    loadMandates(tx, deps, requests),
     readRepeated(tx, requests),
   ])
   // The wait for the lock may have lasted past midnight.

@@ -67,7 +67,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
 }
 
 /** What is needed to decide and write a batch. */
-export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'rails' | 'requestApproval'>
+export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails' | 'requestApproval'>
 
 /** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
 export type Written = Accepted & { text: string }

@@ -1,9 +1,7 @@
-import type { Db } from '../../../db/client.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { GrantRules, Periods, PolicyRules, Unapproved, Usage } from '../../../policy/types.ts'
 import { type BeneficiaryState, type LockedState, usageKey, type WorkspaceState } from './state.ts'
-import { readStateTogether } from './state-together.ts'
 
 /** What one payment's decision is based on. */
 export type PaymentContext = {
@@ -84,16 +82,3 @@ export const withoutUsage = (context: PaymentContext): PaymentContext => ({
   policies: context.policies.map((policy) => ({ ...policy, usage: unused })),
   unapproved: [],
 })
-
-/** The context of one payment alone: for a simulation. */
-export const loadContext = async (db: Db, query: ContextQuery): Promise<PaymentContext | undefined> => {
-  const state = await readStateTogether(db, {
-    workspaceIds: [query.workspaceId],
-    grantIds: query.lineage,
-    beneficiaryIds: [query.beneficiaryId],
-    accountReferences: [query.accountReference],
-    periods: [query.periods],
-    withSigners: query.withSigners ?? false,
-  })
-  return contextOf(state, query)
-}

@@ -1,6 +1,5 @@
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList, timeList } from '../../../db/lists.ts'
-import { together } from '../../../db/together.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKeySql } from '../../../lib/account-reference.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -66,6 +65,3 @@ export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<
     return { earlier: row ? earlierOf(row) : null, typicalAmountMinor: row ? typicalAmount(row.last_paid) : null }
   })
 }
-
-/** The same for one payment, for who only looks. */
-export const readPastTogether = together(readPast)

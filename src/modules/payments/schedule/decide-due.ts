@@ -86,7 +86,7 @@ const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefi
  */
 export const decideDue = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'config' | 'rails'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'mandates' | 'rails'>,
   payments: readonly PaymentRecord[],
   standing: Ask['standing'],
 ): Promise<{ due: Due[]; spending: Spending }> => {

@@ -2,7 +2,6 @@ import { inTx, statement, type Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { MandateStanding } from '../../../policy/types.ts'
 import { sweepRows } from '../../for-each-row.ts'
-import { mandateStanding } from '../../mandates/for-payments.ts'
 import { expireApproval } from '../approvals/decide.ts'
 import { findApproval, lockApproval } from '../approvals/queries.ts'
 import { moveBatch } from '../batch/change.ts'
@@ -15,7 +14,7 @@ import { writeChanges } from '../lifecycle/write-change.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { type Due, decideDue } from './decide-due.ts'
 
-type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'rails' | 'requestApproval'>
+type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails' | 'requestApproval'>
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
@@ -101,9 +100,7 @@ const dueBatches = statement(
 )
 
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
-export const executeScheduled = async (
-  deps: ExecuteDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
-): Promise<void> => {
+export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> => {
   const now = deps.clock.now()
   await sweepRows(
     deps,
@@ -111,7 +108,7 @@ export const executeScheduled = async (
     100,
     (behind, batch) => deps.db.query<DuePayment>(duePayments, [now, behind, batch]),
     async ({ id, workspaceId, mandateId }) => {
-      const standing = await mandateStanding(deps, workspaceId, mandateId)
+      const standing = await deps.mandates.standing(workspaceId, mandateId)
       await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
     },
   )

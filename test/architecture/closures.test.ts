@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { readSources } from './source.ts'
+
+const sources = new Map(readSources().map((source) => [source.path, source]))
+
+/** The files that run with a file: itself and what its imports lead to. Types run nothing. */
+const closureOf = (path: string): Set<string> => {
+  const reached = new Set([path])
+  for (const each of reached)
+    for (const { to, ours, typeOnly } of sources.get(each)?.imports ?? []) if (ours && !typeOnly) reached.add(to)
+  return reached
+}
+
+/**
+ * How many files a reader must know to know what an act does, and how many can break it. A number here may fall and not rise: what an act
+ * hands on to another part comes to it as a function among its `deps`, as the approval and the mandate come to a payment.
+ */
+it.each([
+  ['modules/payments/create/payment-queue.ts', 75],
+  ['modules/oauth/token/routes.ts', 75],
+  ['modules/beneficiaries/routes.ts', 75],
+])('%s runs with at most %i files', (path, most) => {
+  expect(sources.has(path)).toBe(true)
+  const closure = closureOf(path)
+  expect([...closure].filter((each) => !sources.has(each) && !each.endsWith('.json'))).toEqual([])
+  expect(closure.size, [...closure].sort().join('\n')).toBeLessThanOrEqual(most)
+})
