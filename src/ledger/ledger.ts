@@ -3,7 +3,6 @@ import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
-import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -21,23 +20,6 @@ export type Moved = { transferId: Uuid; balance: Balance }
 type BalanceRow = { available_minor: Minor; held_minor: Minor }
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
 const balanceOf = (row: BalanceRow): Balance => ({ availableMinor: row.available_minor, heldMinor: row.held_minor })
-
-const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense']
-
-/** At start: the accounts of the service itself, of which there is one each. */
-export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
-  for (const kind of systemAccounts) {
-    await db.query(
-      'insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing',
-      [newId(), kind, currency, at],
-    )
-  }
-}
-
-const insertAccount = prepareInsert('ledger.open_customer', ledgerAccounts)
-
-export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>
-  insertAccount(tx, { id: ownerId, kind: 'customer', ownerId, code: `customer:${ownerId}`, currency, createdAt: at })
 
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`

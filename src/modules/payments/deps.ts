@@ -16,7 +16,7 @@ import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import type { PaymentMandates } from '../mandates/for-payments.ts'
 import type { ChainAnswers } from './evaluation/contract-wallets.ts'
-import type { Refusals, RequestApproval, SubmitBatch, SubmitPayment } from './request.ts'
+import type { PaymentApprovals, Refusals, SubmitBatch, SubmitPayment } from './request.ts'
 
 /** What payments need: `app.ts` builds each part once. */
 export type Deps = {
@@ -40,7 +40,7 @@ export type Deps = {
   submitPayment: SubmitPayment
   submitBatch: SubmitBatch
   refusals: Refusals
-  requestApproval: RequestApproval
+  approvals: PaymentApprovals
   mandates: PaymentMandates
   /** Called in the transaction that sends: approvals refused by the chains of their contract wallets count no more. */
   onApprovalsRefused: (tx: Tx, answers: ChainAnswers) => Promise<unknown>

@@ -55,8 +55,10 @@ export type Refusals = {
 /** A payment that a person must approve, with what decided it. */
 export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null }
 
-/**
- * Creates the approval that a decision needs, in the transaction that decided. `initiatingGrantId`: the grant that the request came from, its
- * own or the one behind its session.
- */
-export type RequestApproval = (tx: Tx, toApprove: ToApprove, initiatingGrantId: Uuid | null) => Promise<void>
+/** What the creation of a payment asks of approvals. */
+export type PaymentApprovals = {
+  /** The grant that a request came from: its own, or the one behind its session. */
+  initiatingGrant: (tx: Tx, credential: Principal['credential'], grantId: Uuid | null) => Promise<Uuid | null>
+  /** Creates the approval that a decision needs, in the transaction that decided. */
+  request: (tx: Tx, toApprove: ToApprove, initiatingGrantId: Uuid | null) => Promise<void>
+}

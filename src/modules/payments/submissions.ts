@@ -1,5 +1,5 @@
 import { createPaymentMandates } from '../mandates/for-payments.ts'
-import { createApprovalRequests } from './approvals/request.ts'
+import { createPaymentApprovals } from './approvals/request.ts'
 import { createBatchQueue } from './create/payment-batch.ts'
 import { createPaymentQueue } from './create/payment-queue.ts'
 import type { Deps } from './deps.ts'
@@ -20,9 +20,9 @@ type Parts =
 /** How payments and batches of them are asked for: decided in their queues, with what is refused recorded. */
 export const createSubmissions = (
   parts: Pick<Deps, Parts>,
-): Pick<Deps, 'mandates' | 'refusals' | 'requestApproval' | 'submitBatch' | 'submitPayment'> => {
+): Pick<Deps, 'approvals' | 'mandates' | 'refusals' | 'submitBatch' | 'submitPayment'> => {
   const refusals = createRefusals(parts)
-  const ports = { mandates: createPaymentMandates(parts), requestApproval: createApprovalRequests(parts) }
+  const ports = { approvals: createPaymentApprovals(parts), mandates: createPaymentMandates(parts) }
   const deps = { ...parts, ...ports }
   return {
     ...ports,

@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { lastDays } from '../../lib/days.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { periodsAt, effectiveTimeZone } from '../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'
 import { type PaymentSearch, readMatching, spending, totals } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'

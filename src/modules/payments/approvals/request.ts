@@ -15,7 +15,7 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
-import type { RequestApproval, ToApprove } from '../request.ts'
+import type { PaymentApprovals, ToApprove } from '../request.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalMessage } from './message.ts'
 import { readRequestedBy } from './names.ts'
@@ -133,11 +133,12 @@ const requestApproval = async (
   })
 }
 
-/** What a payment that needs an approval asks it with. */
-export const createApprovalRequests =
-  (deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>): RequestApproval =>
-  (tx, toApprove, initiatingGrantId) =>
-    requestApproval(tx, deps, toApprove, initiatingGrantId)
+export const createPaymentApprovals = (
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
+): PaymentApprovals => ({
+  initiatingGrant: grantBehind,
+  request: (tx, toApprove, initiatingGrantId) => requestApproval(tx, deps, toApprove, initiatingGrantId),
+})
 
 export type BatchApprovalRequest = {
   principal: Principal

@@ -3,7 +3,7 @@ import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { lastDays } from '../../../lib/days.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { periodsAt, effectiveTimeZone } from '../../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
 import {
   type NearLimit,

@@ -1,4 +1,3 @@
-import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -42,11 +41,12 @@ const decidePayments = (
         denied.push(decided)
         return decided.refusal
       }
-      if (decided.payment.executeAt)
-        decided.payment.originGrantId = await grantBehind(tx, principal.credential, decided.payment.grantId)
-      const text = JSON.stringify(presentPayment(decided.payment))
+      const { payment } = decided
+      if (payment.executeAt)
+        payment.originGrantId = await deps.approvals.initiatingGrant(tx, principal.credential, payment.grantId)
+      const text = JSON.stringify(presentPayment(payment))
       accepted.push({ ...decided, text })
-      return { id: decided.payment.id, text, by: keyUserOf(principal) }
+      return { id: payment.id, text, by: keyUserOf(principal) }
     },
     write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
   })

@@ -1,4 +1,3 @@
-import { grantBehind } from '../../../auth/begun-by.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { bytesList, documentList, documents, plainList, textList, timeList } from '../../../db/lists.ts'
 import type { NewEvent } from '../../../events/append.ts'
@@ -67,7 +66,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
 }
 
 /** What is needed to decide and write a batch. */
-export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails' | 'requestApproval'>
+export type BatchDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
 
 /** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
 export type Written = Accepted & { text: string }
@@ -196,9 +195,11 @@ export const writePayments = async (
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   // A batch is approved as a whole, which its own writer asks for.
-  for (const one of accepted)
-    if (one.payment.approvalId && !one.payment.batchId)
-      await deps.requestApproval(tx, one, await grantBehind(tx, one.principal.credential, one.payment.grantId))
+  for (const one of accepted) {
+    const { principal, payment } = one
+    if (!payment.approvalId || payment.batchId) continue
+    await deps.approvals.request(tx, one, await deps.approvals.initiatingGrant(tx, principal.credential, payment.grantId))
+  }
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
   if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
 }

@@ -14,7 +14,7 @@ import { writeChanges } from '../lifecycle/write-change.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { type Due, decideDue } from './decide-due.ts'
 
-type ExecuteDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails' | 'requestApproval'>
+type ExecuteDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
@@ -43,7 +43,7 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
     balances,
   )
   for (const { kind, accepted } of begun)
-    if (kind === 'asked') await deps.requestApproval(tx, asked(accepted), accepted.payment.originGrantId)
+    if (kind === 'asked') await deps.approvals.request(tx, asked(accepted), accepted.payment.originGrantId)
   const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
   tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(rails)]))
 }
