@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isTimeZone, periodsAt, effectiveTimeZone, zoneChangesAt } from '../../src/policy/calendar.ts'
+import { effectiveTimeZone, isTimeZone, periodsAt, zoneChangesAt } from '../../src/policy/calendar.ts'
 
 const at = (text: string) => new Date(text)
 const localText = (text: string, timeZone: string) => {

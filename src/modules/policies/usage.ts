@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { periodsAt, effectiveTimeZone } from '../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import type { Usage } from '../../policy/types.ts'
 
 const counters = prepare(

@@ -3,7 +3,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import { readFlow } from '../../../ledger/flow.ts'
 import { lastDays } from '../../../lib/days.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { periodsAt, effectiveTimeZone } from '../../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
 import type { HistorySummary } from './schema.ts'
 
