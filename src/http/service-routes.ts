@@ -3,13 +3,13 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import type { OperationTexts } from './operation-text.ts'
 
-export const serviceOperations: OperationTexts = {
+export const serviceOperations = {
   'service.health': { summary: 'Check liveness', text: 'The process is running. Depends on nothing else.' },
   'service.ready': {
     summary: 'Check readiness',
     text: 'The database answers, and its migrations are those of this release.',
   },
-}
+} satisfies OperationTexts
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 

@@ -22,7 +22,7 @@ import { trialBalanceOperations } from './trial-balance/operations.ts'
 import { workspacesOperations } from './workspaces/operations.ts'
 
 /** The texts of every operation: each feature has its own beside its routes. */
-export const operationTexts: OperationTexts = {
+export const operationTexts = {
   ...adjustmentsOperations,
   ...auditLogOperations,
   ...beneficiariesOperations,
@@ -44,4 +44,11 @@ export const operationTexts: OperationTexts = {
   ...trialBalanceOperations,
   ...workspacesOperations,
   ...serviceOperations,
+} satisfies OperationTexts
+
+type Described = { [Name in keyof typeof operationTexts]: true }
+
+// A route that names an operation without a text does not compile.
+declare module '../http/app-type.ts' {
+  interface OperationNames extends Described {}
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import examples from '../../docs/openapi/examples.json' with { type: 'json' }
 import { codesFile, codesText } from '../../scripts/codes.ts'
 import { eventTypes } from '../../src/events/types.ts'
+import type { OperationTexts } from '../../src/http/operation-text.ts'
 import { operationTexts } from '../../src/modules/operations.ts'
 import { eventFamilies } from '../../src/reference/events.ts'
 import { tags } from '../../src/reference/tags.ts'
@@ -45,16 +46,17 @@ const howToRecord = 'call it in test/http/example-scene.ts, then run RECORD_EXAM
 
 describe('every operation', () => {
   test('has a summary, a text, and a group that is described; and every text belongs to an operation', () => {
+    const texts: OperationTexts = operationTexts
     for (const { id, operation } of operations()) {
-      expect(operationTexts, 'describe it in operations.ts of its feature').toHaveProperty([id])
+      expect(texts, 'describe it in operations.ts of its feature').toHaveProperty([id])
       expect([id, operation.summary, operation.tags]).toEqual([
         id,
-        operationTexts[id]?.summary,
+        texts[id]?.summary,
         [expect.toBeOneOf(tags.map(({ name }) => name))],
       ])
       expect([id, operation.description.length > 40]).toEqual([id, true])
     }
-    const known = new Set(operations().map(({ id }) => id))
+    const known = new Set<string>(operations().map(({ id }) => id))
     expect(Object.keys(operationTexts).filter((id) => !known.has(id))).toEqual([])
     expect(Object.keys(examples).filter((id) => !known.has(id))).toEqual([])
   })

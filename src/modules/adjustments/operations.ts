@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const adjustmentsOperations: OperationTexts = {
+export const adjustmentsOperations = {
   'admin.create_adjustment': {
     summary: 'Request a correction of a balance',
     text: 'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account.',
@@ -20,4 +20,4 @@ export const adjustmentsOperations: OperationTexts = {
     text: 'Nothing moves. The reason is for the audit log.',
     body: 'RejectAdjustment',
   },
-}
+} satisfies OperationTexts

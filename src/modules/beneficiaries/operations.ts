@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const beneficiariesOperations: OperationTexts = {
+export const beneficiariesOperations = {
   'beneficiaries.create': {
     summary: 'Create a beneficiary',
     text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask. `warnings` names others that have the same number.',
@@ -33,4 +33,4 @@ export const beneficiariesOperations: OperationTexts = {
     summary: 'Archive a beneficiary',
     text: 'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
   },
-}
+} satisfies OperationTexts

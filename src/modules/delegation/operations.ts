@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const delegationOperations: OperationTexts = {
+export const delegationOperations = {
   'api_keys.create': {
     summary: 'Create an API key',
     text: 'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
@@ -61,4 +61,4 @@ export const delegationOperations: OperationTexts = {
     summary: "Revoke a member's grant",
     text: 'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
   },
-}
+} satisfies OperationTexts

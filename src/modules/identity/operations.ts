@@ -9,7 +9,7 @@ const callback = (provider: string) => ({
   text: `Where ${provider} sends the browser after a sign-in or a link. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
 })
 
-export const identityOperations: OperationTexts = {
+export const identityOperations = {
   'accounts.get': {
     summary: 'Read your account',
     text: 'The balance, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
@@ -86,4 +86,4 @@ export const identityOperations: OperationTexts = {
     text: 'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.',
     body: 'AdministerAccount',
   },
-}
+} satisfies OperationTexts

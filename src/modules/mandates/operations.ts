@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const mandatesOperations: OperationTexts = {
+export const mandatesOperations = {
   'mandates.prepare': {
     summary: 'Get the text of a mandate to sign',
     text: 'Turns terms into the readable text and the nonce that the wallet signs. Nothing is stored about the terms, and no account is looked up.',
@@ -22,4 +22,4 @@ export const mandatesOperations: OperationTexts = {
     text: 'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.',
     body: 'RevokeMandate',
   },
-}
+} satisfies OperationTexts

@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const notificationsOperations: OperationTexts = {
+export const notificationsOperations = {
   'notifications.stream': {
     summary: 'Follow events as they happen',
     text: 'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
@@ -9,4 +9,4 @@ export const notificationsOperations: OperationTexts = {
     summary: 'List events',
     text: 'The same events as a list, for polling: with `after` all later events, oldest first.',
   },
-}
+} satisfies OperationTexts

@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const oauthOperations: OperationTexts = {
+export const oauthOperations = {
   'oauth.server_metadata': {
     summary: 'Find the authorization server',
     text: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
@@ -65,4 +65,4 @@ export const oauthOperations: OperationTexts = {
     text: 'As for a browser; the device gets its token with its next poll.',
     body: 'OAuthDeviceDecision',
   },
-}
+} satisfies OperationTexts

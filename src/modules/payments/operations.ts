@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const paymentsOperations: OperationTexts = {
+export const paymentsOperations = {
   'beneficiaries.payments': {
     summary: "List a beneficiary's payments",
     text: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
@@ -87,4 +87,4 @@ export const paymentsOperations: OperationTexts = {
     text: 'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.',
     body: 'ResolvePayment',
   },
-}
+} satisfies OperationTexts

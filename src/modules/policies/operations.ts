@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const policiesOperations: OperationTexts = {
+export const policiesOperations = {
   'policies.create': {
     summary: 'Create a spending policy',
     text: 'Adds a rule to the workspace: limits per payment, day and month, an amount from which approval is needed, and what it applies to. It takes effect at once and can only make the rules stricter: all policies that apply are evaluated, and the strictest decides. Test it with the simulation first.',
@@ -18,4 +18,4 @@ export const policiesOperations: OperationTexts = {
     summary: 'Archive a spending policy',
     text: 'Ends a policy. Decisions that it took part in still name the version that decided.',
   },
-}
+} satisfies OperationTexts

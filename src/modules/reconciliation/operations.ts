@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const reconciliationOperations: OperationTexts = {
+export const reconciliationOperations = {
   'admin.list_reconciliations': {
     summary: 'List reconciliations',
     text: 'Every comparison of the books with a statement of a provider, with how much matched.',
@@ -24,4 +24,4 @@ export const reconciliationOperations: OperationTexts = {
     text: 'One note for all of them, as one change: where one is resolved already or unknown, none is closed. Outcomes that they offer are not accepted. Each difference has its own row in the audit log.',
     body: 'ResolveDifferences',
   },
-}
+} satisfies OperationTexts

@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const suspenseOperations: OperationTexts = {
+export const suspenseOperations = {
   'admin.list_suspense': {
     summary: 'List money in suspense',
     text: 'Money that a provider moved and that could not be booked, with what it seems to be about. A person must resolve each.',
@@ -15,4 +15,4 @@ export const suspenseOperations: OperationTexts = {
     text: 'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Each item has its own row in the audit log.',
     body: 'ResolveSuspenseItems',
   },
-}
+} satisfies OperationTexts

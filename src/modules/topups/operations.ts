@@ -1,7 +1,7 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 import { collectionRail, depositRails } from '../../lib/rail-names.ts'
 
-export const topupsOperations: OperationTexts = {
+export const topupsOperations = {
   'topups.initiate': {
     summary: 'Start a top-up',
     text: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. A deposit is waited for 7 days; a later one is credited too.`,
@@ -16,4 +16,4 @@ export const topupsOperations: OperationTexts = {
     text: 'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
     body: 'AssignSuspense',
   },
-}
+} satisfies OperationTexts

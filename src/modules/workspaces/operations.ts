@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../../http/operation-text.ts'
 
-export const workspacesOperations: OperationTexts = {
+export const workspacesOperations = {
   'workspaces.list': {
     summary: 'List your workspaces',
     text: 'Every workspace that the account is a member of, with its role there.',
@@ -66,4 +66,4 @@ export const workspacesOperations: OperationTexts = {
     body: 'SuspendWorkspace',
   },
   'admin.reinstate_workspace': { summary: 'Reinstate a workspace', text: 'Ends the suspension.', body: 'ReinstateWorkspace' },
-}
+} satisfies OperationTexts
