@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take long, or wait much: begun last, one of them runs on alone while the other processor has nothing to do. */
-const longest = ['dashboard/dashboard.test.ts', 'start/', 'faults/', 'rails-flows/', 'guides/guides.test.ts']
+const longest = ['dashboard/dashboard.test.ts', 'operations/', 'start/', 'faults/', 'rails-flows/', 'guides/guides.test.ts']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -97,49 +97,60 @@ export const newPayer = async (url: string) => {
 
 export type Answered = { status: number; id: string; error: string | null }
 
+/** `perSecond` requests at most, and no more after `atLeast` of them once `mayEnd` says so. */
+export type Load = { perSecond: number; clients: number; atLeast: number; mayEnd: () => boolean }
+
 /**
- * As many payments a second as given, or as many as twelve clients get answers to, each under a key of its own: the answers. On a machine that
- * does other work requests that nobody waits for would only pile up.
+ * All clients send at the same moment, again and again, so that many requests are under way when a process leaves. Without a rate they would
+ * take all that the processors have for as long as a restart waits. On a machine that does other work requests that nobody waits for would only
+ * pile up, so a slow answer lowers the rate.
  */
-export const payAtRate = async (
-  { person, beneficiary }: { person: Person; beneficiary: string },
-  { perSecond, mayEnd }: { perSecond: number; mayEnd: () => boolean },
-): Promise<Answered[]> => {
-  const answers: Answered[] = []
+const atRate = async ({ perSecond, clients, atLeast, mayEnd }: Load, send: (count: number) => Promise<void>): Promise<void> => {
   let begun = 0
   const from = performance.now()
   const client = async (): Promise<void> => {
-    while (!mayEnd()) {
+    while (!mayEnd() || begun < atLeast) {
       begun += 1
-      const key = `payment ${begun}`
-      await wait(Math.max(0, from + (begun * 1_000) / perSecond - performance.now()))
-      const body = { beneficiary_id: beneficiary, amount_minor: '1000' }
-      const answer = await person.api.post('/v1/payments', body, { key }).catch(() => ({ status: 0, body: undefined }))
-      answers.push({ status: answer.status, id: answer.body?.id ?? '', error: answer.body?.error ?? null })
-    }
-  }
-  await Promise.all(Array.from({ length: 12 }, client))
-  return answers
-}
-
-type Load = { clients: number; atLeast: number; mayEnd: () => boolean }
-
-/** Payments without a pause, each under a key of its own: the statuses of the answers, 0 for none. */
-export const payThroughout = async (
-  { person, beneficiary }: { person: Person; beneficiary: string },
-  { clients, atLeast, mayEnd }: Load,
-): Promise<number[]> => {
-  const statuses: number[] = []
-  let begun = 0
-  const client = async (): Promise<void> => {
-    while (!mayEnd() || statuses.length < atLeast) {
-      begun += 1
-      const answer = await person.api
-        .post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' }, { key: `payment ${begun}` })
-        .catch(() => ({ status: 0 }))
-      statuses.push(answer.status)
+      const count = begun
+      const together = Math.floor(count / clients) * clients
+      await wait(Math.max(0, from + (together * 1_000) / perSecond - performance.now()))
+      await send(count)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
-  return statuses
+}
+
+type Payer = { person: Person; beneficiary: string }
+
+/** Payments, each under a key of its own: the answers. */
+export const payAtRate = async ({ person, beneficiary }: Payer, load: Load): Promise<Answered[]> => {
+  const answers: Answered[] = []
+  await atRate(load, async (count) => {
+    const body = { beneficiary_id: beneficiary, amount_minor: '1000' }
+    const answer = await person.api
+      .post('/v1/payments', body, { key: `payment ${count}` })
+      .catch(() => ({ status: 0, body: undefined }))
+    answers.push({ status: answer.status, id: answer.body?.id ?? '', error: answer.body?.error ?? null })
+  })
+  return answers
+}
+
+/**
+ * POST requests, which no balancer repeats by itself; every fourth is a payment under a key of its own, the others ask what would become of
+ * one. What is not 201 for a payment and 200 for a question, with the number of the request; status 0 for no answer.
+ */
+export const askAtRate = async ({ person, beneficiary }: Payer, load: Load): Promise<{ sent: number; refused: string[] }> => {
+  const refused: string[] = []
+  let sent = 0
+  await atRate(load, async (count) => {
+    const isPayment = count % 4 === 0
+    const body = { beneficiary_id: beneficiary, amount_minor: '1000' }
+    const asked = isPayment
+      ? person.api.post('/v1/payments', body, { key: `payment ${count}` })
+      : person.api.post('/v1/spending-policies/simulate', body)
+    const { status } = await asked.catch(() => ({ status: 0 }))
+    sent += 1
+    if (status !== (isPayment ? 201 : 200)) refused.push(`${count}: ${status}`)
+  })
+  return { sent, refused }
 }
