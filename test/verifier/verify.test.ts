@@ -80,12 +80,15 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
 
   test('does not hold with any one field changed, removed, added, or taken from another receipt', async () => {
     const other = receipt(kind === 'approved by a wallet' ? 'approved with a session' : 'approved by a wallet')
+    const theirs = new Map(placesIn(other).map(({ way, value }) => [way.join('.'), value]))
+    // There are a thousand forgeries: copied from a text, each costs half as much.
+    const text = JSON.stringify(receipt(kind))
+    const canonical = canonicalJson(receipt(kind))
     const survivors: string[] = []
     const tried = async (name: string, way: (string | number)[], alter: (parent: Json, last: string | number) => void) => {
-      const forged = receipt(kind)
-      const before = canonicalJson(forged)
+      const forged: Json = JSON.parse(text)
       alter(parentOf(forged, way), way.at(-1) ?? '')
-      if (canonicalJson(forged) === before) return
+      if (canonicalJson(forged) === canonical) return
       if (holds(await check(forged))) survivors.push(`${name} ${way.join('.')}`)
     }
     for (const { way, value } of placesIn(receipt(kind))) {
@@ -98,8 +101,7 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
         way,
         (parent) => void (Array.isArray(parent) ? parent.push('more') : Object.assign(parent, { more: 'more' })),
       )
-      const theirs = placesIn(other).find((place) => place.way.join('.') === way.join('.'))
-      if (theirs) await tried('swapped', way, (parent, last) => (parent[last] = theirs.value))
+      if (theirs.has(way.join('.'))) await tried('swapped', way, (parent, last) => (parent[last] = theirs.get(way.join('.'))))
     }
     expect(survivors).toEqual([])
   })
