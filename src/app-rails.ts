@@ -33,6 +33,7 @@ import type {
   Repeats,
   SomeRails,
 } from './rails/rail.ts'
+import type { ShareToken } from './rails/token-cache.ts'
 
 // The only place that names what calls a provider. What is known about a provider stands in its definition.
 
@@ -83,7 +84,7 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
 /** What each provider's adapter needs to call it. */
 export type RailOptions = { MPESA: DarajaOptions; PESALINK: PesalinkOptions }
 
-type Deps = { clock: Clock }
+type Deps = { clock: Clock; shareToken?: ShareToken }
 type Adapter<P extends Provider, Options> = {
   /** What identifies the organisation at the provider. */
   account: (options: Options) => string
@@ -154,8 +155,11 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionRail | null = null
+  // The rails are built before the database is there.
+  let share: ShareToken | undefined
+  const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
   for (const provider of providers) {
-    const found = connect(provider, optionsOf, { clock })
+    const found = connect(provider, optionsOf, { clock, shareToken })
     if (!found) continue
     const { connected, account } = found
     for (const rail of railNames) {
@@ -181,7 +185,10 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
     }
     if (connected.account) accounts[provider] = connected.account
   }
-  return { payout, collection, deposits, accounts, gates }
+  const shareTokens: Rails['shareTokens'] = (given) => {
+    share = given
+  }
+  return { payout, collection, deposits, accounts, gates, shareTokens }
 }
 
 const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.includes(definitions[provider].setting) ?? false

@@ -54,6 +54,7 @@ import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { operationTexts } from './modules/operations.ts'
 import { createSubmissions } from './modules/payments/submissions.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
+import { createTokenSharing } from './modules/provider-tokens/service.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
@@ -116,6 +117,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const append = createAppend(feed.wake)
   const appendEvents = instruments ? instruments.events(append) : append
   const vault = createVault(config.ENCRYPTION_KEYS)
+  rails.shareTokens(createTokenSharing({ clock, db, logger, vault }))
   const parts: Omit<Deps, keyof ReturnType<typeof createSubmissions>> = {
     config,
     db,

@@ -8,6 +8,7 @@ import type { BeneficiaryRecord } from '../../src/modules/beneficiaries/queries.
 import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
 import type { Operator } from '../../src/modules/operators.ts'
 import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
+import { forgetTokens } from '../../src/modules/provider-tokens/service.ts'
 import { depositContext } from '../../src/modules/topups/deposits/record.ts'
 import { phoneContext } from '../../src/modules/topups/service.ts'
 
@@ -135,6 +136,7 @@ export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record
   for (const column of sealed)
     counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
+  counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps))
   // The newest seal is then keyed with the current secret, and proves the seals under older ones.
   await sealAuditLog(deps)
   const current = keysOf(deps)

@@ -6,6 +6,7 @@ import { parseKenyanMobile } from '../../src/lib/phone.ts'
 import { railNames, type SendingRail, sendingRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/deliveries/process.ts'
+import { createTokenSharing } from '../../src/modules/provider-tokens/service.ts'
 import { rememberDuplicateCheck, untestedRepeats } from '../../src/modules/rail-pauses/duplicate-checks.ts'
 import { listPauses, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
@@ -55,7 +56,9 @@ const checkDuplicates = async (at: Console, phone: string): Promise<undefined> =
   const destination = parseKenyanMobile(phone)
   if (destination === undefined) throw new UsageError(`"${phone}" is no Kenyan mobile number`)
   const { config, clock, db } = at.deps
-  const { payout } = realRails(config, clock)
+  const rails = realRails(config, clock)
+  rails.shareTokens(createTokenSharing(at.deps))
+  const { payout } = rails
   const repeatable = railNames.filter((name) => payout[name] && payouts[name].repeat !== 'pays_again')
   if (repeatable.length === 0)
     throw new UsageError('RAILS names no real rail that knows an order by an id of ours: there is nothing to test')

@@ -3,6 +3,7 @@ import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
 import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, PromptRail, Provider, RailName } from '../lib/rail-names.ts'
+import type { ShareToken } from './token-cache.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
@@ -235,4 +236,6 @@ export type Rails = {
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<AnyRail, RailGate>>>
+  /** From then on the providers' tokens are shared with other processes. Until then, this process has its own. */
+  shareTokens: (share: ShareToken) => void
 }

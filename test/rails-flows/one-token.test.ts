@@ -38,6 +38,7 @@ test('where a new token ends the one before it, three processes that send at onc
   expect(await statuses()).toEqual(ids.map(() => 'succeeded'))
   expect(first.sandbox.movements()).toHaveLength(ids.length)
   for (const [index, phone] of phones.entries()) if (index % 3 !== 0) expect(ordersTo(first, phone)).toHaveLength(1)
+  expect(first.sandbox.tokensIssued('MPESA')).toBe(1)
   expect(processes.flatMap(alerts)).toEqual([])
   expect(await findBreaches(first)).toEqual([])
 })

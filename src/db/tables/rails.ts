@@ -143,11 +143,46 @@ export const railPauses = pgTable(
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
 )
 
+/**
+ * That committed writes were lost: noticed by the service, or declared after a restore. A payment from before may have been sent without a trace.
+ * `endedAt`: a person has compared with the providers, and sending went on.
+ */
+export const writeLosses = pgTable('write_losses', {
+  noticedAt: instant().primaryKey(),
+  noticedBy: text().notNull(),
+  endedAt: instant(),
+  endedBy: text(),
+})
+
 /** That a provider has refused a duplicate: without it no order is sent again by the rail. `account`: the organisation's, at the provider. */
 export const duplicateChecks = pgTable(
   'duplicate_checks',
   { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
   (t) => [primaryKey({ columns: [t.rail, t.account] })],
+)
+
+/**
+ * A provider's access token, which all processes use: a new one may end the one before it. Sealed, and bound to the credentials that it was given
+ * for. Fetches are numbered, so that one process fetches at a time and an older fetch never replaces the token of a newer one.
+ */
+export const providerTokens = pgTable(
+  'provider_tokens',
+  {
+    provider: text({ enum: providers }).primaryKey(),
+    tokenCiphertext: bytes(),
+    tokenKeyId: text(),
+    /** When it is renewed. */
+    expiresAt: instant(),
+    /** The number of the last fetch that began, and the time of the database at which it did. */
+    begun: integer().notNull(),
+    begunAt: instant().notNull(),
+    /** The number of the last fetch that ended, with a token or without one. */
+    ended: integer().notNull(),
+  },
+  (t) => [
+    check('provider_tokens_token_check', sql`num_nulls(${t.tokenCiphertext}, ${t.tokenKeyId}, ${t.expiresAt}) in (0, 3)`),
+    check('provider_tokens_fetch_check', sql`${t.ended} <= ${t.begun}`),
+  ],
 )
 
 /** What the last check of all promises found, and when. */

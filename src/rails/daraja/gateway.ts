@@ -1,7 +1,7 @@
 import { authorizedExchange } from '../authorized.ts'
 import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
 import { textField } from '../json.ts'
-import { createTokenCache, type Token } from '../token-cache.ts'
+import { createTokenCache, type NoToken, type Token } from '../token-cache.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
@@ -11,10 +11,7 @@ export type Post = ((path: string, body: object, permission?: Permission) => Pro
   ready: () => Promise<void>
 }
 
-export const obtainToken = async (
-  options: DarajaOptions,
-  { lookup }: DarajaDeps,
-): Promise<Token | { code: string; message: string }> => {
+export const obtainToken = async (options: DarajaOptions, { lookup }: DarajaDeps): Promise<Token | NoToken> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
   const request: ExchangeRequest = {
     method: 'GET',
@@ -32,7 +29,12 @@ export const obtainToken = async (
 }
 
 export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
-  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
+  const tokens = createTokenCache({
+    ...deps,
+    provider: 'MPESA',
+    credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
+    obtain: () => obtainToken(options, deps),
+  })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
   const post = (path: string, body: object, permission?: Permission) =>
     authorizedExchange(

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
+import type { ShareToken } from '../token-cache.ts'
 
 /** One Daraja application with its shortcodes and its initiator. Everything comes from configuration; nothing is guessed. */
 export type DarajaOptions = {
@@ -28,4 +29,4 @@ export type DarajaOptions = {
   deposits: { shortcode: string; unanswered: 'Completed' | 'Cancelled' } | null
 }
 
-export type DarajaDeps = { clock: Clock; lookup?: LookupFunction }
+export type DarajaDeps = { clock: Clock; lookup?: LookupFunction; shareToken?: ShareToken }

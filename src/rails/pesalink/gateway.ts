@@ -30,7 +30,12 @@ export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps):
 }
 
 export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Send => {
-  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
+  const tokens = createTokenCache({
+    ...deps,
+    provider: 'PESALINK',
+    credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
+    obtain: () => obtainToken(options, deps),
+  })
   // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
   const send = ({ method, path, body, signature, permission }: Request) =>

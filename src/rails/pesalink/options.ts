@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
+import type { ShareToken } from '../token-cache.ts'
 
 /** One bank's API for PesaLink, in Jenga's shape. */
 export type PesalinkOptions = {
@@ -29,7 +30,7 @@ export type PesalinkOptions = {
   lookUpPath: string | null
 }
 
-export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction }
+export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction; shareToken?: ShareToken }
 
 export const defaultPaths = {
   tokenPath: '/authentication/api/v3/authenticate/merchant',

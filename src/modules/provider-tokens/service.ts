@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Vault } from '../../auth/vault.ts'
+import { type Database, statement, type Tx } from '../../db/client.ts'
+import { describeError } from '../../db/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Provider } from '../../lib/rail-names.ts'
+import type { HeldToken, ShareToken } from '../../rails/token-cache.ts'
+
+/** Another process that fetches is waited for this long: it may have ended. Its time is the database's, which all processes share. */
+const fetchSeconds = 3
+
+// The times of the database decide, and a write depends on the number that was read: beyond drizzle.
+const read = statement(
+  'provider_tokens.read',
+  `select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
+     ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isFetched"
+   from provider_tokens where provider = $1`,
+)
+const begin = statement(
+  'provider_tokens.begin',
+  `insert into provider_tokens (provider, begun, begun_at, ended) values ($1, 1, now(), 0)
+   on conflict (provider) do update set begun = provider_tokens.begun + 1, begun_at = now() where provider_tokens.begun = $2
+   returning begun`,
+)
+const keep = statement(
+  'provider_tokens.keep',
+  `update provider_tokens set token_ciphertext = $3, token_key_id = $4, expires_at = $5, ended = $2
+   where provider = $1 and ended < $2 returning begun`,
+)
+const giveUp = statement('provider_tokens.give_up', 'update provider_tokens set ended = $2 where provider = $1 and ended < $2')
+const forget = statement(
+  'provider_tokens.forget',
+  'update provider_tokens set token_ciphertext = null, token_key_id = null, expires_at = null where token_key_id <> $1 returning provider',
+)
+
+type Row = { ciphertext: Buffer | null; keyId: string | null; until: Date | null; begun: number; isFetched: boolean }
+
+type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
+
+type Asked = Parameters<ShareToken>[0]
+
+/** A token for other credentials, of another address or account, cannot be opened. They are not stored. */
+const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
+  'provider_token',
+  provider,
+  ...credentials,
+]
+
+const tokenIn = (row: Row, { clock, vault }: SharingDeps, { provider, credentials, refused }: Asked): HeldToken | undefined => {
+  const { ciphertext, keyId, until } = row
+  if (ciphertext === null || keyId === null || until === null || until <= clock.now()) return undefined
+  try {
+    const value = vault.open({ ciphertext, keyId }, contextOf(provider, credentials))
+    return value === refused ? undefined : { value, until }
+  } catch {
+    return undefined
+  }
+}
+
+const databaseWithinMs = 2_000
+
+/** A sender waits for a token: it does not wait for a database that does not answer. */
+const inTime = async <T>(query: Promise<T>): Promise<T> => {
+  const enough = new AbortController()
+  const late = wait(databaseWithinMs, undefined, { signal: enough.signal }).then(() => {
+    throw new Error('the database did not answer in time')
+  })
+  try {
+    return await Promise.race([query, late])
+  } finally {
+    enough.abort()
+    late.catch(() => undefined)
+  }
+}
+
+const lookAgainMs = 50
+/** In all: until it fetches for itself alone. */
+const patienceMs = 8_000
+
+/** The shared token, or the number of the fetch that this process does now for all; undefined where others kept it waiting for too long. */
+const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | undefined> => {
+  const { db } = deps
+  for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
+    const [row] = await inTime(db.query<Row>(read, [asked.provider]))
+    const token = row && tokenIn(row, deps, asked)
+    if (token) return token
+    if (row?.isFetched) continue
+    const [ours] = await inTime(db.query<{ begun: number }>(begin, [asked.provider, row?.begun ?? 0]))
+    if (ours) return ours.begun
+  }
+  return undefined
+}
+
+/** Fetches for all, outside of a transaction and without a lock: what this process leaves undone is begun again by another one. */
+const fetchForAll = async (
+  deps: SharingDeps,
+  { provider, credentials, fetch }: Asked,
+  number: number,
+): ReturnType<ShareToken> => {
+  const token = await fetch()
+  try {
+    if (!('value' in token)) await inTime(deps.db.query(giveUp, [provider, number]))
+    else {
+      const { ciphertext, keyId } = deps.vault.seal(token.value, contextOf(provider, credentials))
+      await inTime(deps.db.query(keep, [provider, number, ciphertext, keyId, token.until]))
+    }
+  } catch (error) {
+    deps.logger.warn({ provider, ...describeError(error) }, 'a token of a provider could not be shared')
+  }
+  return token
+}
+
+/**
+ * One token of a provider for all processes, in the database. One that was refused is replaced only while it is still the shared one. Where the
+ * database does not answer, or others take too long, the process fetches one for itself: nothing waits for it but its own sends, and a
+ * process whose token is ended by that is refused, and shares the next one.
+ */
+export const createTokenSharing =
+  (deps: SharingDeps): ShareToken =>
+  async (asked) => {
+    let found: HeldToken | number | undefined
+    try {
+      found = await shareOrBegin(deps, asked)
+    } catch (error) {
+      deps.logger.warn({ provider: asked.provider, ...describeError(error) }, 'the shared token of a provider could not be read')
+    }
+    if (found === undefined) return asked.fetch()
+    return typeof found === 'number' ? fetchForAll(deps, asked, found) : found
+  }
+
+/** Tokens under older keys. They are not sealed again: the credentials that they are bound to may be others here. Returns how many. */
+export const forgetTokens = async (tx: Tx, { vault }: Pick<SharingDeps, 'vault'>): Promise<number> =>
+  (await tx.query(forget, [vault.currentKeyId])).length
