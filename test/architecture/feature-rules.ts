@@ -21,6 +21,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // A statement offers how a payment of unknown outcome ended, and a person accepts it.
   ['reconciliation', 'payments/lifecycle/resolve.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
+  ['rail-pauses', 'payments/lifecycle/lost-writes.ts'],
   // The record of money that belongs to nothing in the books.
   ['reconciliation', 'suspense/rules.ts'],
   // A list of the provider that names a deposit is as good as its notice.

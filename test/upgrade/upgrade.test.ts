@@ -36,7 +36,10 @@ const rowsOf = (url: string): Promise<Record<string, string>> =>
   })
 
 /** Tables that a story with one process and an emulated provider leaves empty, and why. */
-const mayBeEmpty: Readonly<Record<string, string>> = { stream_places: 'a place ends with its stream' }
+const mayBeEmpty: Readonly<Record<string, string>> = {
+  stream_places: 'a place ends with its stream',
+  write_losses: 'writes are lost by a failover or a restore alone',
+}
 
 test('a database of today with rows in every table is dumped and restored to the byte, and its work goes on', {
   timeout: 240_000,

@@ -2,13 +2,14 @@ import { and, eq } from 'drizzle-orm'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
-import { railPauses } from '../../db/tables/rails.ts'
+import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
+import { mayHaveBeenSent } from '../payments/lifecycle/lost-writes.ts'
 import type { Deps } from './deps.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
@@ -18,6 +19,7 @@ const ofRail = prepare('rail_pauses.of_rail', { rail: 'text' }, (orm, at) =>
   orm.select().from(railPauses).where(eq(railPauses.rail, at.rail)),
 )
 const insertPause = prepareInsertOnce('rail_pauses.insert', railPauses)
+const insertLoss = prepareInsertOnce('write_losses.insert', writeLosses)
 const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, at) =>
   orm
     .delete(railPauses)
@@ -53,6 +55,10 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
   await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
 }
 
+/** From now on, what was asked for before this moment counts as something that may have been sent. */
+const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
+  insertLoss(tx, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
+
 const waitingPayments = statement(
   'restore.waiting_payments',
   `select p.id from payments p where p.status = 'processing' and ($1::timestamptz is null or p.updated_at <= $1)
@@ -72,6 +78,7 @@ export const markWaitingUnknown = async (
 ): Promise<{ unknown: number }> => {
   await inTx(deps.db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
+    await noteLoss(tx, operator)
   })
   return { unknown: await makeWaitingUnknown(deps, subjects, operator, null) }
 }
@@ -90,6 +97,7 @@ export const declareLoss = async (
   const { isFirst, at } = await inTx(deps.db, async (tx) => {
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
+    if (added) await noteLoss(tx, timerOperator)
     const [declared] = await tx.query<{ at: Date }>(declaredAt)
     return { isFirst: added, at: declared?.at ?? tx.at }
   })
@@ -100,11 +108,13 @@ export const declareLoss = async (
 const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
 
 const endLoss = statement('restore.end_loss', `delete from rail_pauses where cause = 'lost_writes' returning rail`)
+const closeLosses = statement('write_losses.close', 'update write_losses set ended_at = $1, ended_by = $2 where ended_at is null')
 
 /** A person has looked: what the service paused because of a loss is resumed. Returns these rails. */
 export const resumeAfterLoss = (deps: Pick<Deps, 'db'>, operator: Operator): Promise<string[]> =>
   inTx(deps.db, async (tx) => {
     const resumed = (await tx.query<{ rail: string }>(endLoss)).map(({ rail }) => rail)
+    if (resumed.length > 0) await tx.query(closeLosses, [tx.at, nameOfOperator(operator)])
     for (const rail of resumed)
       await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
     return resumed
@@ -123,9 +133,7 @@ const makeWaitingUnknown = async (
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
         const opened = await subjects.payment.open(tx, deps, [id])
-        const message = 'The database went back to a time before it was sent, so it may have been sent.'
-        const evidence = { kind: 'unknown', code: 'restored', message } as const
-        await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
+        await opened.settle([{ id, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
         await tx.query(dropFromQueue, [id])
       })
       unknown += 1

@@ -11,8 +11,9 @@ import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } 
 import { tryOpen } from './attempts/for-rail.ts'
 import { earlierSql } from './attempts/queries.ts'
 import { longestWaitSeconds, secondsToNextChainQuery } from './attempts/schedule.ts'
-import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
+import { type AttemptSubject, type Earlier, notSent, type Outgoing, type PrepareDeps } from './attempts/subject.ts'
 import { releasePayment } from './end.ts'
+import { isOlderThanLoss, mayHaveBeenSent, thoseThatMayBePaidTwice } from './lost-writes.ts'
 import { settlePayments } from './outcome.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 
@@ -24,14 +25,19 @@ const leaveQueue = statement(
   'update payments set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
 )
 
-type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier }
+type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier; olderThanLoss: boolean }
 
 const due = prepare(
   'payments.lock_due',
   { ids: 'uuid[]', at: 'timestamptz' },
   (orm, at) =>
     orm
-      .select({ payment: payments, beneficiary: beneficiaries, earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}` })
+      .select({
+        payment: payments,
+        beneficiary: beneficiaries,
+        earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
+        olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
+      })
       .from(payments)
       .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
       .where(
@@ -58,7 +64,10 @@ const payeeById = prepare('beneficiaries.payee', { id: 'uuid' }, (orm, at) =>
 const seedOf = ({ id, accountId, workspaceId, idempotencyKey }: PaymentRecord): readonly string[] =>
   idempotencyKey === null ? ['payment', id] : ['payments', accountId, workspaceId, idempotencyKey]
 
-const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, beneficiary, earlier }: DuePayment): Outgoing => {
+const outgoingOf = (
+  deps: Pick<Deps, 'logger' | 'rails' | 'vault'>,
+  { payment, beneficiary, earlier }: Omit<DuePayment, 'olderThanLoss'>,
+): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
   return {
@@ -95,6 +104,30 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, b
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
   kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestWaitSeconds)
 
+const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
+
+/** Takes out what may have been sent already by writes that were lost, and might be paid twice: its outcome is unknown, and it is never sent. */
+const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]): Promise<DuePayment[]> => {
+  const doubtful = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
+  const lost = await thoseThatMayBePaidTwice(tx, deps.rails, doubtful)
+  await settlePayments(
+    tx,
+    deps,
+    due.flatMap(({ payment }) =>
+      lost.has(payment.id)
+        ? [
+            {
+              payment: { ...payment, dispatchDueAt: null },
+              evidence: mayHaveBeenSent,
+              source: { kind: 'operator', actor: dispatch },
+            },
+          ]
+        : [],
+    ),
+  )
+  return due.filter(({ payment }) => !lost.has(payment.id))
+}
+
 /**
  * How payments are sent. Everything that allowed a payment is checked once more; when something no longer holds, the payment fails and
  * nothing was sent.
@@ -120,7 +153,12 @@ export const paymentSubject: AttemptSubject = {
   },
   prepare: async (tx, deps, ids, answers) => {
     const { at } = tx
-    const [due] = await Promise.all([lockDue(tx, ids, at), tx.query(leaveQueue, [ids, at]), deps.onApprovalsRefused(tx, answers)])
+    const [locked] = await Promise.all([
+      lockDue(tx, ids, at),
+      tx.query(leaveQueue, [ids, at]),
+      deps.onApprovalsRefused(tx, answers),
+    ])
+    const due = await withoutLost(tx, deps, locked)
     const checked =
       due.length === 0
         ? []
@@ -140,8 +178,7 @@ export const paymentSubject: AttemptSubject = {
       } else if (obstacle) {
         const { failure } = obstacle
         const left = { ...payment, dispatchDueAt: null }
-        const actor = { accountId: null, origin: null, way: 'dispatch' }
-        await releasePayment(tx, deps, left, { to: 'failed', actor, failure })
+        await releasePayment(tx, deps, left, { to: 'failed', actor: dispatch, failure })
       } else outgoing.push(outgoingOf(deps, each))
     }
     return outgoing

@@ -68,7 +68,7 @@ export type OpenSubjects = {
 /** What is needed to settle a payment or a top-up. */
 export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 /** What is needed to check a due subject once more, and to send it. */
-export type PrepareDeps = Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
+export type PrepareDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
 
 /** What a rail is called for: a payment or a top-up. */
 export type AttemptSubject = {

@@ -46,11 +46,12 @@ const keepDeliveries = statement(
      from (select *, row_number() over (partition by attempt order by id) as n
        from unnest($1::uuid[], $2::uuid[], $3::text[], $6::text[]) as given(id, attempt, kind, source)) as x
      where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as earlier) <= $8
-     returning id, account_id),
+     returning id, attempt_id, account_id),
    bodies as (
      insert into callback_bodies (id, body_ciphertext, body_key_id)
      select x.id, x.body, x.key from unnest($1::uuid[], $4::bytea[], $5::text[]) as x(id, body, key) join kept on kept.id = x.id)
-   select id, account_id is not null as known from kept`,
+   select id, account_id is not null or exists (select from callback_deliveries d join write_losses l on l.ended_at > d.received_at
+     where d.attempt_id = kept.attempt_id and d.authentic) as known from kept`,
 )
 
 type Authentic = Arrival & { attemptId: Uuid }
@@ -58,7 +59,8 @@ type Kept = { stored: boolean; known: boolean }
 
 /**
  * For each: whether it was stored, and whether its attempt is there. It is not stored when the attempt has enough deliveries. One whose
- * attempt was lost is kept: a payment that is requested again is the same order, and has the same attempt.
+ * attempt was lost is kept: a payment that is requested again is the same order, and has the same attempt. An attempt of which the provider told
+ * before a loss was ended by a person is known: that person has compared what was paid.
  */
 const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {

@@ -5,10 +5,10 @@ import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
 import type { Deps } from '../../../deps.ts'
 import type { ChainAnswers } from '../../../evaluation/contract-wallets.ts'
 import type { AttemptRecord } from '../queries.ts'
-import type { AttemptSubject } from '../subject.ts'
+import type { AttemptSubject, PrepareDeps } from '../subject.ts'
 import { type Recorded, recordAttempts } from './record.ts'
 
-type ClaimDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'logger' | 'onApprovalsRefused' | 'orderNames' | 'rails' | 'vault'>
+type ClaimDeps = PrepareDeps & Pick<Deps, 'db' | 'orderNames'>
 
 /** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
 export type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
@@ -17,7 +17,7 @@ export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
 const recordAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'orderNames' | 'rails' | 'vault'>,
+  deps: PrepareDeps & Pick<Deps, 'orderNames'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {
