@@ -12,22 +12,17 @@ import {
   type SendingRail,
   sendingRails,
 } from './lib/rail-names.ts'
+import type { Adapter, AdapterDeps } from './rails/adapter.ts'
 import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
-import { checkDaraja } from './rails/daraja/check.ts'
-import { createDaraja } from './rails/daraja/daraja.ts'
-import type { DarajaOptions } from './rails/daraja/options.ts'
-import { definitions, payouts, prompts } from './rails/definitions.ts'
+import { mpesaAdapter } from './rails/daraja/adapter.ts'
+import { definitions, payouts, prompts, type RailSettings } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
-import { checkPesalink } from './rails/pesalink/check.ts'
-import { createBankDeposits } from './rails/pesalink/deposits.ts'
-import type { PesalinkOptions } from './rails/pesalink/options.ts'
-import { createPesalink } from './rails/pesalink/pesalink.ts'
+import { pesalinkAdapter } from './rails/pesalink/adapter.ts'
 import type {
   CollectionRail,
   DepositAdapter,
   OrganisationAccount,
   PayoutRail,
-  ProviderRails,
   RailGate,
   Rails,
   Repeats,
@@ -37,90 +32,17 @@ import type { ShareToken } from './rails/token-cache.ts'
 
 // The only place that names what calls a provider. What is known about a provider stands in its definition.
 
-/** A PEM in one environment variable: its line breaks may be written as \n. */
-const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')
-
-const darajaOptions = (config: Config): DarajaOptions => ({
-  baseUrl: config.DARAJA_URL ?? '',
-  consumerKey: config.DARAJA_CONSUMER_KEY ?? '',
-  consumerSecret: config.DARAJA_CONSUMER_SECRET ?? '',
-  shortcode: config.DARAJA_SHORTCODE ?? '',
-  passkey: config.DARAJA_PASSKEY ?? '',
-  transactionType: config.DARAJA_TRANSACTION_TYPE,
-  ...(config.DARAJA_B2C_SHORTCODE !== undefined && { b2cShortcode: config.DARAJA_B2C_SHORTCODE }),
-  initiatorName: config.DARAJA_INITIATOR_NAME ?? '',
-  initiatorPassword: config.DARAJA_INITIATOR_PASSWORD ?? '',
-  certificatePem: pem(config.DARAJA_CERTIFICATE),
-  tillIdentifierType: config.DARAJA_TILL_IDENTIFIER_TYPE,
-  timeoutMs: config.DARAJA_TIMEOUT_MS,
-  deposits: config.MPESA_C2B_ENABLED
-    ? {
-        shortcode: config.MPESA_C2B_SHORTCODE ?? config.DARAJA_SHORTCODE ?? '',
-        unanswered: config.MPESA_C2B_UNANSWERED,
-      }
-    : null,
-})
-
-const pesalinkOptions = (config: Config): PesalinkOptions => ({
-  baseUrl: config.PESALINK_URL ?? '',
-  apiKey: config.PESALINK_API_KEY ?? '',
-  merchantCode: config.PESALINK_MERCHANT_CODE ?? '',
-  consumerSecret: config.PESALINK_CONSUMER_SECRET ?? '',
-  privateKeyPem: pem(config.PESALINK_PRIVATE_KEY),
-  source: {
-    countryCode: config.PESALINK_COUNTRY_CODE,
-    name: config.PESALINK_ACCOUNT_NAME ?? '',
-    accountNumber: config.PESALINK_ACCOUNT_NUMBER ?? '',
-  },
-  bankCodes: config.PESALINK_BANK_CODES,
-  failureCodes: config.PESALINK_FAILURE_CODES,
-  callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
-  timeoutMs: config.PESALINK_TIMEOUT_MS,
-  depositBankCode: config.PESALINK_DEPOSIT_BANK_CODE ?? null,
-  noticePath: config.PESALINK_NOTICE_PATH ?? null,
-  lookUpPath: config.PESALINK_LOOKUP_PATH ?? null,
-})
+/** Every provider's adapter: a line each. */
+const connected = { MPESA: mpesaAdapter, PESALINK: pesalinkAdapter }
 
 /** What each provider's adapter needs to call it. */
-export type RailOptions = { MPESA: DarajaOptions; PESALINK: PesalinkOptions }
+export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }
 
-type Deps = { clock: Clock; shareToken?: ShareToken }
-type Adapter<P extends Provider, Options> = {
-  /** What identifies the organisation at the provider. */
-  account: (options: Options) => string
-  options: (config: Config) => Options
-  create: (options: Options, deps: Deps) => ProviderRails<P> & SomeRails
-  /** Tests what it needs, without moving money. */
-  check: (options: Options, deps: Deps) => AsyncIterable<RailCheck>
+type AnyAdapter<P extends Provider> = Omit<Adapter<P, RailSettings, RailOptions[P]>, 'create'> & {
+  create: (options: RailOptions[P], deps: AdapterDeps) => SomeRails
 }
 
-const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
-  MPESA: {
-    options: darajaOptions,
-    account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
-    create: (options, deps) => {
-      const { payout, collection, deposits, account } = createDaraja(options, deps)
-      return {
-        payout: { MPESA_B2C: payout, MPESA_B2B: payout },
-        collection: { MPESA_STK: collection },
-        deposits: { MPESA_PAYBILL: deposits },
-        account,
-      }
-    },
-    check: checkDaraja,
-  },
-  PESALINK: {
-    options: pesalinkOptions,
-    account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
-    create: (options, deps) => ({
-      payout: { PESALINK: createPesalink(options, deps) },
-      collection: {},
-      deposits: { PESALINK: createBankDeposits(options, deps) },
-      account: null,
-    }),
-    check: checkPesalink,
-  },
-}
+const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
 
 /** The options of a provider that is in use; null for one that is not. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
@@ -128,7 +50,7 @@ type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 const connect = <P extends Provider>(
   provider: P,
   optionsOf: OptionsOf,
-  deps: Deps,
+  deps: AdapterDeps,
 ): { connected: SomeRails; account: string } | null => {
   const options = optionsOf(provider)
   if (options === null) return null

@@ -12,10 +12,19 @@ import { mpesa } from './daraja/definition.ts'
 import type { DepositDefinition, PayoutDefinition, PromptDefinition, StatementForm } from './definition.ts'
 import { pesalink } from './pesalink/definition.ts'
 
+/** Every provider, a line each: the one list that all other parts are views of. */
+const stated = { MPESA: mpesa, PESALINK: pesalink } as const
+type Stated = (typeof stated)[Provider]
+
+type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
+/** One part of every definition, as one record: the names in it are those of all rails or settings, and no two providers share one. */
+const together = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(part: Part) =>
+  Object.assign({}, ...providers.map((provider) => stated[provider][part])) as All<Stated[Part]>
+
 /** The settings of all providers: a part of `config.ts`'s schema. */
-export const railSettings = { ...mpesa.settings, ...pesalink.settings }
+export const railSettings = together('settings')
 const settings = z.object(railSettings)
-type RailSettings = z.output<typeof settings>
+export type RailSettings = z.output<typeof settings>
 type Name = keyof RailSettings
 
 /** A provider as the other parts read it: each of its functions takes the settings of all. */
@@ -34,20 +43,18 @@ type Definition<P extends Provider> = {
   statement: StatementForm
 }
 
-/** Every provider: the one list that all other parts are views of. */
-const stated = { MPESA: mpesa, PESALINK: pesalink } as const
 /** What the setting RAILS may name. */
-export type ProviderSetting = (typeof stated)[Provider]['setting']
+export type ProviderSetting = Stated['setting']
 
 export const definitions: { readonly [P in Provider]: Definition<P> & { setting: ProviderSetting } } = stated
 
 export const allDefinitions = providers.map((provider) => definitions[provider])
 
-export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = { ...mpesa.payouts, ...pesalink.payouts }
+export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = together('payouts')
 
-export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = { ...mpesa.prompts, ...pesalink.prompts }
+export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = together('prompts')
 
-export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = { ...mpesa.deposits, ...pesalink.deposits }
+export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = together('deposits')
 
 /** The longest time that a request by this rail takes. */
 export const timeoutMsOf = (rail: AnyRail, given: RailSettings): number => definitions[providerOf(rail)].timeoutMs(given)

@@ -4,6 +4,7 @@ import {
   type DepositRail,
   type Provider as ProviderName,
   providerOf,
+  providers,
   type RailOf,
   type SendingRail,
 } from '../lib/rail-names.ts'
@@ -52,12 +53,15 @@ export const emulated: { readonly [P in ProviderName]: Emulated<P> } = {
 }
 
 /** The form of an outcome on every rail. */
-export const renderings: Readonly<Record<SendingRail, Rendering>> = {
-  ...emulated.MPESA.renderings,
-  ...emulated.PESALINK.renderings,
-}
+export const renderings: Readonly<Record<SendingRail, Rendering>> = Object.assign(
+  {},
+  ...providers.map((provider) => emulated[provider].renderings),
+)
 
-export const depositForms: Readonly<Record<DepositRail, Render>> = { ...emulated.MPESA.deposits, ...emulated.PESALINK.deposits }
+export const depositForms: Readonly<Record<DepositRail, Render>> = Object.assign(
+  {},
+  ...providers.map((provider) => emulated[provider].deposits),
+)
 
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 

@@ -45,13 +45,13 @@ test('a provider that is only listed does not compile until its definition, adap
   edit(list, (text) =>
     text.replace(
       'const rails = {\n',
-      `const rails = {\n  AIRTEL: { provider: 'AIRTEL', pays: true, topUp: null, accounts: false },\n`,
+      `const rails = {\n  NEW_PROVIDER: { provider: 'NEW_PROVIDER', pays: true, topUp: null, accounts: false },\n`,
     ),
   )
   edit(document, (text) =>
     text
-      .replace('"Rail": "MPESA_B2B"', '"Rail": "AIRTEL" | "MPESA_B2B"')
-      .replace('"provider": "MPESA"', '"provider": "AIRTEL" | "MPESA"'),
+      .replace('"Rail": "MPESA_B2B"', '"Rail": "NEW_PROVIDER" | "MPESA_B2B"')
+      .replace('"provider": "MPESA"', '"provider": "NEW_PROVIDER" | "MPESA"'),
   )
   expect(await complaints()).toEqual([
     'dashboard/src/lib/rails.ts',
@@ -67,12 +67,12 @@ test('a rail of a known provider does not compile until its definition, adapter 
   edit(list, (text) =>
     text.replace(
       'const rails = {\n',
-      `const rails = {\n  MPESA_POCHI: { provider: 'MPESA', pays: true, topUp: null, accounts: false },\n`,
+      `const rails = {\n  NEW_RAIL: { provider: 'MPESA', pays: true, topUp: null, accounts: false },\n`,
     ),
   )
   writeFileSync(join(copy, document), readFileSync(join(root, document)))
   expect(await complaints()).toEqual([
-    'src/app-rails.ts',
+    'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
     'src/sandbox/emulated.ts',
     'src/sandbox/statement.ts',

@@ -1,0 +1,43 @@
+import { type Adapter, pem, type SettingsOf } from '../adapter.ts'
+import { checkDaraja } from './check.ts'
+import { createDaraja } from './daraja.ts'
+import type { mpesa } from './definition.ts'
+import type { DarajaOptions } from './options.ts'
+
+type Settings = SettingsOf<typeof mpesa>
+
+const options = (settings: Settings): DarajaOptions => ({
+  baseUrl: settings.DARAJA_URL ?? '',
+  consumerKey: settings.DARAJA_CONSUMER_KEY ?? '',
+  consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
+  shortcode: settings.DARAJA_SHORTCODE ?? '',
+  passkey: settings.DARAJA_PASSKEY ?? '',
+  transactionType: settings.DARAJA_TRANSACTION_TYPE,
+  ...(settings.DARAJA_B2C_SHORTCODE !== undefined && { b2cShortcode: settings.DARAJA_B2C_SHORTCODE }),
+  initiatorName: settings.DARAJA_INITIATOR_NAME ?? '',
+  initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
+  certificatePem: pem(settings.DARAJA_CERTIFICATE),
+  tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
+  timeoutMs: settings.DARAJA_TIMEOUT_MS,
+  deposits: settings.MPESA_C2B_ENABLED
+    ? {
+        shortcode: settings.MPESA_C2B_SHORTCODE ?? settings.DARAJA_SHORTCODE ?? '',
+        unanswered: settings.MPESA_C2B_UNANSWERED,
+      }
+    : null,
+})
+
+export const mpesaAdapter: Adapter<'MPESA', Settings, DarajaOptions> = {
+  options,
+  account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
+  create: (given, deps) => {
+    const { payout, collection, deposits, account } = createDaraja(given, deps)
+    return {
+      payout: { MPESA_B2C: payout, MPESA_B2B: payout },
+      collection: { MPESA_STK: collection },
+      deposits: { MPESA_PAYBILL: deposits },
+      account,
+    }
+  },
+  check: checkDaraja,
+}
