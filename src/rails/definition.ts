@@ -69,6 +69,8 @@ export type StatementForm = {
     account: Columns
     texts: Columns
   }
+  /** What the column of the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */
+  completed: readonly string[]
   /** What a line's texts name that may be ours. */
   referencesIn: (texts: readonly string[]) => readonly string[]
 }

@@ -4,8 +4,6 @@ import { readShillings } from '../../rails/amounts.ts'
 import { allDefinitions, definitions } from '../../rails/definitions.ts'
 import type { StatementLine } from './books.ts'
 
-const completed = new Set(['completed', 'success', 'successful'])
-
 /** `2026-03-04 12:00:00` or `04-03-2026 12:00:00`, in Nairobi. */
 const readTime = (text: string): Date | undefined => {
   const iso = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d:\d\d(?::\d\d)?)/.exec(text)
@@ -32,7 +30,7 @@ export const readStatement = (text: string): ReadStatement => {
   if ('problem' in read) return { problem: `it ${read.problem}` }
   const rows = read.filter((row) => row.some((cell) => cell !== ''))
   for (const provider of providers) {
-    const { columns: required, referencesIn } = definitions[provider].statement
+    const { columns: required, completed, referencesIn } = definitions[provider].statement
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
     const headerAt = rows.findIndex((row) => {
       const header = row.map((cell) => cell.trim().toLowerCase())
@@ -44,7 +42,7 @@ export const readStatement = (text: string): ReadStatement => {
     const lines: StatementLine[] = []
     for (const [index, row] of rows.slice(headerAt + 1).entries()) {
       const status = cell(row, required.status).toLowerCase()
-      if (status !== '' && !completed.has(status)) continue
+      if (status !== '' && !completed.includes(status)) continue
       const receipt = cell(row, required.receipt)
       const time = readTime(cell(row, required.time))
       const [paidIn, paidOut] = [readAmount(cell(row, required.in)), readAmount(cell(row, required.out))]

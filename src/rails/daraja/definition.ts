@@ -106,6 +106,7 @@ export const mpesa = defineProvider({
       account: ['a/c no.', 'a/c no'],
       texts: ['a/c no.', 'a/c no', 'details'],
     },
+    completed: ['completed'],
     referencesIn: (texts) => [...orderIds(texts), ...conversations(texts), ...ourNumbers(texts)],
   },
 })

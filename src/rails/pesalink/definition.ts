@@ -91,6 +91,7 @@ export const pesalink = defineProvider({
       account: [],
       texts: ['reference', 'narrative'],
     },
+    completed: ['success', 'successful', 'completed'],
     referencesIn: ourNumbers,
   },
 })
