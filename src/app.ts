@@ -62,6 +62,7 @@ import { createInstruments, type Instruments } from './operator/instruments.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
+import { allDefinitions } from './rails/definitions.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 import { finishReference, tagOf } from './reference/reference.ts'
@@ -232,7 +233,8 @@ const buildHttp = async (
     identity: identity.simulated,
   })
   await registerDocument(http)
-  await registerDocumentation(http, config.publicUrl, oauthCodes)
+  const providers = allDefinitions.map(({ label }) => label)
+  await registerDocumentation(http, { publicUrl: config.publicUrl, providers, foreignCodes: oauthCodes })
   return { http, routes }
 }
 

@@ -27,10 +27,12 @@ const registerClientPackage = (app: App): void => {
     })
 }
 
+type Described = { publicUrl: string; providers: readonly string[]; foreignCodes: readonly ForeignCode[] }
+
 /** What integrators read and install, and where strangers check receipts: no part of the API. */
-export const registerDocumentation = async (app: App, publicUrl: string, foreignCodes: readonly ForeignCode[]): Promise<void> => {
+export const registerDocumentation = async (app: App, { foreignCodes, ...service }: Described): Promise<void> => {
   registerErrorDocs(app, foreignCodes)
-  registerGuides(app, publicUrl)
+  registerGuides(app, service)
   await registerDocs(app)
   registerClientPackage(app)
   registerVerifyPage(app)

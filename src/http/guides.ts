@@ -46,11 +46,14 @@ const readGuide = async (name: GuideName, publicUrl: string): Promise<Guide> => 
 
 const linkOf = ({ name, title, summary }: Guide): GuideLink => ({ href: `${path}/${name}`, title, summary })
 
+/** The address of the service, and the labels of the payment providers that it pays by. */
+type Service = { publicUrl: string; providers: readonly string[] }
+
 /** https://llmstxt.org: an index of what there is to read, for programs. */
-const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
+const indexFor = (guides: readonly Guide[], { publicUrl, providers }: Service): string =>
   [
     '# Payments service',
-    '> Payments for people and software agents over M-PESA and PesaLink: accounts, API keys with spending limits, OAuth for agents, policies, approvals by passkey and wallet signature, mandates, and an event stream.',
+    `> Payments for people and software agents over ${providers.join(' and ')}: accounts, API keys with spending limits, OAuth for agents, policies, approvals by passkey and wallet signature, mandates, and an event stream.`,
     '## Guides',
     guides.map(({ name, title, summary }) => `- [${title}](${publicUrl}${path}/${name}.md): ${summary}`).join('\n'),
     '## Reference',
@@ -68,7 +71,8 @@ const sendText = (reply: FastifyReply, type: 'markdown' | 'plain', text: string)
   reply.header('cache-control', 'public, max-age=300').type(`text/${type}; charset=utf-8`).send(text)
 
 /** The guides as pages, as Markdown (`.md`, or a request that does not accept HTML), and as one text for language models. */
-export const registerGuides = (app: App, publicUrl: string): void => {
+export const registerGuides = (app: App, service: Service): void => {
+  const { publicUrl } = service
   let reading: Promise<Guide[]> | undefined
   // Read on the first request: most processes never serve them.
   const read = () => {
@@ -78,8 +82,8 @@ export const registerGuides = (app: App, publicUrl: string): void => {
   const declared = { config: { internal: true }, schema: { hide: true } }
   app.get(path, declared, async (request, reply) => {
     const guides = await read()
-    if (!wantsPage(request)) return sendText(reply, 'markdown', indexFor(guides, publicUrl))
-    return sendGuidePage(reply, 'Guides', await renderGuide(indexFor(guides, publicUrl)), guides.map(linkOf))
+    if (!wantsPage(request)) return sendText(reply, 'markdown', indexFor(guides, service))
+    return sendGuidePage(reply, 'Guides', await renderGuide(indexFor(guides, service)), guides.map(linkOf))
   })
   app.get<{ Params: { name: string } }>(`${path}/:name`, declared, async (request, reply) => {
     const guides = await read()
@@ -89,7 +93,7 @@ export const registerGuides = (app: App, publicUrl: string): void => {
     if (name !== request.params.name || !wantsPage(request)) return sendText(reply, 'markdown', guide.text)
     return sendGuidePage(reply, guide.title, await renderGuide(guide.text), guides.map(linkOf), linkOf(guide).href)
   })
-  app.get('/llms.txt', declared, async (_request, reply) => sendText(reply, 'plain', indexFor(await read(), publicUrl)))
+  app.get('/llms.txt', declared, async (_request, reply) => sendText(reply, 'plain', indexFor(await read(), service)))
   app.get('/llms-full.txt', declared, async (_request, reply) => {
     const guides = await read()
     return sendText(reply, 'plain', guides.map(({ text }) => text).join('\n\n---\n\n'))

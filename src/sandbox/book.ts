@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import type { AnyRail } from '../lib/rail-names.ts'
+import { type AnyRail, collectionRail } from '../lib/rail-names.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './store.ts'
 
@@ -158,4 +158,4 @@ export const createBook = (clock: Clock, store: Store) => {
 export type Book = ReturnType<typeof createBook>
 
 /** Whether it brings money to the organisation's account. */
-export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === 'MPESA_STK'
+export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === collectionRail

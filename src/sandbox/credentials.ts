@@ -46,20 +46,34 @@ const failureCodes = [
 
 const newKey = () => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
 
-const createSecrets = () => {
-  const secrets = { consumerKey: secret(), consumerSecret: secret(), passkey: secret(), initiatorPassword: secret() }
-  return { ...secrets, apiKey: secret(), merchantSecret: secret(), environmentKey: newKey(), merchantKey: newKey() }
+/** A provider's secrets are added here. */
+const makers = {
+  consumerKey: secret,
+  consumerSecret: secret,
+  passkey: secret,
+  initiatorPassword: secret,
+  apiKey: secret,
+  merchantSecret: secret,
+  environmentKey: newKey,
+  merchantKey: newKey,
 }
-type Secrets = ReturnType<typeof createSecrets>
+type Secrets = Record<keyof typeof makers, string>
+
+const createSecrets = (known: Partial<Secrets> = {}): Secrets =>
+  Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, known[name as keyof Secrets] ?? make()])) as Secrets
 
 const fileName = 'credentials.json'
 
-/** Stored, so that a client that was configured with them can use them after a restart. */
+/**
+ * Stored, so that a client that was configured with them can use them after a restart. A provider that is newer than the file gets its secrets,
+ * and those of the others stay.
+ */
 const storedSecrets = (folder: string): Secrets => {
-  const stored = readDocument(folder, fileName)
-  if (stored !== undefined) return JSON.parse(stored) as Secrets
-  const secrets = createSecrets()
-  writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
+  const text = readDocument(folder, fileName)
+  const stored: Partial<Secrets> = text === undefined ? {} : JSON.parse(text)
+  const secrets = createSecrets(stored)
+  if (Object.keys(makers).some((name) => !Object.hasOwn(stored, name)))
+    writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
   return secrets
 }
 

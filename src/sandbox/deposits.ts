@@ -4,6 +4,7 @@ import { type DepositRail, depositRails } from '../lib/rail-names.ts'
 import { field } from '../rails/json.ts'
 import { type EmulatedAnswer, gatewayError } from './answer.ts'
 import { isIncoming, type Order } from './book.ts'
+import type { Credentials } from './credentials.ts'
 import { invalidField, organisation, url } from './daraja-fields.ts'
 import { localTime, shillings } from './format.ts'
 import type { Render } from './perform.ts'
@@ -97,8 +98,11 @@ export const PayIn = z.strictObject({
   name: z.string().min(1).max(80).default('JANE WANJIKU DOE'),
 })
 
-const accountOf = ({ credentials }: Provider, method: DepositRail): string =>
-  method === 'MPESA_PAYBILL' ? credentials.daraja.deposits.shortcode : credentials.pesalink.source.accountNumber
+/** The organisation's account that a deposit by each rail arrives in. */
+const accountOf: Readonly<Record<DepositRail, (credentials: Credentials) => string>> = {
+  MPESA_PAYBILL: ({ daraja }) => daraja.deposits.shortcode,
+  PESALINK: ({ pesalink }) => pesalink.source.accountNumber,
+}
 
 const askMs = 8_000
 
@@ -128,10 +132,10 @@ export const payIn = async (
   const refusedByProvider = scenarioFor(phone_number).code
   if (refusedByProvider !== '0') return { rejected: refusedByProvider }
   const amountMinor = BigInt(amount_minor)
-  const account = accountOf(provider, method)
+  const account = accountOf[method](provider.credentials)
   if (address?.validation) {
     const asked = { rail: method, key: '', reference, account, party: phone_number, payer: name, at: provider.clock.now() }
-    const preview = renderConfirmation({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
+    const preview = provider.deposits[method]({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
     const code = await ask(address.validation, preview)
     if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
   }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
+import { railNames } from '../../src/lib/rail-names.ts'
 import type { CallOptions, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
@@ -158,7 +159,7 @@ describe('ids, times, numbers of phones and words', () => {
     ['a phone with a digit missing', () => topup({ phone_number: '071234567' }), 400, 'invalid_request', /^phone_number: must be a Kenyan mobile number/, 'phone_number'],
     ['a destination without a country', () => payee({ destination: '712345678' }), 400, 'invalid_request', 'destination: has no country: begin it with +254, or with 0', 'destination'],
     ['a rail in lower case', () => payee({ payment_rail: 'mpesa_b2c' }), 400, 'invalid_request', 'payment_rail: send "MPESA_B2C"', 'payment_rail'],
-    ['a rail that is none', () => payee({ payment_rail: 'SWIFT' }), 400, 'invalid_request', 'payment_rail: must be one of "MPESA_B2B", "MPESA_B2C", "PESALINK"', 'payment_rail'],
+    ['a rail that is none', () => payee({ payment_rail: 'SWIFT' }), 400, 'invalid_request', `payment_rail: must be one of ${railNames.map((rail) => `"${rail}"`).join(', ')}`, 'payment_rail'],
     ['a bank account without its bank', () => payee({ payment_rail: 'PESALINK', destination: '990102030405' }), 400, 'invalid_request', 'bank_code: is required for a bank account', 'bank_code'],
   ])
 })

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -110,6 +110,23 @@ test('the control endpoint is for this machine and for no page of another site; 
   expect(journal).not.toContain('254722000001')
   expect(journal).not.toContain('/callbacks/')
   expect((await control('statement.csv')).body).toMatch(/^Receipt No\.,Completion Time/)
+})
+
+test('credentials that an earlier version stored stay, and what a newer provider needs is added once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
+  const start = () =>
+    createRailSandbox({ scheduler: createManualScheduler(), clock: rails.clock, delayMs: 1_000, folder }).options(
+      'http://localhost',
+    )
+  const file = join(folder, 'credentials.json')
+  const { MPESA } = start()
+  const { apiKey: _, ...stored } = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify(stored))
+  const added = start()
+  expect(added.MPESA).toEqual(MPESA)
+  expect(added.PESALINK.apiKey).toMatch(/^.{24}$/)
+  expect(start()).toEqual(added)
+  await rm(folder, { recursive: true })
 })
 
 test('money, receipts, credentials and orders under way survive a killed process, and its time does not go back', async () => {
