@@ -1,5 +1,5 @@
 import { decodeUuid } from '../lib/uuid-text.ts'
-import { type PolicyField, type PolicyFields, policyFieldNames, wireName } from './fields.ts'
+import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wireName } from './fields.ts'
 import { applicablePolicies } from './policy-findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
@@ -53,10 +53,13 @@ const uuidOf = (id: unknown): string => {
   return uuid
 }
 
-/** A field's value from the document of a policy: ids without their prefix, amounts as numbers of minor units. */
+/**
+ * A field's value from the document of a policy: ids without their prefix, amounts as numbers of minor units. A document that was written
+ * before a field existed means what a policy means that does not name it.
+ */
 const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   const value = document[wireName(field)]
-  if (value === undefined) throw new TypeError(`a policy has no ${wireName(field)}`)
+  if (value === undefined) return policyFields[field].absent
   if (field === 'beneficiaryIds') return Array.isArray(value) ? value.map(uuidOf) : []
   return field.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value
 }

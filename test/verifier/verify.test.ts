@@ -144,6 +144,15 @@ test('another issuer’s receipt is not ours', async () => {
   expect(findings.find(({ check: name }) => name === 'issuer')).toMatchObject({ result: 'bad' })
 })
 
+test('a receipt of a version whose policies had fewer fields, and which put a rule into other words, holds', async () => {
+  const document = receipt('approved by a wallet')
+  const [policy] = document.policies
+  expect(policy.document.payee_verification).toBeNull()
+  delete policy.document.payee_verification
+  document.payment.decision.explanation = 'It needs an approval.'
+  expect(await said(await resigned(document))).toEqual([])
+})
+
 describe('what even the service cannot sign without being found', () => {
   const amount = (document: Json, minor: string) => {
     document.payment.amount_minor = minor
@@ -162,6 +171,18 @@ describe('what even the service cannot sign without being found', () => {
   }
   const forgeries: readonly (readonly [string, string, string, (document: Json) => void])[] = [
     ['another amount', 'allowed for a person', 'decision', (document) => amount(document, '99900')],
+    [
+      'a decision without its outcome',
+      'approved by a wallet',
+      'decision',
+      (document) => delete document.payment.decision.outcome,
+    ],
+    [
+      'a rule without its outcome',
+      'approved by a wallet',
+      'decision',
+      (document) => delete document.payment.decision.trace[0].outcome,
+    ],
     ['a milder outcome', 'approved by a wallet', 'decision', (document) => (document.payment.decision.outcome = 'allow')],
     [
       'a policy’s other limit',
