@@ -60,7 +60,7 @@ export const leastThatSuffices = (finding: Finding, amount: Minor): Minor | unde
 export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: number): TraceEntry => {
   const { source, rule } = finding
   const entry: TraceEntry = { source, rule, outcome: verdict(finding, amount, approvalsGiven) }
-  if (finding.kind === 'gate') return entry
+  if (finding.kind === 'gate') return finding.resetsAt && !finding.passes ? { ...entry, resetsAt: finding.resetsAt } : entry
   if (finding.kind === 'cap') {
     const { limitMinor, usedMinor, resetsAt } = finding
     return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chargesFor, evaluate, stillCovered } from '../../src/policy/evaluate.ts'
-import { evaluationOf, grant, kes, mandate, periods, policy } from './builders.ts'
+import { evaluationOf, grant, kes, mandate, now, periods, policy } from './builders.ts'
 import { cases } from './cases.ts'
 
 describe.each(Object.entries(cases))('%s', (_, rows) => {
@@ -125,4 +125,14 @@ describe('approvals given, compared with a new decision', () => {
   ])('%s', (_, actual, expected) => {
     expect(actual).toBe(expected)
   })
+})
+
+test('a rule without an amount that time lifts says in the trace when it does, where it stops the payment', () => {
+  const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 600_000), isUnknown: false }
+  const traced = (onDuplicate: 'warn' | 'deny') =>
+    evaluate(evaluationOf({ earlier, policies: [policy({ onDuplicate })] })).trace.find(
+      ({ rule }) => rule === 'possible_duplicate',
+    )
+  expect(traced('deny')).toMatchObject({ outcome: 'deny', resetsAt: new Date(earlier.createdAt.getTime() + 3_600_000) })
+  expect(traced('warn')).not.toHaveProperty('resetsAt')
 })
