@@ -21,8 +21,8 @@ const noSnapshot = '00000000-0000-0000-0000-000000000000'
 const migrationFiles = () => readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
 const meta = (file: string) => join(migrationsFolder, 'meta', file)
 
-const drizzleKit = (name: string) =>
-  execFileSync('drizzle-kit', ['generate', '--name', name], { stdio: ['ignore', 'ignore', 'inherit'] })
+const drizzleKit = (name: string, ...options: string[]) =>
+  execFileSync('drizzle-kit', ['generate', '--name', name, ...options], { stdio: ['ignore', 'ignore', 'inherit'] })
 
 const writeJson = (file: string, value: unknown) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
 
@@ -58,12 +58,33 @@ const rewriteSchema = () => {
   console.log(`Wrote ${schemaTag}. Read its difference; triggers and functions belong into ${handWrittenTag}.`)
 }
 
+const constraint = /ALTER TABLE "(\w+)" ADD CONSTRAINT "(\w+)" (?:CHECK|FOREIGN KEY)[^;]*(?=;)/g
+
+/**
+ * A check or a reference of a table that exists is added NOT VALID, because it would read the table under a lock that stops the service.
+ * `validated`: the migration that follows, or null where no such constraint is added.
+ */
+const inTwoSteps = (migration: string): { added: string; validated: string | null } => {
+  const created = new Set([...migration.matchAll(/CREATE TABLE "(\w+)"/g)].map(([, table]) => table))
+  const later = [...migration.matchAll(constraint)].filter(([, table]) => !created.has(table))
+  const validate = later.map(([, table, name]) => `ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}";`)
+  return {
+    added: migration.replace(constraint, (whole: string, table: string) => (created.has(table) ? whole : `${whole} NOT VALID`)),
+    validated: later.length === 0 ? null : `-- no transaction\n${validate.join('--> statement-breakpoint\n')}`,
+  }
+}
+
+/** The file that drizzle writes when it is asked for one. */
+const newFile = (write: () => void): string | undefined => {
+  const before = new Set(migrationFiles())
+  write()
+  return migrationFiles().find((file) => !before.has(file))
+}
+
 /** Leaves the folder as it is where the tables are those of the last migration. */
 const addMigration = (name: string | undefined) => {
-  const before = new Set(migrationFiles())
   const journalBefore = readFileSync(meta('_journal.json'))
-  drizzleKit(name ?? 'unnamed')
-  const [added] = migrationFiles().filter((file) => !before.has(file))
+  const added = newFile(() => drizzleKit(name ?? 'unnamed'))
   if (added === undefined) {
     console.log('The tables are those of the last migration.')
     return
@@ -75,9 +96,12 @@ const addMigration = (name: string | undefined) => {
     writeFileSync(meta('_journal.json'), journalBefore)
     throw new Error('The tables have changed since the release: add -- --name verb_noun for a migration of its own.')
   }
-  writeFileSync(file, divide(readFileSync(file, 'utf8')))
+  const steps = inTwoSteps(divide(readFileSync(file, 'utf8')))
+  writeFileSync(file, steps.added)
+  const second = steps.validated === null ? undefined : newFile(() => drizzleKit(`${name}_validated`, '--custom'))
+  if (second !== undefined && steps.validated !== null) writeFileSync(join(migrationsFolder, second), steps.validated)
   console.log(
-    `Added ${added}. Read it: what a migration may do is in docs/operations.md, and test/architecture/migrations.test.ts checks it.`,
+    `Added ${second === undefined ? added : `${added} and ${second}`}: read the SQL. What a migration may do is in docs/operations.md, and test/architecture/migrations.test.ts checks it.`,
   )
 }
 

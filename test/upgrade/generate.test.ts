@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMigrations } from '../../src/db/migrations.ts'
+import { migrationComplaints } from '../architecture/migration-rules.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -69,6 +70,22 @@ describe('npm run db:generate', { timeout: 120_000 }, () => {
     // In the order of the journal, the new one comes last.
     const times = readMigrations(at('migrations')).map((migration) => migration.at)
     expect(times).toEqual(times.toSorted((one, other) => one - other))
+  })
+
+  test('adds a check of a table that exists without reading the table, and validates it in the next migration', () => {
+    const list = at('src/lib/rail-names.ts')
+    const row = "  SACCO: { provider: 'MPESA', pays: true, topUp: null, accounts: false },\n"
+    writeFileSync(list, readFileSync(list, 'utf8').replace('const rails = {\n', `const rails = {\n${row}`))
+    const before = contents()
+    expect(generate('--name', 'add_sacco')).toMatchObject({ status: 0 })
+    const added = [...contents()].filter(([name]) => !before.has(name))
+    expect(added.map(([name]) => name.slice(5))).toEqual(['add_sacco.sql', 'add_sacco_validated.sql'])
+    const [first = '', second = ''] = added.map(([, text]) => text)
+    expect(first).toMatch(/ADD CONSTRAINT "beneficiaries_rail_check" CHECK \(.*'SACCO'.*\) NOT VALID;/)
+    expect(second).toBe('-- no transaction\nALTER TABLE "beneficiaries" VALIDATE CONSTRAINT "beneficiaries_rail_check";')
+    const declared = new Set(['beneficiaries'])
+    expect(migrationComplaints(readMigrations(at('migrations')), [], () => declared)).toEqual([])
+    expect(generate()).toMatchObject({ status: 0, stdout: expect.stringContaining('those of the last migration') })
   })
 
   test('refuses where a released migration was changed or is gone', () => {
