@@ -1,24 +1,4 @@
-/**
- * What an agent does after a refusal. `new_credential`: only another credential helps, so the tool answers with the error itself and a client
- * can ask its user for one. The others are the `next` of a payment's outcome.
- */
-export type AgentStep = 'change_request' | 'wait' | 'ask_a_person' | 'stop' | 'new_credential'
-
-type Row = {
-  status: number
-  /** The default message. */
-  sentence: string
-  /** What a caller does about it. Code in backticks. */
-  fix: string
-  /** Which fields of `details` help with it. */
-  details?: string
-  agent: AgentStep
-  /** What a person does about it on a page, and the page of the dashboard where they do it. */
-  person: string
-  page?: { path: string; label: string }
-  /** The same request may pass later without a change. */
-  passes?: true
-}
+import type { ErrorRow } from './row.ts'
 
 const signInAgain = 'Sign in again to continue.'
 
@@ -120,7 +100,7 @@ export const catalogue = {
   step_up_required: {
     status: 403,
     sentence: 'An administrator has to prove who they are again first.',
-    fix: 'With this session, sign in again with a method that the account has (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub), or sign in anew, then send the request again. Such a proof counts for ten minutes.',
+    fix: 'Sign in again within this session, with a method that the account has (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub), or sign in to a new session. Then send the request again. Such a proof counts for ten minutes.',
     details: '`max_age_seconds`: how old the proof may be; `proven_at`: when it was last given.',
     agent: 'stop',
     person: 'Confirm that it is you, then try again.',
@@ -286,12 +266,12 @@ export const catalogue = {
     person: 'Try again in a few seconds.',
     passes: true,
   },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof catalogue
 
 export const errorCodes = Object.keys(catalogue) as ErrorCode[]
 
-export const errorRow = (code: ErrorCode): Row => catalogue[code]
+export const errorRow = (code: ErrorCode): ErrorRow => catalogue[code]
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(catalogue, text)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
+import { errorRow, isErrorCode } from '../errors/catalogue.ts'
+import type { AgentStep } from '../errors/row.ts'
 import { type Caller, type Envelope, toolRefusalOf } from './tool.ts'
 
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
