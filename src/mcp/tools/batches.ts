@@ -123,7 +123,7 @@ const create = defineTool({
 const get = defineTool({
   name: 'get_payment_batch',
   title: 'Read a payment batch',
-  description: 'How a batch and its payments stand, and what to do next.',
+  description: 'The status of a batch and of its payments, and what to do next.',
   operation: 'payment_batches.get',
   hints: reads,
   input: z.strictObject({ batch_id: z.string() }),

@@ -81,7 +81,7 @@ export const Beneficiary = z
     status: z.enum(['active', 'frozen', 'archived']),
     confirmation: z.enum(confirmations).meta({
       description:
-        '`proposed`: a key or an agent created or renamed it, and no person has confirmed it since. A payment to it asks a person.',
+        '`proposed`: a key or an agent created or renamed it, and no person has confirmed it since. A payment to it by a key or an agent needs approval, unless `new_payees` of its limits says otherwise.',
     }),
     verification: Verification,
     created_by: MakerOut,

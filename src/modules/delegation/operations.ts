@@ -50,11 +50,11 @@ export const delegationOperations = {
   },
   'workspace_grants.freeze_all': {
     summary: 'Freeze all grants of the workspace',
-    text: 'The stop for everything that acts for someone here: no key and no agent of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
+    text: 'Stops every key and agent in the workspace: none of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
   },
   'workspace_grants.freeze': {
     summary: "Freeze or unfreeze a member's grant",
-    text: 'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or lets it again.',
+    text: 'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or allows it again.',
     body: 'FreezeGrant',
   },
   'workspace_grants.revoke': {

@@ -21,7 +21,7 @@ export const identityOperations = {
   },
   'accounts.close': {
     summary: 'Close your account',
-    text: 'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Every key, agent, session and sign-in method ends, its workspaces close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can be read by nobody. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+    text: 'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Every key, agent, session and sign-in method ends, its workspaces close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
   },
   'accounts.history': {
     summary: 'List the history of the balance',
@@ -75,7 +75,7 @@ export const identityOperations = {
   },
   'passkeys.remove': {
     summary: 'Remove a passkey',
-    text: 'What it approved and was not sent yet counts no more (event `approval.decision_voided`).',
+    text: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
   },
   'sessions.list': { summary: 'List sessions', text: 'The browsers in which the account is signed in.' },
   'sessions.revoke': { summary: 'End a session', text: 'Signs out one browser, with its next request.' },

@@ -36,7 +36,7 @@ export const paymentsOperations = {
   },
   'payment_batches.get': {
     summary: 'Read a payment batch',
-    text: 'One batch and how its items stand. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
+    text: 'One batch and the status of its items. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
   },
   'payment_batches.lines': {
     summary: 'Read all lines of a payment batch',
@@ -48,7 +48,7 @@ export const paymentsOperations = {
   },
   'payments.attention': {
     summary: 'Read what needs a person',
-    text: 'The page for the morning: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+    text: 'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
   },
   'payment_refusals.list': {
     summary: 'List refused payments',

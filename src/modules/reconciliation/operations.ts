@@ -7,7 +7,7 @@ export const reconciliationOperations = {
   },
   'admin.upload_statement': {
     summary: 'Compare a statement with the books',
-    text: 'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It is evidence of nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
+    text: 'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It proves nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
     body: 'UploadStatement',
   },
   'admin.list_differences': {

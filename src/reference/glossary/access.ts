@@ -9,7 +9,7 @@ export const accessWords: Readonly<Record<string, string>> = {
   'query.status': 'Only those with this status.',
   'query.wallet_address': 'Only accounts that this wallet signs in to.',
   accepted_at: 'When it was accepted; null while it was not.',
-  accepted_by: 'Who accepted it; null while nobody did.',
+  accepted_by: 'Who accepted it; null while no one has.',
   access_token: 'The access token: send it as `Authorization: Bearer …`.',
   account: 'The account that is signed in.',
   account_id: 'The account, by id.',

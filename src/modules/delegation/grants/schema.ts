@@ -12,8 +12,8 @@ const limit = (what: string) =>
 
 const wire = z.strictObject({
   per_payment_limit_minor: limit('The most that one payment may be.'),
-  daily_limit_minor: limit("The most that the workspace's day may add up to."),
-  monthly_limit_minor: limit("The most that the workspace's month may add up to."),
+  daily_limit_minor: limit("The most that its payments of one day of the workspace's time zone may add up to."),
+  monthly_limit_minor: limit("The most that its payments of one month of the workspace's time zone may add up to."),
   approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
   payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
   beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),

@@ -171,7 +171,7 @@ export const PaymentBatchLines = z
           .enum(verificationStatuses)
           .meta({ description: "How the payee's name compares with the one that the rail reports." }),
         last_amount_minor: MinorOut.nullable().meta({
-          description: 'What was paid to the same destination the last time before; null for the first payment to it.',
+          description: 'What was paid to the same destination the previous time; null for the first payment to it.',
         }),
       }),
     ),
