@@ -14,12 +14,12 @@ import { pesalink } from './pesalink/definition.ts'
 
 /** Every provider, a line each: the one list that all other parts are views of. */
 const stated = { MPESA: mpesa, PESALINK: pesalink } as const
-type Stated = (typeof stated)[Provider]
+type Stated = (typeof stated)[keyof typeof stated]
 
 type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
 /** One part of every definition, as one record: the names in it are those of all rails or settings, and no two providers share one. */
 const together = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(part: Part) =>
-  Object.assign({}, ...providers.map((provider) => stated[provider][part])) as All<Stated[Part]>
+  Object.assign({}, ...Object.values(stated).map((provider) => provider[part])) as All<Stated[Part]>
 
 /** The settings of all providers: a part of `config.ts`'s schema. */
 export const railSettings = together('settings')
