@@ -101,7 +101,11 @@ const encoders: Partial<Record<string, (value: never) => unknown>> = {
 }
 
 /** How a list of values of a kind is sent, for the kinds that a query may be joined by. */
-const listEncoders: Partial<Record<string, (items: readonly string[]) => string>> = { uuid: plainList, text: textList }
+const listEncoders: Partial<Record<string, (items: readonly string[]) => string>> = {
+  uuid: plainList,
+  text: textList,
+  date: plainList,
+}
 
 const typeOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
 

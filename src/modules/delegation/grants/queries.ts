@@ -25,11 +25,15 @@ export const inScope = (at: Places<typeof scope>): SQL | undefined =>
     at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
   )
 
-const byId = prepare('grants.by_id', { id: 'uuid', ...scope }, (orm, at) =>
-  orm
-    .select()
-    .from(grants)
-    .where(and(eq(grants.id, at.id), inScope(at))),
+const byId = prepare(
+  'grants.by_id',
+  { id: 'uuid', ...scope },
+  (orm, at) =>
+    orm
+      .select()
+      .from(grants)
+      .where(and(eq(grants.id, at.id), inScope(at))),
+  'joined',
 )
 
 export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
