@@ -12,6 +12,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/serving-role.ts': 'the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'db/tables/columns.ts': 'the values of a closed list',
   'db/transaction-ids.ts': 'a number that is computed',
+  'db/together.ts': 'the parts of a key, and a text that the module above declares',
   'events/read.ts': 'one of two directions',
   'modules/identity/sign-in/wallet/nonces.ts': 'with a lock or without: its type has two texts',
   'modules/payments/lifecycle/attempts/sending/lanes.ts': 'the table of payments or of top-ups',

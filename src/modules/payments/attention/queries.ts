@@ -1,5 +1,6 @@
 import { type Db, statement } from '../../../db/client.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
+import { readTogether } from '../../../db/together.ts'
 import { countedPaymentStatuses } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -24,8 +25,13 @@ export type OtherNames = { count: number; payee: Named; reportedName: string | n
 export type Suspended = { count: number; amountMinor: Minor; oldestAt: Date }
 export type NearLimit = { id: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
 
+export type DaySpent = { date: string; count: number; amountMinor: Minor }
+type RepeatedRow = Omit<Repeated, 'payee'> & { payeeId: Uuid; payeeName: string }
+type RefusedRow = Omit<Refused, 'payee'> & { payeeId: Uuid | null; payeeName: string | null }
+type OtherNamesRow = Named & Omit<OtherNames, 'payee'>
+
 // SQL text: windows over bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
-// Each reads a bounded number of rows by an index, so they go together on the connection of pages.
+// Each reads a bounded number of rows by an index, so they go together on the connection of pages, and those of several requests as one.
 
 /** Those that count in the totals of their day although nothing of them was sent. */
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
@@ -34,33 +40,33 @@ const notSent = countedPaymentStatuses.filter((status) => !spending.includes(sta
  * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
  * millions; of totals there are a few rows a day.
  */
-const spentByDay = statement(
+const spentByDay = readTogether<DaySpent, { workspace: 'uuid'; since: 'date' }>(
   'attention.spent_by_day',
+  { workspace: 'uuid', since: 'date' },
   `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
      select day, payments, used_minor as minor from spending_totals
-     where workspace_id = $1 and payee_id = '${everyPayee}' and day >= $2::date
+     where workspace_id = key.workspace and payee_id = '${everyPayee}' and day >= key.since
      union all
      select counted_day, -1, -amount_minor from payments
-     where workspace_id = $1 and status in ${namesSql(notSent)} and counted_day >= $2::date) as d
+     where workspace_id = key.workspace and status in ${namesSql(notSent)} and counted_day >= key.since) as d
    group by day`,
   'page',
 )
 
-export type DaySpent = { date: string; count: number; amountMinor: Minor }
-
 export const readSpentByDay = (db: Db, workspaceId: Uuid, since: string): Promise<DaySpent[]> =>
-  db.query<DaySpent>(spentByDay, [workspaceId, since])
+  spentByDay(db, { workspace: workspaceId, since })
 
-const unknown = statement(
+const unknown = readTogether<Unknown, { workspace: 'uuid' }>(
   'attention.unknown',
+  { workspace: 'uuid' },
   `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor",
-     (select id from payments where workspace_id = $1 and status = 'unknown' order by id limit 1) as oldest
-   from payments where workspace_id = $1 and status = 'unknown'`,
+     (select id from payments where workspace_id = key.workspace and status = 'unknown' order by id limit 1) as oldest
+   from payments where workspace_id = key.workspace and status = 'unknown'`,
   'page',
 )
 
 export const readUnknown = async (db: Db, workspaceId: Uuid): Promise<Unknown> => {
-  const [row] = await db.query<Unknown>(unknown, [workspaceId])
+  const [row] = await unknown(db, { workspace: workspaceId })
   return row ?? { count: 0, amountMinor: 0n, oldest: null }
 }
 
@@ -70,14 +76,15 @@ const window = '90 minutes'
 /** Bounds the work in a busy workspace: what repeats does so among the newest. */
 const mostRead = 1_000
 
-const repeated = statement(
+const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestamptz' }>(
   'attention.repeated',
+  { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
      select p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
-     from payments p where p.workspace_id = $1 order by p.id desc limit ${mostRead}),
+     from payments p where p.workspace_id = key.workspace order by p.id desc limit ${mostRead}),
    runs as (
      select n.*, count(*) over alike as within, min(n.created_at) over alike as first_at
-     from newest n where n.created_at > $2 and n.status not in ('rejected', 'cancelled', 'expired', 'failed')
+     from newest n where n.created_at > key.since and n.status not in ('rejected', 'cancelled', 'expired', 'failed')
      window alike as (partition by n.payee_id, n.amount_minor, n.initiator_account_id, n.grant_id order by n.created_at
        range between interval '${window}' preceding and current row)),
    longest as (
@@ -92,20 +99,21 @@ const repeated = statement(
 )
 
 export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Promise<Repeated[]> => {
-  const rows = await db.query<Omit<Repeated, 'payee'> & { payeeId: Uuid; payeeName: string }>(repeated, [workspaceId, since])
+  const rows = await repeated(db, { workspace: workspaceId, since })
   return rows.map(({ payeeId, payeeName, ...row }) => ({ ...row, payee: { id: payeeId, name: payeeName } }))
 }
 
 /** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
-const refused = statement(
+const refused = readTogether<RefusedRow, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
   'attention.refused',
+  { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
      select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
-     from payment_refusals r where r.workspace_id = $1 order by r.id desc limit ${mostRead}),
+     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${mostRead}),
    recent as (
      select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
      from newest n left join grants w on w.id = n.grant_id
-     where n.created_at > $2 and ($3::uuid is null or w.id = $3 or w.ancestor_ids @> array[$3::uuid])
+     where n.created_at > key.since and (key.within is null or w.id = key.within or w.ancestor_ids @> array[key.within])
      window asker as (partition by n.initiator_account_id, n.grant_id))
    select r.times::int as count, r.id, b.id as "payeeId", b.display_name as "payeeName", r.amount_minor as "amountMinor", r.message,
      r.initiator_account_id as "accountId", r.grant_id as "grantId", g.label, r.created_at as at
@@ -115,27 +123,24 @@ const refused = statement(
 )
 
 export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within: Uuid | null): Promise<Refused[]> => {
-  const rows = await db.query<Omit<Refused, 'payee'> & { payeeId: Uuid | null; payeeName: string | null }>(refused, [
-    workspaceId,
-    since,
-    within,
-  ])
+  const rows = await refused(db, { workspace: workspaceId, since, within })
   return rows.map(({ payeeId, payeeName, ...row }) => ({
     ...row,
     payee: payeeId !== null && payeeName !== null ? { id: payeeId, name: payeeName } : null,
   }))
 }
 
-const otherNames = statement(
+const otherNames = readTogether<OtherNamesRow, { workspace: 'uuid' }>(
   'attention.other_names',
+  { workspace: 'uuid' },
   `select count(*) over ()::int as count, b.id, b.display_name as name, b.reported_name as "reportedName"
-   from beneficiaries b where b.workspace_id = $1 and b.verification = 'no_match' and b.archived_at is null
+   from beneficiaries b where b.workspace_id = key.workspace and b.verification = 'no_match' and b.archived_at is null
    order by b.id desc limit 1`,
   'page',
 )
 
 export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNames | null> => {
-  const [row] = await db.query<Named & Omit<OtherNames, 'payee'>>(otherNames, [workspaceId])
+  const [row] = await otherNames(db, { workspace: workspaceId })
   return row ? { count: row.count, payee: { id: row.id, name: row.name }, reportedName: row.reportedName } : null
 }
 
@@ -151,16 +156,17 @@ export const readSuspended = async (db: Db): Promise<Suspended | null> => {
   return row ?? null
 }
 
-const nearLimits = statement(
+const nearLimits = readTogether<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
   'attention.near_limits',
+  { workspace: 'uuid', day: 'date', month: 'date' },
   `select p.id, p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
    from spending_policies p
-   cross join lateral (values ('day', $2::date, p.daily_limit_minor), ('month', $3::date, p.monthly_limit_minor)) as l(period, start, limit_minor)
+   cross join lateral (values ('day', key.day, p.daily_limit_minor), ('month', key.month, p.monthly_limit_minor)) as l(period, start, limit_minor)
    join usage_counters c on c.subject_id = p.id and c.period = l.period and c.period_start = l.start
-   where p.workspace_id = $1 and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
+   where p.workspace_id = key.workspace and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
    order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,
   'page',
 )
 
 export const readNearLimits = (db: Db, workspaceId: Uuid, { day, month }: Pick<Periods, 'day' | 'month'>): Promise<NearLimit[]> =>
-  db.query<NearLimit>(nearLimits, [workspaceId, day, month])
+  nearLimits(db, { workspace: workspaceId, day, month })
