@@ -60,6 +60,7 @@ const sealColumns =
 const newestSeal = statement(
   'audit.newest_seal',
   `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
+  'record',
 )
 const sealsAfter = statement(
   'audit.seals_after',

@@ -1,5 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
+import type { Db } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -100,16 +102,28 @@ export const auditOf = prepare(
   'joined',
 )
 
-/** The versions of policies, in the order in which they are asked for. As text: rows from lists. */
-export const policyVersionsOf = prepare('receipts.policies', { ids: 'uuid[]', versions: 'int[]' }, (orm, at) =>
-  orm
-    .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
-    .from(
-      sql`unnest(${at.ids}, ${at.versions}) with ordinality as w(id, version, place)
+/** The versions of policies, in the order in which they are asked for. As text: rows from lists, each of which is one text. */
+const policyVersions = prepare(
+  'receipts.policies',
+  { ids: 'text', versions: 'text' },
+  (orm, at) =>
+    orm
+      .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
+      .from(
+        sql`unnest(${at.ids}::uuid[], ${at.versions}::int[]) with ordinality as w(id, version, place)
         join spending_policy_versions v on v.policy_id = w.id and v.version = w.version`,
-    )
-    .orderBy(sql`w.place`),
+      )
+      .orderBy(sql`w.place`),
+  'joined',
 )
+
+export const readPolicyVersions = async (
+  db: Db,
+  asked: readonly { id: Uuid; version: number }[],
+): Promise<Readonly<Record<string, unknown>>[]> => {
+  const [ids, versions] = [plainList(asked.map(({ id }) => id)), plainList(asked.map(({ version }) => version))]
+  return (await db.run(policyVersions, { ids, versions })).map(({ document }) => document)
+}
 
 /** The leaves of the batch that the payment is an item of, in their order, with the batch's root. None for a payment of its own. */
 export const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>

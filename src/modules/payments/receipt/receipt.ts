@@ -12,7 +12,7 @@ import { signDocument, signHead } from '../../proof/service.ts'
 import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
-import { approvalOf, auditOf, decisionsOf, leavesOf, mandateOf, paidTo, policyVersionsOf } from './queries.ts'
+import { approvalOf, auditOf, decisionsOf, leavesOf, mandateOf, paidTo, readPolicyVersions } from './queries.ts'
 import type { Receipt } from './schema.ts'
 
 type Body = Omit<Receipt, 'jws'>
@@ -84,9 +84,11 @@ const presentMandate = ([row]: Rows<typeof mandateOf>): Body['mandate'] => {
 /** The policies that decided, in the versions of that time and in the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
-  const ids = decided.map(({ id }) => parseId('policy', id) ?? '')
-  const rows = await db.run(policyVersionsOf, { ids, versions: decided.map(({ version }) => version) })
-  return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document }))
+  const documents = await readPolicyVersions(
+    db,
+    decided.map(({ id, version }) => ({ id: parseId('policy', id) ?? '', version })),
+  )
+  return documents.map((document) => ({ id: String(document.id), version: Number(document.version), document }))
 }
 
 const presentTransfers = (transfers: readonly TransferRecord[]): Body['ledger_transfers'] =>
