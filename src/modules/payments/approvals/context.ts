@@ -63,20 +63,24 @@ const payeeHistories = prepare(
 
 const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
 
-const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ accountId: members.accountId, canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}` })
-    .from(members)
-    .innerJoin(accounts, eq(accounts.id, members.accountId))
-    .where(
-      and(
-        eq(members.workspaceId, at.workspaceId),
-        eq(members.status, 'active'),
-        sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
-        eq(accounts.status, 'active'),
-      ),
-    )
-    .orderBy(asc(members.id)),
+const deciders = prepare(
+  'approvals.deciders',
+  { workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ accountId: members.accountId, canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}` })
+      .from(members)
+      .innerJoin(accounts, eq(accounts.id, members.accountId))
+      .where(
+        and(
+          eq(members.workspaceId, at.workspaceId),
+          eq(members.status, 'active'),
+          sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
+          eq(accounts.status, 'active'),
+        ),
+      )
+      .orderBy(asc(members.id)),
+  'joined',
 )
 
 type History = { approvalId: Uuid; paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }

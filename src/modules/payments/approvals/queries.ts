@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -64,18 +64,34 @@ const select = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(grants, eq(grants.id, payments.grantId))
 
-const byId = prepare('approvals.by_id', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
-  select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId))),
+const byId = prepare(
+  'approvals.by_id',
+  { id: 'uuid', workspaceId: 'uuid?' },
+  (orm, at) => select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId))),
+  'joined',
 )
 
 /** In the order in which they were given. */
-const decisionsOf = prepare('approvals.decisions', { ids: 'uuid[]' }, (orm, at) =>
+const selectDecisions = (orm: QueryBuilder, of: SQL) =>
   orm
     .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
     .from(approvalDecisions)
     .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
-    .where(sql`${approvalDecisions.approvalId} = any(${at.ids})`)
-    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id)),
+    .where(of)
+    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
+
+const decisionsOf = prepare(
+  'approvals.decisions',
+  { id: 'uuid' },
+  (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),
+  'joined',
+)
+
+const decisionsOfList = prepare(
+  'approvals.decisions_of_list',
+  { ids: 'uuid[]' },
+  (orm, at) => selectDecisions(orm, sql`${approvalDecisions.approvalId} = any(${at.ids})`),
+  'page',
 )
 
 const list = prepare(
@@ -119,7 +135,7 @@ const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[
 }
 
 const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
-  const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { ids: [id] })])
+  const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { id })])
   return row && (await withBatches(db, [withDecisions(row, ...decisions)]))[0]
 }
 
@@ -136,7 +152,7 @@ export const listApprovals = async (
   status: ApprovalRow['status'] | undefined,
 ): Promise<ApprovalRecord[]> => {
   const rows = await db.run(list, { workspaceId, status, ...page })
-  const decisions = rows.length === 0 ? [] : await db.run(decisionsOf, { ids: rows.map(({ approval }) => approval.id) })
+  const decisions = rows.length === 0 ? [] : await db.run(decisionsOfList, { ids: rows.map(({ approval }) => approval.id) })
   return withBatches(
     db,
     rows.map((row) => withDecisions(row, ...decisions.filter(({ approvalId }) => approvalId === row.approval.id))),
