@@ -11,30 +11,33 @@ import type { ApprovalContext } from './context.ts'
 import { type ApprovalRecord, counts, currentDecisions, type DecisionRow } from './queries.ts'
 import type { Approval, PaymentSummary } from './schema.ts'
 
-const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
-  id: formatId('payment', payment.id),
-  workspace_id: formatId('workspace', payment.workspaceId),
-  status: payment.status,
-  amount_minor: formatMinor(payment.amountMinor),
-  currency: payment.currency,
-  beneficiary: {
-    id: formatId('beneficiary', beneficiary.id),
-    display_name: beneficiary.displayName,
-    payment_rail: beneficiary.paymentRail,
-    destination_mask: beneficiary.destinationMask,
-    first_payment: firstPayment,
-  },
-  payment_type: payment.paymentType,
-  account_reference: payment.accountReference,
-  narrative: payment.narrative,
-  initiated_by: {
-    account_id: formatId('account', payment.initiatorAccountId),
-    grant_id: payment.grantId && formatId('grant', payment.grantId),
-    label: grantLabel,
-  },
-  decision: payment.snapshot.decision as Decision,
-  created_at: isoTime(payment.createdAt),
-})
+/** Kept by themselves: one approval is answered with how it would be decided now, which differs with each request. */
+const presentSummary = madeOnce(
+  ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
+    id: formatId('payment', payment.id),
+    workspace_id: formatId('workspace', payment.workspaceId),
+    status: payment.status,
+    amount_minor: formatMinor(payment.amountMinor),
+    currency: payment.currency,
+    beneficiary: {
+      id: formatId('beneficiary', beneficiary.id),
+      display_name: beneficiary.displayName,
+      payment_rail: beneficiary.paymentRail,
+      destination_mask: beneficiary.destinationMask,
+      first_payment: firstPayment,
+    },
+    payment_type: payment.paymentType,
+    account_reference: payment.accountReference,
+    narrative: payment.narrative,
+    initiated_by: {
+      account_id: formatId('account', payment.initiatorAccountId),
+      grant_id: payment.grantId && formatId('grant', payment.grantId),
+      label: grantLabel,
+    },
+    decision: payment.snapshot.decision as Decision,
+    created_at: isoTime(payment.createdAt),
+  }),
+)
 
 const presentBatchSummary = (batch: BatchRow, { grantLabel }: ApprovalRecord): NonNullable<Approval['batch']> => ({
   id: formatId('payment_batch', batch.id),
@@ -91,17 +94,19 @@ const cautionsOf = (
   ]
 }
 
-const presentContext = (record: ApprovalRecord, context: ApprovalContext): PresentedContext => ({
-  payee: context.payee && {
-    payments_count: context.payee.paymentsCount,
-    last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
-    typical_amount_minor: minor(context.payee.typicalAmountMinor),
-    verification: presentVerification(record.beneficiary),
-  },
-  warnings: cautionsOf(record, context),
-  available_after_minor: formatMinor(context.availableAfterMinor),
-  eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
-})
+const presentContext = madeOnce(
+  (record: ApprovalRecord, context: ApprovalContext): PresentedContext => ({
+    payee: context.payee && {
+      payments_count: context.payee.paymentsCount,
+      last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
+      typical_amount_minor: minor(context.payee.typicalAmountMinor),
+      verification: presentVerification(record.beneficiary),
+    },
+    warnings: cautionsOf(record, context),
+    available_after_minor: formatMinor(context.availableAfterMinor),
+    eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
+  }),
+)
 
 export const presentApproval = madeOnce((record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const { approval } = record
