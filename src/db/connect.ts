@@ -6,7 +6,6 @@ import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
-import { watchPoolWait } from './pool-wait.ts'
 import type { Pooler } from './pooler.ts'
 import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
@@ -15,6 +14,29 @@ import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
 import { queryBy, runJoined, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
+
+type Done = Parameters<pg.Pool['connect']>[0]
+
+/** Reports how long each caller waited for a connection, whether it got one or not. */
+const watchPoolWait = (pool: pg.Pool, onWait: (seconds: number) => void): void => {
+  const connect = pool.connect.bind(pool)
+  const timed = (done?: Done): Promise<pg.PoolClient> | undefined => {
+    const start = performance.now()
+    const note = () => onWait((performance.now() - start) / 1000)
+    if (done) {
+      connect((...answer) => {
+        note()
+        done(...answer)
+      })
+      return undefined
+    }
+    const client = connect()
+    client.then(note, note)
+    return client
+  }
+  // The pool's own `query` takes its connections by this as well.
+  pool.connect = timed as pg.Pool['connect']
+}
 
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>

@@ -1,6 +1,8 @@
+import { BlockList, isIP } from 'node:net'
 import { networkOf } from '../http/address.ts'
 import type { App } from '../http/app-type.ts'
-import { createAllowance } from '../lib/allowance.ts'
+import type { Clock } from '../lib/clock.ts'
+import { StartupError } from '../lib/startup-error.ts'
 import type { Deps as PaymentsDeps } from '../modules/payments/deps.ts'
 import { createReceiver } from '../modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
 import { receiveBalance } from '../modules/reconciliation/balances.ts'
@@ -8,7 +10,57 @@ import type { Deps as ReconciliationDeps } from '../modules/reconciliation/deps.
 import { receiveDeposit, validateDeposit } from '../modules/topups/deposits/receive.ts'
 import type { Deps as TopupsDeps } from '../modules/topups/deps.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
-import { createAllowList } from './allow-list.ts'
+
+/** Takes one from a name's allowance; false when it is used up until the next window. */
+type Allowance = (name: string) => boolean
+
+/**
+ * How often something may be done in a window: for each name, and for all names together, so that many names do not avoid the limit.
+ * Of this process alone; it holds at most `maxTotal` names.
+ */
+const createAllowance = (
+  clock: Clock,
+  { perName, maxTotal, windowSeconds }: { perName: number; maxTotal: number; windowSeconds: number },
+): Allowance => {
+  let began = 0
+  let total = 0
+  const used = new Map<string, number>()
+  return (name) => {
+    const now = clock.now().getTime()
+    if (now - began >= windowSeconds * 1000) {
+      began = now
+      total = 0
+      used.clear()
+    }
+    const before = used.get(name) ?? 0
+    if (before >= perName || total >= maxTotal) return false
+    used.set(name, before + 1)
+    total += 1
+    return true
+  }
+}
+
+type AllowList = (address: string) => boolean
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+const add = (list: BlockList, entry: string): void => {
+  const [address = '', prefix] = entry.split('/')
+  try {
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  } catch {
+    throw new StartupError(`CALLBACK_ALLOWED_IPS: "${entry}" is neither an address nor a network (address/bits)`)
+  }
+}
+
+/** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
+const createAllowList = (entries: readonly string[] | undefined): AllowList => {
+  if (entries === undefined) return () => true
+  const list = new BlockList()
+  for (const entry of entries) add(list, entry)
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address))
+}
 
 type Path = { attemptId: string; secret: string; kind: string }
 

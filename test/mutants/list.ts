@@ -503,7 +503,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'the private listener answers every host',
-    file: 'src/operator/own-hosts.ts',
+    file: 'src/operator/operator.ts',
     find: 'host === undefined || own.has',
     replace: "host !== '' || own.has",
     suite: 'test/operator/listener.test.ts',

@@ -1,10 +1,20 @@
 import { z } from 'zod'
 import { flag, httpUrl, list, whole } from '../../config/fields.ts'
+import { type Bank, plainCode } from '../../lib/bank-code.ts'
+import { kenyanBanks } from '../../lib/kenyan-banks.ts'
 import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
-import { banksOf } from './banks.ts'
+
+/** The codes that are accepted: those that the bank's own numbering is configured for, else all. */
+const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
+  if (codes === 'as_given') return kenyanBanks
+  const nameOf = (code: string) => kenyanBanks.find((bank) => plainCode(bank.code) === plainCode(code))?.name ?? `Bank ${code}`
+  return Object.keys(codes)
+    .sort()
+    .map((code) => ({ code, name: nameOf(code) }))
+}
 
 /** `0012=57,0007=11`: our code and the bank's own; if it is not set, codes are passed on unchanged. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {

@@ -2,14 +2,29 @@ import { failure } from '../../lib/failure-codes.ts'
 import type { Exchange } from '../exchange.ts'
 import { permissionFor } from '../fingerprint.ts'
 import { field, textField } from '../json.ts'
-import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import { readNameAnswer } from '../names.ts'
+import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
-import { createGateway } from './gateway.ts'
-import { createLookUp } from './look-up.ts'
+import { createGateway, type Send } from './gateway.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
-import { prepareTransfer } from './request.ts'
-import { createSigner } from './signature.ts'
+import { destinationOf, prepareTransfer } from './request.ts'
+import { createSigner, type Sign } from './signature.ts'
+
+/** PesaLink's account lookup: the name of the holder of an account, or of a phone that is registered for PesaLink. */
+const createLookUp =
+  (options: PesalinkOptions & { lookUpPath: string }, send: Send, sign: Sign): LookUp =>
+  async (query) => {
+    const destination = destinationOf(options, query)
+    if (!destination) return { kind: 'nameless' }
+    const answer = await send({
+      method: 'POST',
+      path: options.lookUpPath,
+      body: { countryCode: options.source.countryCode, ...destination.fields },
+      signature: sign(`${options.source.accountNumber}${query.destination}`),
+    })
+    return readNameAnswer(answer, (body) => textField(field(body, 'data'), 'receiverName'))
+  }
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
