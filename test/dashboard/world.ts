@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { createInspector, type Inspector } from './axe.ts'
 import { openBrowser } from './browser.ts'
 import { createHousehold, type Household } from './household.ts'
 import { createWindows, type Windows } from './windows.ts'
@@ -14,6 +15,8 @@ export type World = {
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
   readonly windows: Windows
+  /** One for all flows: the contrast of a text is checked once. */
+  readonly inspector: Inspector
   /** An account after some use, created once: for tests that do not change it. */
   readonly household: () => Promise<Household>
 }
@@ -48,6 +51,7 @@ export const createWorld = (): World => {
       return running()
     },
     windows,
+    inspector: createInspector(),
     household: () => {
       household ??= createHousehold(running())
       return household

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { createMandate } from '../../harness/mandates.ts'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
-import { createInspector } from '../axe.ts'
 import { createTeam } from '../team.ts'
 import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -119,7 +118,7 @@ export const accountFlows = (world: World): void => {
     await first.page.getByText('Linked to your account').waitFor()
     const second = await linkAs(await signIn(world.service.api))
     await second.page.getByRole('heading', { name: 'This sign-in belongs to another account' }).waitFor()
-    expect(await createInspector().inBothThemes(second.page)).toEqual([])
+    expect(await world.inspector.inBothThemes(second.page)).toEqual([])
     await second.page.getByRole('link', { name: 'Go back' }).click()
     await second.page.getByRole('button', { name: 'Link Google', exact: true }).waitFor()
     await first.close()

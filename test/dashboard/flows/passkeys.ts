@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import type { Answer } from '../../harness/client.ts'
 import type { Person } from '../../harness/people.ts'
 import { addAuthenticator, type VirtualAuthenticator } from '../authenticator.ts'
-import { createInspector } from '../axe.ts'
 import { createTeam, type Team } from '../team.ts'
 import { phone, type Visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -68,7 +67,7 @@ export const passkeyFlows = (world: World): void => {
     const box = await approve.boundingBox()
     expect(box?.y).toBeGreaterThan((phone.height * 2) / 3)
     expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true)
-    expect(await createInspector().inBothThemes(page)).toEqual([])
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
     await approve.click()
     await page.getByText('signed with a passkey').waitFor()
     expect((await approvalOf(scene, id)).decisions).toMatchObject([{ decision: 'approve', via: 'passkey', voided_at: null }])

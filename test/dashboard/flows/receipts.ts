@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newPayer, receiptOf } from '../../verifier/receipts.ts'
-import { createInspector } from '../axe.ts'
 import { phone, visit } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -31,7 +30,7 @@ export const receiptFlows = (world: World): void => {
       })
       await page.getByRole('heading', { name: 'The receipt holds' }).waitFor()
       expect(await page.textContent('#result')).toContain('Wanjiru Kamau')
-      expect(await createInspector().inBothThemes(page)).toEqual([])
+      expect(await world.inspector.inBothThemes(page)).toEqual([])
       await checkText(JSON.stringify({ ...receipt, payment: { ...receipt.payment, amount_minor: '24000000' } }))
       await page.getByRole('heading', { name: 'The receipt does not hold' }).waitFor()
       await checkText('not JSON')

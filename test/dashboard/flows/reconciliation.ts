@@ -5,7 +5,6 @@ import { shellOperator } from '../../../src/modules/operators.ts'
 import { reconcileStatement } from '../../../src/modules/reconciliation/service.ts'
 import { signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'
-import { createInspector } from '../axe.ts'
 import { desk, follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -32,8 +31,7 @@ export const reconciliationFlows = (world: World): void => {
     // The difference of the same line is a part of the item, not one of its own.
     expect(await page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
     await page.getByText('No statement differs from the books').waitFor()
-    const inspector = createInspector()
-    expect(await inspector.inBothThemes(page)).toEqual([])
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
     await page.setViewportSize(phone)
     expect(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')).toBe(false)
     await page.setViewportSize(desk)
@@ -50,7 +48,7 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByText('Resolved', { exact: true }).waitFor()
     await page.getByLabel('Select all').check()
     await page.getByRole('button', { name: 'Resolve 2' }).click()
-    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByLabel('What was found').fill('both made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 2' }).click()
     await page.getByText('2 items resolved').waitFor()
@@ -102,7 +100,7 @@ export const reconciliationFlows = (world: World): void => {
     await dialog.getByText(/QYY0000002: This item is already resolved\.$/).waitFor()
     const openOf = (table: string) => deps.db.query(`select 1 from ${table} where resolved_at is null`)
     expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([2, 3])
-    expect(await createInspector().inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByRole('button', { name: 'Leave it out' }).click()
     expect(await dialog.getByLabel('What was found').inputValue()).toBe('made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 2' }).click()
@@ -141,12 +139,12 @@ export const reconciliationFlows = (world: World): void => {
     const dialog = page.getByRole('dialog', { name: 'Compare a statement' })
     const file = { name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(statement.replaceAll('QXX', 'QWW')) }
     await dialog.getByLabel('Statement', { exact: true }).setInputFiles(file)
-    expect(await createInspector().inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
     await dialog.getByRole('button', { name: 'Compare' }).click()
     const asked = page.getByRole('dialog', { name: 'Confirm that it is you' })
     await asked.waitFor()
-    expect(await createInspector().inBothThemes(page, 'dialog:last-of-type')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog:last-of-type')).toEqual([])
     const [opened] = await Promise.all([
       context.waitForEvent('page'),
       asked.getByRole('button', { name: /Confirm with .*Google/ }).click(),
@@ -168,16 +166,15 @@ export const reconciliationFlows = (world: World): void => {
     const dialog = page.getByRole('dialog')
     const choose = (name: string, text: string) =>
       dialog.getByLabel('Statement', { exact: true }).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
-    const inspector = createInspector()
-    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await choose('people.csv', 'name,phone\nJane,0722000000\n')
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByRole('alert').first().waitFor()
-    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await choose('march.csv', statement.replaceAll('QXX', 'QZZ'))
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByText('0 of 3 matched').waitFor()
-    expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByRole('button', { name: 'Close' }).last().click()
     await page.getByText('QZZ0000003').waitFor()
     await page.getByText('M-PESA, march.csv').waitFor()

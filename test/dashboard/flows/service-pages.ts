@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { Json } from '../../harness/client.ts'
 import { fund } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
-import { createInspector } from '../axe.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { desk, phone, visit } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -34,7 +33,7 @@ const knownOfTrying = ['landmark-no-duplicate-main']
 
 /** Pages that are not the dashboard's: each is accessible in both themes, fits a phone, and leads back. */
 export const servicePages = (world: World): void => {
-  const inspector = createInspector()
+  const { inspector } = world
 
   /** Every finding of axe but the known ones, and what is too wide for a phone. */
   const problemsOf = async (page: Page, name: string, known: readonly string[] = []): Promise<string[]> => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
-import { createInspector, type Inspector } from '../axe.ts'
+import type { Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam, type Team } from '../team.ts'
@@ -361,7 +361,7 @@ const problemsOf = async (page: Page, inspector: Inspector, views: readonly View
 }
 
 export const everyView = (world: World): void => {
-  const inspector = createInspector()
+  const { inspector } = world
   const expectSound = async ({ page, complaints, close }: Visit, views: readonly View[]) => {
     const problems = await problemsOf(page, inspector, views)
     expect(problems, problems.join('\n')).toEqual([])
