@@ -6,7 +6,8 @@ import { pollDevice } from '../device/device.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
-import type { ElapsedMs, RefreshTokens } from '../token/refresh.ts'
+import type { RefreshRequest } from '../token/refresh.ts'
+import type { RefreshTokens } from '../token/refresh-queue.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
@@ -18,7 +19,7 @@ export const issueTokens = async (
   },
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
-  elapsedMs: ElapsedMs,
+  elapsedMs: RefreshRequest['elapsedMs'],
 ): Promise<TokenResponse> => {
   const { authorization, origin } = caller
   if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')

@@ -1,10 +1,10 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { equalBytes } from '../../../auth/secrets.ts'
-import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { apart, contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
+import { apart, contended, type Outcome } from '../../../queue/account-queue.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
@@ -22,13 +22,9 @@ import {
   type OAuthGrantState,
   type PresentedRefresh,
   readGrantStates,
-  readRefreshToken,
   repeatGeneration,
   type TokenGeneration,
 } from './tokens.ts'
-
-/** How long the request waited in this service before its transaction began. Measured with our own clock, never compared with another. */
-export type ElapsedMs = () => number
 
 const arrive = statement(
   'oauth.refreshes_arrive',
@@ -53,7 +49,7 @@ const arrivedInTime = statement(
 type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
 
 /** In the order of the requests. */
-const readArrivals = async (tx: Tx, requests: readonly Request[]): Promise<Arrival[]> => {
+const readArrivals = async (tx: Tx, requests: readonly RefreshRequest[]): Promise<Arrival[]> => {
   const rows = await tx.query<{ grant_id: Uuid | null; current_hash: Buffer | null; arrived_at: string }>(arrive, [
     plainList(requests.map(({ presented }) => presented.handle)),
     plainList(requests.map(({ elapsedMs }) => String(elapsedMs() / 1000))),
@@ -108,18 +104,19 @@ const same = (a: Audience, b: Audience): boolean =>
   isSubset(a.resources, b.resources) &&
   isSubset(b.resources, a.resources)
 
-const unknown = () =>
+export const unknownRefreshToken = () =>
   new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
 const otherUse = () => new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
 const reused = () =>
   new OAuthError('invalid_grant', 'This refresh token was used before. All tokens of its grant have been revoked.')
 
-type Request = {
+export type RefreshRequest = {
   client: ClientRecord
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  elapsedMs: ElapsedMs
+  /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
+  elapsedMs: () => number
 }
 
 type Rotation = TokenGeneration & { origin: RequestOrigin }
@@ -138,7 +135,7 @@ const rotate = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, rotations: r
   return mintGenerations(tx, deps, rotations)
 }
 
-type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'logger' | 'onGrantsRevoked'>
+type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>
 
 /** A grant behind its lock, with what the requests of this batch have done to it so far. */
 type Family = { row: OAuthGrantState; rotation: Rotation | null; revoked: boolean }
@@ -155,7 +152,12 @@ const repeat = async (
   return again.response
 }
 
-const endFamily = async (tx: Tx, deps: RefreshDeps, { client, origin, presented }: Request, family: Family): Promise<void> => {
+const endFamily = async (
+  tx: Tx,
+  deps: RefreshDeps,
+  { client, origin, presented }: RefreshRequest,
+  family: Family,
+): Promise<void> => {
   const { grant, state } = family.row
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
   const subject = { type: 'grant', id: grant.id }
@@ -172,23 +174,23 @@ const endFamily = async (tx: Tx, deps: RefreshDeps, { client, origin, presented 
 const decide = async (
   tx: Tx,
   deps: RefreshDeps,
-  request: Request,
+  request: RefreshRequest,
   { family, arrival, wait }: { family: Family; arrival: NonNullable<Arrival>; wait: boolean },
 ): Promise<Rotation | TokenResponse | typeof apart> => {
   const { client, origin, parameters, presented } = request
   const { row, rotation } = family
   const { grant, state } = row
-  if (state.clientId !== client.id || grant.revokedAt || family.revoked) throw unknown()
+  if (state.clientId !== client.id || grant.revokedAt || family.revoked) throw unknownRefreshToken()
   if (!rotation && is(state.currentHash, presented)) {
-    if (hasEnded(row, tx.at)) throw unknown()
+    if (hasEnded(row, tx.at)) throw unknownRefreshToken()
     family.rotation = { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
     return family.rotation
   }
   const generation = rotation ? state.generation + 1 : state.generation
-  if (presented.generation >= generation || !isOurs(deps, presented)) throw unknown()
+  if (presented.generation >= generation || !isOurs(deps, presented)) throw unknownRefreshToken()
   if (!wait && !(arrival.live && rotation)) return apart
   if (await inFlight(tx, deps, arrival, presented)) {
-    if (hasEnded(row, tx.at)) throw unknown()
+    if (hasEnded(row, tx.at)) throw unknownRefreshToken()
     const audience = readAudience(deps, grant, state, parameters)
     if (!rotation) return repeat(tx, deps, row, audience)
     if (!same(rotation.audience, audience)) throw otherUse()
@@ -203,59 +205,40 @@ const refusalOf = (error: unknown): OAuthError => {
   throw error
 }
 
-const refreshAll = (deps: RefreshDeps, requests: readonly Request[], wait: boolean): Promise<Outcome<TokenResponse>[]> =>
-  inTx(deps.db, async (tx) => {
-    const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
-    // In this order and in one trip: how each stood on arrival, the locks, and how it stands behind them.
-    const [arrivals, locked, rows] = await Promise.all([
-      readArrivals(tx, requests),
-      tx.query<{ handle: string }>(wait ? lockWaiting : lockFree, [plainList(handles)]),
-      readGrantStates(tx, handles),
-    ])
-    const ours = new Set(locked.map(({ handle }) => handle))
-    const families = new Map(rows.map((row): [string, Family] => [row.state.handle, { row, rotation: null, revoked: false }]))
-    const decided: (Rotation | Outcome<TokenResponse>)[] = []
-    for (const [index, request] of requests.entries()) {
-      const { handle } = request.presented
-      const [family, arrival] = [families.get(handle), arrivals[index]]
-      if (!family || !arrival) decided.push(unknown())
-      else if (!ours.has(handle)) decided.push(contended)
-      else decided.push(await decide(tx, deps, request, { family, arrival, wait }).catch(refusalOf))
-    }
-    const rotations = [...families.values()].flatMap(({ rotation }) => rotation ?? [])
-    const responses = rotate(tx, deps, rotations)
-    return decided.map((one) => {
-      const index = rotations.indexOf(one as Rotation)
-      return index === -1 ? (one as Outcome<TokenResponse>) : (responses[index] as TokenResponse)
-    })
-  })
-
-export type RefreshTokens = (
-  client: ClientRecord,
-  origin: RequestOrigin,
-  parameters: TokenParameters,
-  elapsedMs: ElapsedMs,
-) => Promise<TokenResponse>
-
 /**
  * Rotates refresh tokens (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
- * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent. Requests
- * wait in a queue of grants: those that arrive together are answered by one transaction of two round trips. Where it may have been committed
- * without an answer, the client asks again with the same token, and gets the same pair.
+ * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
+ *
+ * Two trips: the first takes the locks of the grants and reads what is behind them, the second sends all writes with the commit. `wait`: whether
+ * to wait for the locks.
  */
-export const createRefreshTokens = (deps: RefreshDeps): RefreshTokens => {
-  const queue = createAccountQueue<Request, TokenResponse>({
-    name: 'refresh tokens',
-    logger: deps.logger,
-    work: (requests, wait) => refreshAll(deps, requests, wait),
-    mostShared: 2,
-    mostWaiting: 4,
-  })
-  return async (client, origin, parameters, elapsedMs) => {
-    if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
-    if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
-    const presented = readRefreshToken(parameters.refresh_token)
-    if (!presented) throw unknown()
-    return queue.submit(presented.handle, { client, origin, parameters, presented, elapsedMs })
+export const refreshAll = async (
+  tx: Tx,
+  deps: RefreshDeps,
+  requests: readonly RefreshRequest[],
+  wait: boolean,
+): Promise<Outcome<TokenResponse>[]> => {
+  const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
+  // In this order and in one trip: how each stood on arrival, the locks, and how it stands behind them.
+  const [arrivals, locked, rows] = await Promise.all([
+    readArrivals(tx, requests),
+    tx.query<{ handle: string }>(wait ? lockWaiting : lockFree, [plainList(handles)]),
+    readGrantStates(tx, handles),
+  ])
+  const ours = new Set(locked.map(({ handle }) => handle))
+  const families = new Map(rows.map((row): [string, Family] => [row.state.handle, { row, rotation: null, revoked: false }]))
+  const decided: (Rotation | Outcome<TokenResponse>)[] = []
+  for (const [index, request] of requests.entries()) {
+    const { handle } = request.presented
+    const [family, arrival] = [families.get(handle), arrivals[index]]
+    if (!family || !arrival) decided.push(unknownRefreshToken())
+    else if (!ours.has(handle)) decided.push(contended)
+    else decided.push(await decide(tx, deps, request, { family, arrival, wait }).catch(refusalOf))
   }
+  const rotations = [...families.values()].flatMap(({ rotation }) => rotation ?? [])
+  const responses = rotate(tx, deps, rotations)
+  return decided.map((one) => {
+    const index = rotations.indexOf(one as Rotation)
+    return index === -1 ? (one as Outcome<TokenResponse>) : (responses[index] as TokenResponse)
+  })
 }
