@@ -18,6 +18,8 @@ export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): 
   return answer.body.message
 }
 
+export const nonceIn = (message: string): string => /\nNonce: (\w+)\n/.exec(message)?.[1] ?? ''
+
 export const signIn = async (client: Client, wallet = newWallet()): Promise<Person> => {
   const message = await walletMessage(client, wallet)
   const signature = await wallet.signMessage({ message })

@@ -569,20 +569,20 @@ export const mutants: readonly Mutant[] = [
     file: 'src/modules/identity/sign-in/wallet/wallet.ts',
     find: 'attempt.nonce === null || unused.delete(attempt.nonce.nonce)',
     replace: 'attempt.nonce === null || unused.size >= 0',
-    suite: 'test/identity/sign-in/wallet.test.ts',
+    suite: 'test/identity/sign-in/sign-in-queue.test.ts',
   },
   {
     bug: 'a sign-in that comes back to its queue finds its own nonce used',
     file: 'src/modules/identity/sign-in/sign-in-queue.ts',
     find: 'entry.arrival = { ...entry.arrival, nonce: null }',
     replace: 'entry.arrival = { ...entry.arrival }',
-    suite: 'test/identity/sign-in/wallet.test.ts',
+    suite: 'test/identity/sign-in/sign-in-queue.test.ts',
   },
   {
     bug: 'a wallet opens the account that it belonged to a moment ago',
     file: 'src/modules/identity/sign-in/sign-in-all.ts',
     find: ' || (standing && !holdsLock(tx, standing.accountId))',
     replace: '',
-    suite: 'test/identity/sign-in/wallet.test.ts',
+    suite: 'test/identity/sign-in/sign-in-queue.test.ts',
   },
 ]
