@@ -126,6 +126,20 @@ test('a payment is resolved as failed only after the rail was asked and had its 
   expect((await paymentOf(person, id)).status).toBe('failed')
 })
 
+test('a payment of which the rail reported another amount is resolved as failed only after its time to correct itself', async () => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254711000005' })
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('unknown')
+  const from = service.clock.now().getTime() + 15 * 60_000
+  const early = await resolve(admin, id, 'failed')
+  expect([early.status, early.body.details]).toMatchObject([409, { reason: 'rail_may_answer', from: new Date(from).toISOString() }])
+  service.clock.set(new Date(from))
+  const resolved = await resolve(admin, id, 'failed')
+  expect([resolved.status, resolved.body.status]).toEqual([202, 'unknown'])
+})
+
 describe('what costs the organisation', () => {
   const adjustmentsOf = async (id: string) =>
     (await admin.api.get('/v1/admin/adjustments')).body.data.filter((each: { payment_id: string }) => each.payment_id === id)
