@@ -39,6 +39,14 @@ test('where a new token ends the one before it, three processes that send at onc
   expect(first.sandbox.movements()).toHaveLength(ids.length)
   for (const [index, phone] of phones.entries()) if (index % 3 !== 0) expect(ordersTo(first, phone)).toHaveLength(1)
   expect(first.sandbox.tokensIssued('MPESA')).toBe(1)
+  const { baseUrl, consumerKey, consumerSecret } = first.sandbox.options(first.sandboxUrl).MPESA
+  const [sealed] = await first.deps.db.query<{ ciphertext: Buffer; keyId: string }>(
+    `select token_ciphertext as ciphertext, token_key_id as "keyId" from provider_tokens where provider = 'MPESA'`,
+  )
+  if (!sealed) throw new Error('no token is shared')
+  const token = first.deps.vault.open(sealed, ['provider_token', 'MPESA', baseUrl, consumerKey, consumerSecret])
+  expect(token.length).toBeGreaterThan(20)
+  expect(processes.flatMap(({ log }) => log).filter((line) => line.includes(token))).toEqual([])
   expect(processes.flatMap(alerts)).toEqual([])
   expect(await findBreaches(first)).toEqual([])
 })

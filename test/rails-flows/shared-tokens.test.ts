@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createVault } from '../../src/auth/vault.ts'
+import { inTx } from '../../src/db/client.ts'
+import { secondsAfter } from '../../src/lib/clock.ts'
+import { parseKeyRing } from '../../src/lib/key-ring.ts'
+import { createTokenSharing, forgetTokens } from '../../src/modules/provider-tokens/service.ts'
+import type { ShareToken } from '../../src/rails/token-cache.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const credentials = ['https://provider.example', 'a key', 'a secret']
+let issued = 0
+beforeEach(async () => {
+  issued = 0
+  await service.deps.db.query('delete from provider_tokens')
+})
+
+/** What each process has of its own. */
+const shareOf = (db = service.deps.db): ShareToken => createTokenSharing({ ...service.deps, db })
+const fetch = async () => {
+  issued += 1
+  return { value: `token ${issued}`, until: secondsAfter(service.clock.now(), 3_540) }
+}
+const asked = (more: Partial<Parameters<ShareToken>[0]> = {}) =>
+  ({ provider: 'MPESA', credentials, refused: undefined, fetch, ...more }) as const
+const stored = async () => {
+  const [row] = await service.deps.db.query<{ ciphertext: Buffer; keyId: string }>(
+    `select token_ciphertext as ciphertext, token_key_id as "keyId" from provider_tokens where provider = 'MPESA'`,
+  )
+  return row && service.deps.vault.open(row, ['provider_token', 'MPESA', ...credentials])
+}
+const processes = () => [shareOf(), shareOf(), shareOf()]
+
+test('processes that need a token at once share one fetch, and those that are refused at once the next one', async () => {
+  const all = processes()
+  const first = await Promise.all(all.map((share) => share(asked())))
+  expect([first, issued]).toEqual([all.map(() => expect.objectContaining({ value: 'token 1' })), 1])
+  const second = await Promise.all(all.map((share) => share(asked({ refused: 'token 1' }))))
+  expect([second, issued]).toEqual([all.map(() => expect.objectContaining({ value: 'token 2' })), 2])
+  // Refused late, after it was replaced.
+  expect(await shareOf()(asked({ refused: 'token 1' }))).toMatchObject({ value: 'token 2' })
+  expect([await stored(), issued]).toEqual(['token 2', 2])
+})
+
+test('a token ends by the time of the service, and is none for other credentials', async () => {
+  const share = shareOf()
+  await share(asked())
+  expect(await share(asked({ credentials: [...credentials.slice(0, 2), 'another secret'] }))).toMatchObject({ value: 'token 2' })
+  await share(asked())
+  expect(issued).toBe(3)
+  service.clock.advance(3_539)
+  await share(asked())
+  expect(issued).toBe(3)
+  service.clock.advance(1)
+  await share(asked())
+  expect(issued).toBe(4)
+})
+
+test('a process that ended while it fetched keeps nobody waiting for long, and one that was only slow does not replace the newer token', async () => {
+  const slow = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
+  const first = shareOf()(
+    asked({
+      fetch: async () => {
+        const token = await fetch()
+        started.resolve()
+        await slow.promise
+        return token
+      },
+    }),
+  )
+  await started.promise
+  await service.deps.db.query(`update provider_tokens set begun_at = begun_at - interval '3 seconds'`)
+  expect(await shareOf()(asked())).toMatchObject({ value: 'token 2' })
+  slow.resolve()
+  expect(await first).toMatchObject({ value: 'token 1' })
+  expect(await stored()).toBe('token 2')
+})
+
+test('where a fetch fails, the next process fetches at once', async () => {
+  const none = { code: 'token_unavailable', message: 'none' }
+  expect(await shareOf()(asked({ fetch: async () => none }))).toEqual(none)
+  expect(await shareOf()(asked())).toMatchObject({ value: 'token 1' })
+})
+
+test('without the database, or with one that does not answer, a process fetches for itself', async () => {
+  const answers = [() => Promise.reject(new Error('away')), () => new Promise<never>(() => undefined)]
+  for (const query of answers) {
+    const away = { ...service.deps.db, query: query as typeof service.deps.db.query }
+    expect(await shareOf(away)(asked())).toMatchObject({ value: `token ${issued}` })
+  }
+  expect(issued).toBe(2)
+})
+
+test('a rotation of the keys forgets what older ones sealed', async () => {
+  const share = shareOf()
+  await share(asked())
+  const vault = createVault(parseKeyRing(`newer:${Buffer.alloc(32, 7).toString('base64')}`))
+  expect(await inTx(service.deps.db, (tx) => forgetTokens(tx, { vault }))).toBe(1)
+  await share(asked())
+  expect(issued).toBe(2)
+})
