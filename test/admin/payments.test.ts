@@ -134,7 +134,10 @@ test('a payment of which the rail reported another amount is resolved as failed 
   expect((await paymentOf(person, id)).status).toBe('unknown')
   const from = service.clock.now().getTime() + 15 * 60_000
   const early = await resolve(admin, id, 'failed')
-  expect([early.status, early.body.details]).toMatchObject([409, { reason: 'rail_may_answer', from: new Date(from).toISOString() }])
+  expect([early.status, early.body.details]).toMatchObject([
+    409,
+    { reason: 'rail_may_answer', from: new Date(from).toISOString() },
+  ])
   service.clock.set(new Date(from))
   const resolved = await resolve(admin, id, 'failed')
   expect([resolved.status, resolved.body.status]).toEqual([202, 'unknown'])
