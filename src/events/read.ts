@@ -100,7 +100,8 @@ const later = statement('events.later', ranges('(events.transaction, events.id) 
 const earlier = statement(
   'events.earlier',
   ranges(
-    `($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid))
+    // The place is one condition, and no alternative for the first page: only so is the index entered there.
+    `(events.transaction, events.id) < (coalesce($1::xid8, '18446744073709551615'), coalesce($2::uuid, '${lastId}'))
        and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`,
     'desc',
   ),

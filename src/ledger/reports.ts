@@ -34,6 +34,7 @@ type HistoryRow = {
   created_at: Date
 }
 
+/** The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. */
 const history = statement(
   'ledger.history',
   `select * from (select t.id,
@@ -45,7 +46,7 @@ const history = statement(
      t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
      coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at
    from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-   where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and ($2::uuid is null or t.id < $2)
+   where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)) h
    where ($4::text[] is null or h.type = any($4))
    order by h.id desc limit $3`,

@@ -51,14 +51,7 @@ export const tableOf = (result: readonly OperationResult[]): string =>
     }),
   ].join('\n')
 
-/** Into `bench-result.json`, and with `--write` into the part of docs/performance.md that has the name of the bench. */
-export const save = async (
-  what: string,
-  result: readonly Result[],
-  write: boolean,
-  more: object = {},
-  shown = table(result),
-): Promise<void> => {
+const keep = async (what: string, result: unknown, write: boolean, more: object, shown: string): Promise<void> => {
   const at = new Date().toISOString()
   await writeFile('bench-result.json', `${JSON.stringify({ at, what, ...more, result }, null, 2)}\n`)
   if (!write) return
@@ -69,4 +62,26 @@ export const save = async (
     page,
     text.replace(new RegExp(`<!-- ${what} -->[^]*<!-- /${what} -->`), () => part),
   )
+}
+
+/** Into `bench-result.json`, and with `--write` into the part of docs/performance.md that has the name of the bench. */
+export const save = (
+  what: string,
+  result: readonly Result[],
+  write: boolean,
+  more: object = {},
+  shown = table(result),
+): Promise<void> => keep(what, result, write, more, shown)
+
+/** What a page read: blocks of Postgres, and the rows of the answer. */
+export type PageRead = { blocks: number; rows: number }
+export type PageResult = { name: string; small: PageRead; large: PageRead; deep: PageRead; flat: boolean }
+
+export const savePages = (result: readonly PageResult[], { write, ...more }: { write: boolean }): Promise<void> => {
+  const cell = ({ blocks, rows }: PageRead) => (Number.isFinite(blocks) ? `${blocks} (${rows})` : 'no answer')
+  const lines = result.map(
+    ({ name, small, large, deep, flat }) => `| ${name} | ${cell(small)} | ${cell(large)} | ${cell(deep)} | ${flat ? '' : 'no'} |`,
+  )
+  const shown = ['| list | small | large, first page | large, far in | flat |', '|---|---|---|---|---|', ...lines].join('\n')
+  return keep('pages', result, write, more, shown)
 }

@@ -7,6 +7,7 @@ import { measureEventOrder } from './event-order.ts'
 import { measureGrowth } from './growth.ts'
 import { measureOperations } from './operations.ts'
 import { measureOverload } from './overload.ts'
+import { measurePages } from './pages.ts'
 import { measurePeers } from './peers.ts'
 import { measurePolicyLock } from './policy-lock.ts'
 import { openBench } from './processes.ts'
@@ -63,6 +64,8 @@ try {
   else if (what === 'peers') await measurePeers(bench, shared)
   else if (what === 'start') await measureStart(bench, shared)
   else if (what === 'soak') await measureSoak(bench, { write: shared.write, minutes: Number(values.minutes) })
+  else if (what === 'pages')
+    await measurePages(bench, { write: shared.write, paymentCount: Number(values.payments), eventCount: Number(values.events) })
   else if (what === 'growth')
     await measureGrowth(bench, {
       ...shared,
@@ -73,7 +76,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, pages, streams, start, soak, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

@@ -32,12 +32,17 @@ export const measureStreams = async (
 ): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder, { STREAMS_PER_ACCOUNT: '10000' })
   try {
-    const [many, one] = await preparePayers(service.url, bench, 2)
+    // The keys of one root may have half of an account's places, so the idle streams are of several accounts.
+    const [many, one, ...others] = await preparePayers(service.url, bench, 6)
     if (!many || !one) throw new Error('there is no account to listen with')
     const before = residentMb(service.pid)
     const thousand = await openReaders(service.url, [many.key], 1_000)
     const idle = await openReaders(service.url, [one.key], 1)
-    const rest = await openReaders(service.url, [many.key], streams - 1_001)
+    const rest = await openReaders(
+      service.url,
+      others.map(({ key }) => key),
+      streams - 1_001,
+    )
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     const kilobytes = ((residentMb(service.pid) - before) * 1024) / streams
     const toOne: number[] = []

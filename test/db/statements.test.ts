@@ -253,6 +253,14 @@ test('the state that decides a payment is read by index, also where one payee ha
   }
 })
 
+test('a later page of the history and of events begins at its place in the index: nothing newer is read', async ({ skip }) => {
+  const [history = '', events = ''] = (await plansOf(['ledger.history', 'events.earlier'], skip)).map((plan) =>
+    JSON.stringify(plan),
+  )
+  expect(history).toMatch(/"Index Cond":"[^"]*\(id < COALESCE\(/)
+  expect(events).toMatch(/"Index Cond":"[^"]*ROW\([^)]*id\) < ROW\(COALESCE\(/)
+})
+
 test('the totals that a policy starts from are read by workspace, payee and day: other tenants and the number of payees cost nothing', async ({
   skip,
 }) => {
