@@ -2,11 +2,13 @@ import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { found } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
+import { presentApiKey } from '../grants/key-present.ts'
 import { ApiKey } from '../grants/key-schema.ts'
 import { readOwn } from '../grants/own-list.ts'
 import { scopeOf } from '../grants/queries.ts'
+import { viewOneGrant } from '../grants/view-one.ts'
 import { findKey, listKeys, viewKeys } from './queries.ts'
 import { CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
@@ -57,10 +59,9 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
-      const record = await findKey(deps.db, scopeOf(request.principal), request.params.id)
-      const [view] = record ? await viewKeys(deps.db, deps.clock.now(), [record]) : []
-      if (!view) throw notFound()
-      return reply.send(view)
+      const { key, grant } = found(await findKey(deps.db, scopeOf(request.principal), request.params.id))
+      const now = deps.clock.now()
+      return reply.send(presentApiKey(key, await viewOneGrant(deps.db, now, grant), now))
     },
   )
   app.patch(

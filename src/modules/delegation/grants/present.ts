@@ -7,7 +7,7 @@ import { madeOnce } from '../../../lib/shared.ts'
 import type { Controls } from './control-rules.ts'
 import type { GrantRecord } from './queries.ts'
 import type { Grant, SpendingControls } from './schema.ts'
-import { type GrantUsage, loadGrantUsage, readGrantUsage } from './usage.ts'
+import { type GrantUsage, loadGrantUsage } from './usage.ts'
 
 const limit = (name: keyof SpendingControls, amount: Minor | null) => (amount === null ? {} : { [name]: formatMinor(amount) })
 
@@ -58,11 +58,9 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage
 
 /** The grants as REST returns them now, in the order given. */
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {
-  const [grant] = records
-  if (grant && records.length === 1) return [await viewGrant(db, at, grant)]
   const usages = await loadGrantUsage(db, at, records)
   return records.map((grant) => presentGrant(grant, usages.get(grant.id)))
 }
 
 export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> =>
-  presentGrant(grant, await readGrantUsage(db, { at, grant }))
+  presentGrant(grant, (await loadGrantUsage(db, at, [grant])).get(grant.id))

@@ -11,6 +11,7 @@ import { findGrant, listGrants, scopeOf } from './queries.ts'
 import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
 import { revokeAllGrants, revokeOwnGrant } from './service.ts'
 import { updateGrant } from './update.ts'
+import { viewOneGrant } from './view-one.ts'
 
 export const registerGrants = (app: App, deps: Deps): void => {
   app.get(
@@ -59,7 +60,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const grant = found(await findGrant(deps.db, scopeOf(request.principal), request.params.id))
-      return reply.send(await viewGrant(deps.db, deps.clock.now(), grant))
+      return reply.send(await viewOneGrant(deps.db, deps.clock.now(), grant))
     },
   )
   app.patch(

@@ -4,7 +4,6 @@ import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { usageCounters } from '../../../db/tables/policies.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
-import { together } from '../../../db/together.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
@@ -83,14 +82,3 @@ export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRe
     }),
   )
 }
-
-/** Of one grant. Requests that ask in one turn of the event loop read theirs together. */
-export const readGrantUsage: (db: Db, key: { at: Date; grant: GrantRecord }) => Promise<GrantUsage | undefined> = together(
-  async (db, keys: readonly { at: Date; grant: GrantRecord }[]) => {
-    const [first] = keys
-    if (!first) return []
-    const grants = [...new Map(keys.map(({ grant }) => [grant.id, grant])).values()]
-    const usages = await loadGrantUsage(db, first.at, grants)
-    return keys.map(({ grant }) => usages.get(grant.id))
-  },
-)
