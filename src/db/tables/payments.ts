@@ -4,7 +4,7 @@ import { failureCodes } from '../../errors/failures.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
-import { attemptStates, paymentStatuses, topupStatuses, underWayPaymentStatuses } from '../transitions.ts'
+import { attemptStates, paidPaymentStatuses, paymentStatuses, topupStatuses, underWayPaymentStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 import { grants } from './grants.ts'
@@ -88,6 +88,8 @@ export const payments = pgTable(
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
+    // What last reached a payee, and whether anything did: a payee may have many payments that wait for their results.
+    index('payments_paid').on(t.payeeId, t.id, t.amountMinor).where(oneOf(t.status, paidPaymentStatuses)),
     // The last payments to one account at a paybill.
     index('payments_paybill_account')
       .on(t.payeeId, sql.raw(referenceKeySql('account_reference')), t.id)
@@ -106,7 +108,6 @@ export const payments = pgTable(
       .where(sql`${t.idempotencyKey} is not null`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
-    // The items of a batch in their order.
     index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
     check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),

@@ -39,9 +39,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
   const newest = `order by q.id desc limit ${mostRemembered}`
   const hasAccount = `(${hasAccountsSql(rail)} and ${reference} is not null)`
   return `array(select last.amount_minor from (
-     select q.id, q.amount_minor from beneficiaries named cross join lateral (
-       select q.id, q.amount_minor from payments q where q.beneficiary_id = named.id and ${paid} ${newest}) as q
-     where named.payee_id = ${payee}.id and not ${hasAccount} and not (${hasAccountsSql(rail)} and named.account_reference_required)
+     (select q.id, q.amount_minor from payments q where q.payee_id = ${payee}.id and ${paid} and not ${hasAccount} ${newest})
      union all
      select q.id, q.amount_minor from unnest(${samePayeeIds(payee, reference)}) as account(id) cross join lateral (
        select q.id, q.amount_minor from payments q where q.payee_id = account.id and ${hasAccountsSql('q.rail')} and q.account_reference is not null
