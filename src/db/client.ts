@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Gathered } from './gather.ts'
 import type { Prepared } from './prepare.ts'
 import type { Remembered, RememberedKind } from './remembered.ts'
 import type { Query } from './statement.ts'
@@ -40,6 +41,10 @@ export type Tx = Db & {
   /** The one instant of this transaction: the clock is read at the first access, which comes after the first lock. */
   readonly at: Date
   defer: (query: Promise<unknown>) => void
+  /** Rows that no statement of this transaction reads: all of one kind, whatever made them, are one statement, sent with the commit. */
+  gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => void
+  /** Begins what can be undone: the answer undoes what was written and gathered since. */
+  savepoint: () => Promise<() => Promise<void>>
   afterCommit: (task: () => void) => void
   /** From its commit on this process notices when the database loses it. */
   remember: (kind: RememberedKind, ids: readonly string[]) => void

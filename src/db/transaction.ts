@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { type Database, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
+import { createGathering } from './gather.ts'
 import type { Remembered } from './remembered.ts'
 import { UnconfirmedCommitError } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
@@ -61,7 +62,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
     const client = await pool.connect().catch((error: unknown) => {
       throw translateDatabaseError(error)
     })
-    const afterCommit: (() => void)[] = []
+    // A task that several steps ask for is done once.
+    const afterCommit = new Set<() => void>()
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
     let at: Date | undefined
@@ -81,6 +83,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           cause ??= error
         },
       )
+      const defer = (query: Promise<unknown>) => {
+        query.catch(() => undefined)
+        deferred.push(query)
+      }
+      const { gather, savepoint, write } = createGathering(query)
       const tx: Tx = {
         [inTransaction]: true,
         get at() {
@@ -89,16 +96,16 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         },
         query,
         run: runBy({ record: rows, page: rows, pool: rows }),
-        defer: (query: Promise<unknown>) => {
-          query.catch(() => undefined)
-          deferred.push(query)
-        },
+        defer,
+        gather,
+        savepoint,
         remembered: options.remembered,
-        remember: (kind, ids) => void afterCommit.push(() => options.remembered.note(kind, ids)),
-        afterCommit: (task: () => void) => void afterCommit.push(task),
+        remember: (kind, ids) => void afterCommit.add(() => options.remembered.note(kind, ids)),
+        afterCommit: (task: () => void) => void afterCommit.add(task),
         accountLocks: new Map(),
       }
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
+      for (const query of write()) defer(query)
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import { statement, type Tx } from '../db/client.ts'
-import { bytesList, documentList, documents, plainList, textList } from '../db/lists.ts'
+import type { Gathered } from '../db/gather.ts'
+import { bytesList, documentList, documents, plainList, textList, timeList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { pack } from '../lib/packed-text.ts'
 import type { AuditAction } from './audit-actions.ts'
@@ -30,11 +31,11 @@ const insert = statement(
   'audit.append',
   `insert into audit_log (at, id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
      before, after, inputs, ip, user_agent, request_id)
-   select $15, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, inputs, ip, agent, request
+   select at, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, inputs, ip, agent, request
    from rows from (unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::uuid[]), unnest($6::uuid[]),
      unnest($7::uuid[]), unnest($8::text[]), unnest($9::uuid[]), ${documents(10)}, ${documents(11)}, unnest($12::text[]), unnest($13::text[]),
-     unnest($14::text[]), unnest($16::bytea[]))
-     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request, inputs)`,
+     unnest($14::text[]), unnest($15::timestamptz[]), unnest($16::bytea[]))
+     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request, at, inputs)`,
 )
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
@@ -49,36 +50,60 @@ const workspaceOf = ({ actor, workspaceId }: ActedEntry): Uuid | null =>
 
 const document = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
-const values = (entries: readonly ActedEntry[], at: Date) => {
-  const credentials = entries.map(({ actor }) => credentialOf(actor))
-  return [
-    plainList(entries.map(() => newId())),
-    plainList(entries.map(({ action }) => action)),
-    plainList(entries.map(({ actor }) => actor.accountId)),
-    textList(credentials.map(({ kind }) => kind)),
-    plainList(credentials.map(({ id }) => id)),
-    plainList(credentials.map(({ grantId }) => grantId)),
-    plainList(entries.map(workspaceOf)),
-    plainList(entries.map(({ subject }) => subject?.type ?? null)),
-    plainList(entries.map(({ subject }) => subject?.id ?? null)),
-    documentList(entries.map(({ before }) => document(before))),
-    documentList(entries.map(({ after }) => document(after))),
-    textList(entries.map(({ actor }) => actor.origin?.ip ?? null)),
-    textList(entries.map(({ actor }) => actor.origin?.userAgent ?? null)),
-    textList(entries.map(({ actor }) => actor.origin?.requestId ?? null)),
+/** As it is now: what it shows may change later in the same transaction. */
+const rowOf = (entry: ActedEntry, at: Date) => {
+  const { actor, action, subject, before, after, inputs } = entry
+  const { kind, id: credentialId, grantId } = credentialOf(actor)
+  const { accountId, origin } = actor
+  return {
+    id: newId(),
+    action,
+    accountId,
+    kind,
+    credentialId,
+    grantId,
+    workspaceId: workspaceOf(entry),
+    subject,
+    before: document(before),
+    after: document(after),
+    origin,
+    inputs: inputs === undefined ? null : pack('inputs', JSON.stringify(inputs)),
     at,
-    bytesList(entries.map(({ inputs }) => (inputs === undefined ? null : pack('inputs', JSON.stringify(inputs))))),
-  ]
+  }
+}
+
+const written: Gathered<ReturnType<typeof rowOf>> = {
+  write: (query, rows) =>
+    query(insert, [
+      plainList(rows.map(({ id }) => id)),
+      plainList(rows.map(({ action }) => action)),
+      plainList(rows.map(({ accountId }) => accountId)),
+      textList(rows.map(({ kind }) => kind)),
+      plainList(rows.map(({ credentialId }) => credentialId)),
+      plainList(rows.map(({ grantId }) => grantId)),
+      plainList(rows.map(({ workspaceId }) => workspaceId)),
+      plainList(rows.map(({ subject }) => subject?.type ?? null)),
+      plainList(rows.map(({ subject }) => subject?.id ?? null)),
+      documentList(rows.map(({ before }) => before)),
+      documentList(rows.map(({ after }) => after)),
+      textList(rows.map(({ origin }) => origin?.ip ?? null)),
+      textList(rows.map(({ origin }) => origin?.userAgent ?? null)),
+      textList(rows.map(({ origin }) => origin?.requestId ?? null)),
+      timeList(rows.map(({ at }) => at)),
+      bytesList(rows.map(({ inputs }) => inputs)),
+    ]),
 }
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 
 /**
- * Appends to the audit log in the transaction of the actions, whose work does not wait for it: a failure fails the commit. Never a secret or a
- * destination: callers pass what REST would show.
+ * Appends to the audit log in the transaction of the actions: all of a transaction are one statement, sent with its commit, which fails when it
+ * fails. Never a secret or a destination: callers pass what REST would show.
  */
-export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
-  if (entries.length > 0) tx.defer(tx.query(insert, values(entries, at)))
-}
+export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> =>
+  tx.gather(
+    written,
+    entries.map((entry) => rowOf(entry, at)),
+  )
 
 export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])

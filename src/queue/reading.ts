@@ -1,4 +1,5 @@
 import type { Statement, Tx } from '../db/client.ts'
+import type { Gathered } from '../db/gather.ts'
 import type { Prepared } from '../db/prepare.ts'
 
 /** Whether a text only reads; `for update` locks, and undoes nothing that counts. */
@@ -32,6 +33,12 @@ export const watched = (shared: Tx): WatchedTx => {
       value: (query: Statement | string, values?: readonly unknown[]) => {
         written ||= !reads(query)
         return shared.query(query, values)
+      },
+    },
+    gather: {
+      value: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => {
+        written ||= rows.length > 0
+        shared.gather(kind, rows)
       },
     },
   })

@@ -258,7 +258,7 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
     decide: async (tx, read, _request, principal) => {
       const known = formFaults(deps, request)
       // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
-      if (naming) await tx.query('savepoint beneficiaries')
+      const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps, request, named.items))
       const decided = decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
@@ -266,7 +266,7 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
         const text = await writeBatch(tx, deps, state, principal, decided)
         return { id: decided.batch.id, text, by: keyUserOf(principal) }
       }
-      if (naming) await tx.query('rollback to savepoint beneficiaries')
+      await undo?.()
       if ('faults' in decided) return refuse(tx, request, principal, decided, state.spending.before)
       const preview = presentPreview(decided, state.items)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
