@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import type { Answer } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -137,5 +138,22 @@ describe("a payment or approval that waits for the account's lock is refused aft
     expect((await frozen).status).toBe(200)
     const { status, body } = await payment
     expect([status, body.error]).toEqual([403, 'workspace_frozen'])
+  })
+
+  test('the workspace, by a freeze in another process, for an approval too; a rejection still passes', async () => {
+    const { owner, workspace, beneficiary, join } = await team()
+    await owner.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+    const approver = await join('approver')
+    const made = await owner.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+    const decide = (decision: string) => approver.api.post(`/v1/approvals/${made.body.approval_id}/decide`, { decision })
+    const hold = await holdAccount(service, owner.accountId)
+    const approved = decide('approve')
+    await hold.waiting(1)
+    // What another process commits while it holds this account.
+    await service.deps.db.query('update workspaces set frozen_at = now() where id = $1', [parseId('workspace', workspace)])
+    await hold.release()
+    const { status, body } = await approved
+    expect([status, body.error]).toEqual([403, 'workspace_frozen'])
+    expect((await decide('reject')).body).toMatchObject({ status: 'rejected' })
   })
 })

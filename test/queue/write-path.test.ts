@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { inTx, type Tx } from '../../src/db/client.ts'
+import { audit } from '../../src/events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
 import { createSinglesQueue, type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
+import { sentDuring } from '../harness/sent.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -85,6 +87,64 @@ test('a write that is refused before it has written anything concerns no other w
   const outcomes = await together([write('beside it'), refused, write('after it')])
   expect(outcomes).toMatchObject([{ replayed: false }, { code: 'not_found' }, { replayed: false }])
   expect(await written()).toEqual(expect.arrayContaining(['beside it', 'after it']))
+})
+
+const tracing = (name: string, work: (tx: Tx) => Promise<void> = async () => undefined): SingleWrite =>
+  write(name, {
+    work: async (tx) => {
+      await audit(tx, { accountId: null, origin: null, way: name }, tx.at, { action: 'account.update' })
+      await work(tx)
+      return { status: 200, text: '{}' }
+    },
+  })
+const traces = async () =>
+  (
+    await service.deps.db.query<{ kind: string }>(
+      `select credential_kind as kind from audit_log where credential_kind like 'trace%' order by id`,
+    )
+  ).map(({ kind }) => kind)
+
+test('the audit rows of a batch are one statement, in the order of the writes', async () => {
+  const { statements } = await sentDuring(() => together([tracing('trace 1'), tracing('trace 2'), tracing('trace 3')]))
+  expect(statements.filter(({ name }) => name === 'audit.append')).toHaveLength(1)
+  expect(await traces()).toEqual(['trace 1', 'trace 2', 'trace 3'])
+})
+
+test('a refusal after an audit row undoes its whole batch: the row counts as written before it is sent', async () => {
+  const before = await traces()
+  const refused = tracing('trace 4', async () => {
+    throw new Refusal('not_found')
+  })
+  await expect(together([write('undone with it'), refused])).rejects.toMatchObject({ code: 'not_found' })
+  expect([await traces(), (await written()).includes('undone with it')]).toEqual([before, false])
+})
+
+test('what is undone to a savepoint takes its audit rows with it, and no others', async () => {
+  const before = await traces()
+  const undoing = tracing('trace 5', async (tx) => {
+    const undo = await tx.savepoint()
+    await audit(tx, { accountId: null, origin: null, way: 'trace undone' }, tx.at, { action: 'account.update' })
+    await note(tx, 'undone')
+    await undo()
+    await audit(tx, { accountId: null, origin: null, way: 'trace 6' }, tx.at, { action: 'account.update' })
+  })
+  await together([undoing])
+  expect([await traces(), (await written()).includes('undone')]).toEqual([[...before, 'trace 5', 'trace 6'], false])
+})
+
+test('an audit row that cannot be written fails its commit, so its effect has not happened', async () => {
+  const { db } = service.deps
+  await db.query(`alter table audit_log add constraint refused check (credential_kind <> 'trace refused') not valid`)
+  try {
+    const writing = inTx(db, async (tx) => {
+      await note(tx, 'without its trace')
+      await audit(tx, { accountId: null, origin: null, way: 'trace refused' }, tx.at, { action: 'account.update' })
+    })
+    await expect(writing).rejects.toBeInstanceOf(Error)
+    expect(await written()).not.toContain('without its trace')
+  } finally {
+    await db.query('alter table audit_log drop constraint refused')
+  }
 })
 
 test('writes are done one after the other, but for those of different accounts that nothing else keeps apart', async () => {

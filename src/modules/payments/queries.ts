@@ -1,5 +1,5 @@
 import { and, count, desc, eq, getTableColumns, gt, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
-import { lockAccounts } from '../../db/account-lock.ts'
+import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
 import { containing } from '../../db/like.ts'
 import { plainList } from '../../db/lists.ts'
@@ -55,6 +55,25 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
 /** The same where the caller knows whose payments they are: nothing is read before the locks. */
 export const lockPaymentsOf = async (tx: Tx, accountIds: readonly Uuid[], ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
   const [, locked] = await Promise.all([lockAccounts(tx, { exclusive: accountIds }), tx.run(lockRows, { ids })])
+  return locked
+}
+
+const lockRow = prepare(
+  'payments.lock_one',
+  { workspaceId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(payments)
+      .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id)))
+      .for('update'),
+  'pool',
+)
+
+/** A payment of a workspace, where the caller holds the lock of the account that pays: nothing is read before. */
+export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> => {
+  const locked = await first(tx, lockRow, { workspaceId, id })
+  if (locked) requireLocked(tx, [locked.accountId])
   return locked
 }
 

@@ -7,9 +7,9 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, readItemIds } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments, releasePayment } from '../lifecycle/end.ts'
-import { findPayment, lockPaymentsOf, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { cancelPending, endWhole } from './end.ts'
-import { findApproval, lockApproval, lockWhole } from './queries.ts'
+import { findApproval, lockApprovalOf, lockWhole } from './queries.ts'
 
 const readBelow = statement('payments.asked_below', 'select $1 = any(ancestor_ids || id) as below from grants where id = $2')
 
@@ -32,12 +32,12 @@ export const cancelPayment = async (
   principal: Principal,
   id: Uuid,
 ): Promise<PaymentRecord> => {
-  const { accountId, approvalId } = found(await findPayment(tx, principal.workspace.id, id))
-  const [[payment], approval] = await Promise.all([
-    lockPaymentsOf(tx, [accountId], [id]),
-    approvalId === null ? null : lockApproval(tx, approvalId),
+  const [payment, approval] = await Promise.all([
+    lockPaymentIn(tx, principal.workspace.id, id),
+    lockApprovalOf(tx, principal.workspace.id, id),
   ])
   if (!payment) throw notFound()
+  if (payment.approvalId && !approval) throw new Error('an approval that must exist is missing')
   await requireOwn(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
   if (payment.batchId && isWaiting(payment.status))

@@ -1,4 +1,4 @@
-import { hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
+import { originsOf } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
@@ -20,9 +20,9 @@ import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
 import { endApproval, endWhole, refreshed } from './end.ts'
 import { confirmPayees, proposedPayees } from './proposed.ts'
-import { type ApprovalRecord, counts, currentDecisions, findApprovalIn, type LockedApproval, lockWhole } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, type LockedApproval, lockWhole, lockWholeById } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
-import { type ProvenSigner, proofColumns } from './signer.ts'
+import { type ProvenSigner, proofColumns, signingOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
@@ -34,6 +34,8 @@ type Decision = {
   reason: string | null
   /** What signed it: a wallet or a passkey; null where the credential alone gives it. */
   proof: ProvenSigner | PasskeySignature | null
+  /** Of the workspace: it is decided again for the day of the decision. */
+  zone: Principal['workspace']['zone']
 }
 
 /** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
@@ -103,9 +105,18 @@ const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval
  * Sends what was approved. An item of a batch that no longer fits fails alone; a single payment, or a whole batch, that something stops which
  * can be lifted stays as it is.
  */
-const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
+const release = async (
+  tx: Tx,
+  deps: DecideDeps,
+  record: LockedApproval,
+  { actor, zone }: Pick<Decision, 'actor' | 'zone'>,
+): Promise<ApprovalRecord> => {
   if (record.payment.status === 'scheduled') return approveScheduled(tx, deps, record, actor)
-  const [obstacles, proposed] = await Promise.all([countOnApproval(tx, deps, record.payments), proposedPayees(tx, record)])
+  const { lineage, payments } = record
+  const [obstacles, proposed] = await Promise.all([
+    countOnApproval(tx, deps, payments, { lineage, zone }),
+    proposedPayees(tx, record),
+  ])
   const [first] = obstacles
   if (first?.kind === 'unapproved') return record
   // Nothing is lost: the approval can be given again when what stops the payment is lifted.
@@ -127,8 +138,8 @@ const release = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: 
 }
 
 /** What follows from the decisions that are recorded now. */
-const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, { actor, choice }: Decision): Promise<ApprovalRecord> =>
-  choice === 'reject' ? endWhole(tx, deps, actor, record, 'rejected') : release(tx, deps, record, actor)
+const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> =>
+  decision.choice === 'reject' ? endWhole(tx, deps, decision.actor, record, 'rejected') : release(tx, deps, record, decision)
 
 const insertDecision = prepareInsert('approvals.give', approvalDecisions)
 
@@ -192,10 +203,14 @@ const sharesOrigin = async (
 }
 
 /** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. */
-const lockHeld = async (tx: Tx, deps: DecideDeps, unlocked: ApprovalRecord, answers: ChainAnswers): Promise<LockedApproval> => {
-  const record = await lockWhole(tx, unlocked)
+const lockHeld = async (
+  tx: Tx,
+  deps: DecideDeps,
+  { id, workspaceId, answers }: { id: Uuid; workspaceId?: Uuid; answers: ChainAnswers },
+): Promise<LockedApproval> => {
+  const record = found(await lockWholeById(tx, id, workspaceId))
   if (record.approval.status !== 'pending' || !(await voidRefusedDecisions(tx, deps, answers))) return record
-  return lockWhole(tx, unlocked)
+  return lockWhole(tx, record)
 }
 
 /** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. `answers`: of the chains about earlier decisions. */
@@ -212,9 +227,8 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof, answers }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
-  const unlocked = found(await findApprovalIn(tx, principal.workspace.id, id))
   const [record, behind] = await Promise.all([
-    lockHeld(tx, deps, unlocked, answers),
+    lockHeld(tx, deps, { id, workspaceId: principal.workspace.id, answers }),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -228,23 +242,9 @@ export const decideByCredential = async (
     actor: principal,
     reason: input.reason ?? null,
     proof,
+    zone: principal.workspace.zone,
   })
 }
-
-type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null }
-
-const readSigning = statement(
-  'approvals.signing',
-  `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
-     o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen"
-   from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = w.owning_account_id
-   where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
-     and ${hasDecidingRole('a.id', 'w.id')}`,
-)
-
-/** The standing of the account whose wallet signed, if it may decide. The wallet must be linked to it now. */
-const signingOf = async (tx: Tx, record: ApprovalRecord, { signer, accountId }: ProvenSigner): Promise<Signing | undefined> =>
-  (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
 /** `proven`: the wallet whose signature was verified, if there is one. */
 export type SignedDecision = {
@@ -263,13 +263,14 @@ export const decideBySignature = async (
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockHeld(tx, deps, unlocked, answers)
+  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, answers })
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')
   if (input.decision === 'approve' && signing.accountFrozen) throw new Refusal('account_frozen')
   if (input.decision === 'approve' && signing.workspaceFrozen) throw new Refusal('workspace_frozen')
   const { accountId } = proven
+  const { timeZone, nextTimeZone, nextFrom } = signing
   const actor = { accountId, origin, way: 'signature' }
   return decide(tx, deps, record, {
     choice: input.decision,
@@ -277,5 +278,6 @@ export const decideBySignature = async (
     actor,
     reason: input.reason ?? null,
     proof: proven,
+    zone: { timeZone, nextTimeZone, nextFrom },
   })
 }

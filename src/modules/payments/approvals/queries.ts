@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
@@ -159,12 +160,15 @@ export const listApprovals = async (
   )
 }
 
-const lockRow = statement('approvals.lock', 'select from approvals where id = $1 for update')
+const lockRow = statement(
+  'approvals.lock',
+  'select from approvals where id = $1 and ($2::uuid is null or workspace_id = $2) for update',
+)
 
 /** The approval, locked: after the owning ledger account and the payment. */
 export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> => {
   // In this order, and without a wait between them: what is read is what the lock's last holder left.
-  const [, record] = await Promise.all([tx.query(lockRow, [id]), findApproval(tx, id)])
+  const [, record] = await Promise.all([tx.query(lockRow, [id, null]), findApproval(tx, id)])
   if (!record) throw new Error('an approval that must exist is missing')
   return record
 }
@@ -182,4 +186,65 @@ export const lockWhole = async (
   const [rows, record] = await Promise.all([lockPaymentsOf(tx, [payment.accountId], ids), lockApproval(tx, approval.id)])
   const locked = new Map(rows.map((one) => [one.id, one]))
   return { ...record, payments: ids.flatMap((id) => locked.get(id) ?? []) }
+}
+
+const lockItems = prepare(
+  'approvals.lock_payments',
+  { id: 'uuid', workspaceId: 'uuid?' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(payments)
+      .where(
+        sql`${payments.id} = any(array(
+          select asked.id from ${approvals} a
+          cross join lateral (select a.payment_id as id union select p.id from ${payments} p where p.batch_id = a.batch_id) as asked
+          where a.id = ${at.id} ${at.workspaceId ? sql`and a.workspace_id = ${at.workspaceId}` : sql``}))`,
+      )
+      .orderBy(asc(payments.batchIndex), asc(payments.id))
+      .for('update'),
+  'pool',
+)
+
+/** The same by its id, where the caller holds the lock of the account that pays: locked and read in one trip. */
+export const lockWholeById = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
+  // In this order, without a wait between them, as above.
+  const [locked, , record] = await Promise.all([
+    tx.run(lockItems, { id, workspaceId }),
+    tx.query(lockRow, [id, workspaceId ?? null]),
+    find(tx, id, workspaceId),
+  ])
+  if (!record) return undefined
+  requireLocked(tx, [record.payment.accountId])
+  return { ...record, payments: locked }
+}
+
+const ofPayment = (at: { paymentId: SQL; workspaceId: SQL }): SQL =>
+  sql`(select asked.approval_id from ${payments} asked where asked.id = ${at.paymentId} and asked.workspace_id = ${at.workspaceId})`
+const paymentPlace = { paymentId: 'uuid', workspaceId: 'uuid' } as const
+const lockOfPayment = prepare(
+  'approvals.lock_of_payment',
+  paymentPlace,
+  (orm, at) =>
+    orm
+      .select({ id: approvals.id })
+      .from(approvals)
+      .where(eq(approvals.id, ofPayment(at)))
+      .for('update'),
+  'pool',
+)
+const byPayment = prepare('approvals.by_payment', paymentPlace, (orm, at) => select(orm).where(eq(approvals.id, ofPayment(at))))
+const decisionsOfPayment = prepare('approvals.decisions_of_payment', paymentPlace, (orm, at) =>
+  selectDecisions(orm, eq(approvalDecisions.approvalId, ofPayment(at))),
+)
+
+/** The approval that a payment of a workspace asked for, locked and read without knowing its id: after the account and the payment. */
+export const lockApprovalOf = async (tx: Tx, workspaceId: Uuid, paymentId: Uuid): Promise<ApprovalRecord | undefined> => {
+  const place = { paymentId, workspaceId }
+  const [, row, decisions] = await Promise.all([
+    tx.run(lockOfPayment, place),
+    first(tx, byPayment, place),
+    tx.run(decisionsOfPayment, place),
+  ])
+  return row && (await withBatches(tx, [withDecisions(row, ...decisions)]))[0]
 }

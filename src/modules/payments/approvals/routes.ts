@@ -118,13 +118,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { id } = request.params
       const { passkey: _, ...input } = request.body
-      const { principal } = request
       const [proof, answers] = await Promise.all([
-        proveCaller(deps, principal, id, request.body),
-        askChains(deps, id, principal.workspace.id),
+        proveCaller(deps, request.principal, id, request.body),
+        askChains(deps, id, request.principal.workspace.id),
       ])
+      // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideByCredential(tx, deps, principal, id, { input, proof, answers })),
+        answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
       )
     },
   )

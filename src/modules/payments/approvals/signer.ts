@@ -1,4 +1,6 @@
+import { hasDecidingRole } from '../../../auth/authority-sql.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -53,3 +55,22 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null): Pr
   if ('signer' in signed) return { via: 'signature', signature, message, ...none, signer: signed.signer }
   return { via: 'passkey', signature, message, ...none, passkeyId: signed.passkeyId, passkeyProof: signed.proof }
 }
+
+type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & Principal['workspace']['zone']
+
+const readSigning = statement(
+  'approvals.signing',
+  `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
+     o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen",
+     w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom"
+   from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = w.owning_account_id
+   where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
+     and ${hasDecidingRole('a.id', 'w.id')}`,
+)
+
+/** The standing of the account whose wallet signed, if it may decide. The wallet must be linked to it now. */
+export const signingOf = async (
+  tx: Tx,
+  record: ApprovalRecord,
+  { signer, accountId }: ProvenSigner,
+): Promise<Signing | undefined> => (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]

@@ -10,7 +10,6 @@ import { chargesFor, evaluate, stillCovered } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import type { Decision, Evaluation, Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandateOf } from '../../mandates/for-payments.ts'
-import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
@@ -20,6 +19,8 @@ import { evaluationOf } from '../evaluation/evaluation.ts'
 import { readStateTogether } from '../evaluation/for-readers.ts'
 import { type LockedState, readState, type StateQuery, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
+
+type Zone = Principal['workspace']['zone']
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
 
@@ -192,17 +193,19 @@ const decideAgain = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   again: readonly Again[],
-  { authorityOf, answers }: { authorityOf: AuthorityOf; answers: ChainAnswers | null },
+  { authorityOf, answers, known }: { authorityOf: AuthorityOf; answers: ChainAnswers | null; known?: Known },
 ): Promise<(Obstacle | undefined)[]> => {
-  const state = await readState(
-    tx,
-    stateQuery(again, ({ id }) => authorityOf(id).lineage),
-  )
+  const lineageOf = ({ id }: PaymentRecord) => authorityOf(id).lineage
+  const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
+  const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf))
   const obstacles: (Obstacle | undefined)[] = []
   for (const each of again)
     obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
   return obstacles
 }
+
+/** A state that was read with the authority, for payments of this lineage: what is of another one is read again. */
+type Known = { state: LockedState; lineage: readonly Uuid[] }
 
 type AuthorityOf = (paymentId: Uuid) => Authority
 
@@ -211,13 +214,6 @@ const authorityOfAll = (tx: Tx, payments: readonly PaymentRecord[]): Promise<Aut
     tx,
     payments.map(({ id }) => id),
   )
-
-const currentPeriods = async (db: Db, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
-  const workspace = await findWorkspace(db, workspaceId)
-  if (!workspace) throw new Error('a payment has no workspace')
-  const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = workspace
-  return periodsAt(at, effectiveTimeZone({ timeZone, nextTimeZone, nextFrom }, at))
-}
 
 /**
  * Checks everything again before money leaves. The limits are those of the day in which a payment counts, whenever it is sent. The caller
@@ -237,18 +233,24 @@ export const recheckPayments = async (
 /**
  * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
  * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
- * account and the payments, which are all of one workspace. A chain that does not answer now is asked again before the money leaves.
+ * account and the payments, which are all of one workspace. `lineage`: the grants behind them; `zone`: of their workspace. A chain that does not answer now is asked again before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
+  { lineage, zone }: { lineage: readonly Uuid[]; zone: Zone },
 ): Promise<(Obstacle | undefined)[]> => {
-  const [one] = payments
-  if (!one) return []
-  const [{ day }, authorityOf] = await Promise.all([currentPeriods(tx, one, tx.at), authorityOfAll(tx, payments)])
+  const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
   const again = payments.map((payment) => ({ payment, day }))
-  const obstacles = await decideAgain(tx, deps, again, { authorityOf, answers: null })
+  const [state, authorityOf] = await Promise.all([
+    readState(
+      tx,
+      stateQuery(again, () => lineage),
+    ),
+    authorityOfAll(tx, payments),
+  ])
+  const obstacles = await decideAgain(tx, deps, again, { authorityOf, answers: null, known: { state, lineage } })
   const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
   await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
   return obstacles
@@ -258,7 +260,7 @@ export const countOnApproval = async (
  * A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, the approvals that were asked for,
  * and its workspace's zone.
  */
-export type Reread = Asked & { payment: PaymentRecord; zone: Principal['workspace']['zone'] }
+export type Reread = Asked & { payment: PaymentRecord; zone: Zone }
 
 /** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
 export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
