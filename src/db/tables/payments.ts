@@ -108,6 +108,7 @@ export const payments = pgTable(
       .where(sql`${t.idempotencyKey} is not null`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
+    // The items of a batch in their order.
     index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
     check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
