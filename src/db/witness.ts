@@ -96,6 +96,8 @@ export const createWitness = (deps: { db: Database; logger: Logger }, journal?: 
   }
 
   const trust = (server: string) => {
+    // A provider may have proven a loss while this look was under way.
+    if (state === 'lost') return
     if (last !== undefined && last !== server) logger.info({ from: last, to: server }, 'everything remembered is on this server')
     state = 'trusted'
     trusted = server

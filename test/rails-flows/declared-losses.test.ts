@@ -61,6 +61,16 @@ test('a report with the right secret about an attempt that is not there proves a
   expect(ordersTo(service, '400301')).toHaveLength(0)
 })
 
+test('a loss that is reported while the service looks at the server is not forgotten when the look finds everything', async () => {
+  await look()
+  service.deps.witness.doubt()
+  const looking = service.deps.witness.check()
+  service.deps.witness.reportLoss('a test')
+  await looking
+  await look()
+  expect(state()).toBe('lost')
+})
+
 test('a lost connection alone holds nothing for long: everything remembered is found, and what waits is sent', async () => {
   const id = await pay(person, toPaybill('400308'))
   service.deps.witness.doubt()
