@@ -288,6 +288,32 @@ const ownPreparation: Rule = {
     ),
 }
 
+/**
+ * What drizzle has no words for: lists as rows, statements within statements, several tables written at once, locks by name, functions of
+ * the server, expressions that are most of a report.
+ */
+const beyondDrizzle =
+  /\bunnest\(|\bwith\s|\blateral\b|\bunion\b|\bfrom\s*\(|\bon conflict\b|\bskip locked\b|\bfilter\s*\(|\bover\s*\(|\bcase\b|\bxid8\b|\bpg_\w+|\bmake_interval\(|\bdelete from \w+( \w+)? using\b|\bupdate \w+( \w+)? set .*\bfrom\b|\binsert into \w+ \([^)]*\)\s*select\b/is
+
+/** A text that shares no part with others, and that says nothing but what drizzle says. */
+const isPlain = (text: string): boolean =>
+  /^\W*(select\b.*\bfrom|insert into|update|delete from)\b/is.test(text) && !beyondDrizzle.test(text)
+
+const drizzleFirst: Rule = {
+  name: 'a statement is text only where drizzle cannot say it',
+  check: (files) =>
+    files.flatMap((file) => {
+      const complaints: string[] = []
+      walk(file, (node) => {
+        if (node.type !== 'CallExpression' || textOf(file, node.callee) !== 'statement') return
+        const [, text] = node.arguments
+        const isWhole = text?.type === 'Literal' || (text?.type === 'TemplateLiteral' && text.expressions.length === 0)
+        if (isWhole && isPlain(textOf(file, text))) complaints.push(`${file.path} writes ${textOf(file, text).slice(0, 80)}`)
+      })
+      return complaints
+    }),
+}
+
 /** The pool has the client as its own; the embedded server has no address. */
 const opensConnections = ['db/database-client.ts', 'db/connect.ts', 'embedded-postgres/postmaster.ts']
 
@@ -305,6 +331,7 @@ export const databaseRules = {
   databaseAlone,
   awaitedStatements,
   ownPreparation,
+  drizzleFirst,
   ownConnections,
   oneInstant,
 } satisfies Record<string, Rule>

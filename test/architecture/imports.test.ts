@@ -101,6 +101,13 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
     ['modules/planted/queries.ts', 'const find = (db: Database) => drizzle(db.pool).select().from(payments)'],
     ['modules/planted/queries.ts', 'const find = () => new QueryBuilder().select().from(payments)'],
   ],
+  drizzleFirst: [
+    [
+      'modules/planted/queries.ts',
+      "const find = statement('planted.find', 'select id from payments where id = any($1::uuid[])')",
+    ],
+    ['modules/planted/service.ts', 'const end = statement(`planted.end`, `update topups set status = $2 where id = $1`)'],
+  ],
   oneInstant: [
     ['modules/planted/service.ts', 'const pay = async (tx: Tx, deps: Deps) => { await tx.query(text, [deps.clock.now()]) }'],
     ['modules/planted/service.ts', 'const pay = (db, clock) => inTx(db, async (tx) => { await tx.query(text, [clock.now()]) })'],

@@ -137,13 +137,21 @@ test('what an operator resumes while a loss is declared stays stopped by the los
 /** This process does not get past one of its statements. */
 const endsAt = (name: string) => {
   const { db } = service.deps
-  const { query } = db
+  const { query, run } = db
+  const dieAt = (statement: Statement | string) => {
+    if (typeof statement !== 'string' && statement.name.split('+')[0] === name) throw new Error('the process ended')
+  }
   db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
-    if (typeof statement === 'string' || statement.name !== name) return query(statement as Statement, values)
-    throw new Error('the process ended')
+    dieAt(statement)
+    return query(statement as Statement, values)
   }) as typeof query
+  db.run = async (prepared, values) => {
+    dieAt(prepared.form(values).statement)
+    return run(prepared, values)
+  }
   return () => {
     db.query = query
+    db.run = run
   }
 }
 

@@ -1,8 +1,7 @@
 import { and, count, desc, eq, getTableColumns, gt, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
-import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { containing } from '../../db/like.ts'
-import { plainList } from '../../db/lists.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -32,7 +31,12 @@ const byId = prepare(
 export const findPayment = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
-const readOwners = statement('payments.owners', 'select id, account_id as "accountId" from payments where id = any($1::uuid[])')
+const readOwners = prepare(
+  'payments.owners',
+  { ids: 'uuid[]' },
+  (orm, at) => orm.select({ accountId: payments.accountId }).from(payments).where(sql`${payments.id} = any(${at.ids})`),
+  'pool',
+)
 
 const lockRows = prepare(
   'payments.lock',
@@ -43,7 +47,7 @@ const lockRows = prepare(
 
 /** The only way to lock payments: their owning accounts first, then their rows. Throws `not_found` for a payment that does not exist. */
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
-  const owners = await tx.query<{ accountId: Uuid }>(readOwners, [plainList(ids)])
+  const owners = await tx.run(readOwners, { ids })
   if (owners.length !== ids.length) throw notFound()
   return lockPaymentsOf(
     tx,

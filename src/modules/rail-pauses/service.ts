@@ -1,11 +1,12 @@
-import { and, eq } from 'drizzle-orm'
-import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { and, eq, isNull, lte, min, sql } from 'drizzle-orm'
+import { type Db, first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
+import { prepareInsertOnce, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
@@ -59,12 +60,25 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertLoss(tx, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
-const waitingPayments = statement(
+const waitingPayments = prepare(
   'restore.waiting_payments',
-  `select p.id from payments p where p.status = 'processing' and ($1::timestamptz is null or p.updated_at <= $1)
-   and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'recorded')) limit 200`,
+  { until: 'timestamptz?' },
+  (orm, at) =>
+    orm
+      .select({ id: payments.id })
+      .from(payments)
+      .where(
+        and(
+          sql`${payments.status} = 'processing'`,
+          at.until && lte(payments.updatedAt, at.until),
+          sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
+            and ${railAttempts.state} not in ('not_sent', 'recorded'))`,
+        ),
+      )
+      .limit(200),
+  'pool',
 )
-const dropFromQueue = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
+const dropFromQueue = prepareUpdate('restore.never_send', payments, ['dispatchDueAt'])
 
 /**
  * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and the restored data do not show
@@ -83,7 +97,12 @@ export const markWaitingUnknown = async (
   return { unknown: await makeWaitingUnknown(deps, subjects, operator, null) }
 }
 
-const declaredAt = statement('restore.declared_at', `select min(paused_at) as at from rail_pauses where cause = 'lost_writes'`)
+const declaredAt = prepare('restore.declared_at', {}, (orm) =>
+  orm
+    .select({ at: min(railPauses.pausedAt) })
+    .from(railPauses)
+    .where(eq(railPauses.cause, 'lost_writes')),
+)
 
 /**
  * The database lost what it had committed. All rails are paused for every process, and what waited at that moment becomes `unknown`, because it
@@ -98,7 +117,7 @@ export const declareLoss = async (
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
     if (added) await noteLoss(tx, timerOperator)
-    const [declared] = await tx.query<{ at: Date }>(declaredAt)
+    const declared = await first(tx, declaredAt, {})
     return { isFirst: added, at: declared?.at ?? tx.at }
   })
   if (isFirst) deps.alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
@@ -107,14 +126,18 @@ export const declareLoss = async (
 
 const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
 
-const endLoss = statement('restore.end_loss', `delete from rail_pauses where cause = 'lost_writes' returning rail`)
-const closeLosses = statement('write_losses.close', 'update write_losses set ended_at = $1, ended_by = $2 where ended_at is null')
+const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, at) =>
+  orm.update(writeLosses).set({ endedAt: at.at, endedBy: at.by }).where(isNull(writeLosses.endedAt)),
+)
+const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
+  orm.delete(railPauses).where(eq(railPauses.cause, 'lost_writes')).returning({ rail: railPauses.rail }),
+)
 
 /** A person has looked: what the service paused because of a loss is resumed. Returns these rails. */
 export const resumeAfterLoss = (deps: Pick<Deps, 'db'>, operator: Operator): Promise<string[]> =>
   inTx(deps.db, async (tx) => {
-    const resumed = (await tx.query<{ rail: string }>(endLoss)).map(({ rail }) => rail)
-    if (resumed.length > 0) await tx.query(closeLosses, [tx.at, nameOfOperator(operator)])
+    const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
+    if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)
       await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
     return resumed
@@ -129,12 +152,16 @@ const makeWaitingUnknown = async (
 ): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
-    const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments, [until])
+    const waiting = await deps.db.run(waitingPayments, { until })
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
         const opened = await subjects.payment.open(tx, deps, [id])
         await opened.settle([{ id, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
-        await tx.query(dropFromQueue, [id])
+        dropFromQueue(tx, id, { dispatchDueAt: null })
+        const message = 'The database went back to a time before it was sent, so it may have been sent.'
+        const evidence = { kind: 'unknown', code: 'restored', message } as const
+        await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
+        dropFromQueue(tx, id, { dispatchDueAt: null })
       })
       unknown += 1
     }

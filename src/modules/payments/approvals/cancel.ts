@@ -1,5 +1,8 @@
+import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { first, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { grants } from '../../../db/tables/grants.ts'
 import { isWaiting } from '../../../db/transitions.ts'
 import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
@@ -11,11 +14,16 @@ import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../
 import { cancelPending, endWhole } from './end.ts'
 import { findApproval, lockApprovalOf, lockWhole } from './queries.ts'
 
-const readBelow = statement('payments.asked_below', 'select $1 = any(ancestor_ids || id) as below from grants where id = $2')
+const readBelow = prepare('payments.asked_below', { grantId: 'uuid', asking: 'uuid' }, (orm, at) =>
+  orm
+    .select({ isBelow: sql<boolean>`${at.grantId} = any(${grants.ancestorIds} || ${grants.id})` })
+    .from(grants)
+    .where(eq(grants.id, at.asking)),
+)
 
 const isAtOrBelow = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<boolean> => {
   if (!grant || grant.id === asking) return true
-  return asking !== null && ((await tx.query<{ below: boolean }>(readBelow, [grant.id, asking]))[0]?.below ?? false)
+  return asking !== null && ((await first(tx, readBelow, { grantId: grant.id, asking }))?.isBelow ?? false)
 }
 
 const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Promise<void> => {

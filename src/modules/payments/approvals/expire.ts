@@ -1,13 +1,24 @@
-import { inTx, statement } from '../../../db/client.ts'
+import { and, gt, lte, sql } from 'drizzle-orm'
+import { inTx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { approvals } from '../../../db/tables/approvals.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
 import { expireApproval } from './decide.ts'
 import { findApproval, lockWhole } from './queries.ts'
 
-const due = statement(
+const due = prepare(
   'approvals.due',
-  "select id from approvals where status = 'pending' and expires_at <= $1 and id > $2 order by id limit $3",
+  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ id: approvals.id })
+      .from(approvals)
+      .where(and(sql`${approvals.status} = 'pending'`, lte(approvals.expiresAt, at.now), gt(approvals.id, at.behind)))
+      .orderBy(approvals.id)
+      .limit(at.take),
+  'pool',
 )
 
 const expire = (deps: Pick<Deps, 'appendEvents' | 'config' | 'db'>, id: Uuid): Promise<void> =>
@@ -26,6 +37,6 @@ export const expireApprovals = (
     deps,
     'approvals.expire',
     100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(due, [deps.clock.now(), behind, batch]),
+    (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
     ({ id }) => expire(deps, id),
   )

@@ -1,5 +1,7 @@
-import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
+import { and, isNull, sql } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
@@ -7,14 +9,17 @@ import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
 import type { LockedApproval } from './queries.ts'
 
-const readProposed = statement(
-  'approvals.proposed_payees',
-  'select id from beneficiaries where id = any($1::uuid[]) and confirmed_at is null order by id',
+const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id })
+    .from(beneficiaries)
+    .where(and(sql`${beneficiaries.id} = any(${at.ids})`, isNull(beneficiaries.confirmedAt)))
+    .orderBy(beneficiaries.id),
 )
 
 /** The payees that nobody has confirmed yet. */
 export const proposedPayees = (tx: Tx, { payments }: LockedApproval): Promise<{ id: Uuid }[]> =>
-  tx.query<{ id: Uuid }>(readProposed, [plainList([...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])])
+  tx.run(readProposed, { ids: [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))] })
 
 /** By the names that the approver saw. */
 export const confirmPayees = async (

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { requireLocked } from '../../../db/account-lock.ts'
-import { type Db, first, statement, type Tx } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -160,15 +160,18 @@ export const listApprovals = async (
   )
 }
 
-const lockRow = statement(
-  'approvals.lock',
-  'select from approvals where id = $1 and ($2::uuid is null or workspace_id = $2) for update',
+const lockRow = prepare('approvals.lock', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+    .for('update'),
 )
 
 /** The approval, locked: after the owning ledger account and the payment. */
 export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> => {
   // In this order, and without a wait between them: what is read is what the lock's last holder left.
-  const [, record] = await Promise.all([tx.query(lockRow, [id, null]), findApproval(tx, id)])
+  const [, record] = await Promise.all([tx.run(lockRow, { id }), findApproval(tx, id)])
   if (!record) throw new Error('an approval that must exist is missing')
   return record
 }
@@ -211,7 +214,7 @@ export const lockWholeById = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promi
   // In this order, without a wait between them, as above.
   const [locked, , record] = await Promise.all([
     tx.run(lockItems, { id, workspaceId }),
-    tx.query(lockRow, [id, workspaceId ?? null]),
+    tx.run(lockRow, { id, workspaceId }),
     find(tx, id, workspaceId),
   ])
   if (!record) return undefined

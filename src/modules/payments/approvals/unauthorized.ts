@@ -1,7 +1,10 @@
+import { sql } from 'drizzle-orm'
 import { isNotSent, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { holdsLock, lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { workspaces } from '../../../db/tables/workspaces.ts'
 import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { failure } from '../../../lib/failure-codes.ts'
@@ -18,9 +21,8 @@ type EndDeps = Pick<Deps, 'appendEvents' | 'config'>
 /** Whose right to ask for payments may have ended, and where. */
 export type Requester = { accountId: Uuid; workspaceIds: readonly Uuid[] }
 
-const readOwners = statement(
-  'payments.owners_of_workspaces',
-  'select distinct owning_account_id as id from workspaces where id = any($1::uuid[])',
+const readOwners = prepare('payments.owners_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, at) =>
+  orm.selectDistinct({ id: workspaces.owningAccountId }).from(workspaces).where(sql`${workspaces.id} = any(${at.workspaceIds})`),
 )
 const readUnauthorized = statement(
   'payments.unauthorized',
@@ -73,11 +75,10 @@ export const endUnauthorizedPayments = async (
   actor: Actor,
   { accountId, workspaceIds }: Requester,
 ): Promise<void> => {
-  const workspaces = plainList(workspaceIds)
-  const owners = (await tx.query<{ id: Uuid }>(readOwners, [workspaces])).map(({ id }) => id)
+  const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   await lockFurtherAccounts(tx, ...owners)
-  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [workspaces, accountId, plainList(locked)])
+  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [plainList(workspaceIds), accountId, plainList(locked)])
   await endUnsent(
     tx,
     deps,

@@ -1,5 +1,8 @@
-import { type Db, statement } from '../../../db/client.ts'
+import { sql } from 'drizzle-orm'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
+import { suspenseItems } from '../../../db/tables/rails.ts'
 import { readTogether } from '../../../db/together.ts'
 import { countedPaymentStatuses } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -144,16 +147,25 @@ export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNa
   return row ? { count: row.count, payee: { id: row.id, name: row.name }, reportedName: row.reportedName } : null
 }
 
-const suspended = statement(
+const suspended = prepare(
   'attention.suspended',
-  `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor", min(created_at) as "oldestAt"
-   from suspense_items where resolved_at is null and direction = 'in' having count(*) > 0`,
+  {},
+  (orm) =>
+    orm
+      .select({
+        count: sql<number>`count(*)::int`,
+        amountMinor: sql<Minor>`coalesce(sum(${suspenseItems.amountMinor}), 0)::bigint`,
+        oldestAt: sql<Date>`min(${suspenseItems.createdAt})`,
+      })
+      .from(suspenseItems)
+      .where(sql`${suspenseItems.resolvedAt} is null and ${suspenseItems.direction} = 'in'`)
+      .having(sql`count(*) > 0`),
+  'pool',
 )
 
 /** Of the whole service: money in suspense belongs to no workspace yet. */
 export const readSuspended = async (db: Db): Promise<Suspended | null> => {
-  const [row] = await db.query<Suspended>(suspended, [])
-  return row ?? null
+  return (await first(db, suspended, {})) ?? null
 }
 
 const nearLimits = readTogether<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(

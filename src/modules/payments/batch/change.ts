@@ -1,5 +1,8 @@
+import { and, eq, sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepareWrite } from '../../../db/prepare-write.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
 import type { AppendEvents } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
@@ -18,10 +21,15 @@ const finish = statement(
      and not exists (select from payments p where p.batch_id = b.id and p.status in ${openPaymentsSql})
    returning b.id`,
 )
-const move = statement(
+const move = prepareWrite(
   'payment_batches.move',
-  `update payment_batches set status = $2::text, updated_at = $3::timestamptz, completed_at = case when $2::text <> 'processing' then $3::timestamptz end
-   where id = $1 and status = any($4::text[]) returning id`,
+  { id: 'uuid', to: 'text', at: 'timestamptz', completedAt: 'timestamptz|null', from: 'text[]' },
+  (orm, at) =>
+    orm
+      .update(paymentBatches)
+      .set({ status: at.to, updatedAt: at.at, completedAt: at.completedAt })
+      .where(and(eq(paymentBatches.id, at.id), sql`${paymentBatches.status} = any(${at.from})`))
+      .returning({ id: paymentBatches.id }),
 )
 
 const publish = async (
@@ -74,7 +82,9 @@ export const moveBatch = async (
   id: Uuid,
   to: BatchEnd,
 ): Promise<void> => {
-  const moved = await tx.query(move, [id, to, tx.at, statesBefore('payment_batch', to)])
+  const { at } = tx
+  const from = statesBefore('payment_batch', to)
+  const moved = await tx.run(move, { id, to, at, completedAt: to === 'processing' ? null : at, from })
   if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)
   await publish(tx, deps, actor, await findBatches(tx, [id]))
 }

@@ -1,8 +1,8 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { type Db, first, statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -15,16 +15,22 @@ export type BatchCounts = Partial<Record<PaymentStatus, number>>
 /** A batch, and how many of its items have each status. */
 export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
 
-const countItems = statement(
+const countItems = prepare(
   'payment_batches.count_items',
-  'select batch_id as "batchId", status, count(*)::int as count from payments where batch_id = any($1::uuid[]) group by batch_id, status',
+  { ids: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({ batchId: payments.batchId, status: payments.status, count: sql<number>`count(*)::int` })
+      .from(payments)
+      .where(sql`${payments.batchId} = any(${at.ids})`)
+      .groupBy(payments.batchId, payments.status),
+  'pool',
 )
-type CountRow = { batchId: Uuid; status: PaymentStatus; count: number }
 
 const withCounts = async (db: Db, batches: readonly BatchRow[]): Promise<BatchRecord[]> => {
   if (batches.length === 0) return []
-  const rows = await db.query<CountRow>(countItems, [plainList(batches.map(({ id }) => id))])
-  const counts = new Map(batches.map(({ id }): [Uuid, BatchCounts] => [id, {}]))
+  const rows = await db.run(countItems, { ids: batches.map(({ id }) => id) })
+  const counts = new Map(batches.map(({ id }): [Uuid | null, BatchCounts] => [id, {}]))
   for (const { batchId, status, count } of rows) Object.assign(counts.get(batchId) ?? {}, { [status]: count })
   return batches.map((batch) => ({ batch, counts: counts.get(batch.id) ?? {} }))
 }
@@ -92,8 +98,14 @@ const lines = statement(
 /** All lines of a batch in their order: at most as many as a batch may have. */
 export const readLines = (db: Db, batchId: Uuid): Promise<LineRow[]> => db.query<LineRow>(lines, [batchId])
 
-const itemIds = statement('payment_batches.items', 'select id from payments where batch_id = $1 order by batch_index')
+const itemIds = prepare(
+  'payment_batches.items',
+  { batchId: 'uuid' },
+  (orm, at) =>
+    orm.select({ id: payments.id }).from(payments).where(eq(payments.batchId, at.batchId)).orderBy(payments.batchIndex),
+  'pool',
+)
 
 /** The ids of a batch's payments, in their order. */
 export const readItemIds = async (tx: Tx, batchId: Uuid): Promise<Uuid[]> =>
-  (await tx.query<{ id: Uuid }>(itemIds, [batchId])).map(({ id }) => id)
+  (await tx.run(itemIds, { batchId })).map(({ id }) => id)

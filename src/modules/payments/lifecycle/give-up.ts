@@ -1,7 +1,9 @@
-import { inTx, statement } from '../../../db/client.ts'
+import { and, gt, isNotNull, lt, sql } from 'drizzle-orm'
+import { inTx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { failure } from '../../../lib/failure-codes.ts'
-import type { Uuid } from '../../../lib/ids.ts'
 import { railsDown } from '../../../rails/gate.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
@@ -9,9 +11,24 @@ import { lockPaymentWithAccount } from '../queries.ts'
 import { longestWaitSeconds } from './attempts/schedule.ts'
 import { releasePayment } from './end.ts'
 
-const waiting = statement(
+const waiting = prepare(
   'payments.waiting_for_rail',
-  `select id from payments where dispatch_due_at is not null and rail = any($1::text[]) and updated_at < $2 and id > $3 order by id limit $4`,
+  { rails: 'text[]', before: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ id: payments.id })
+      .from(payments)
+      .where(
+        and(
+          isNotNull(payments.dispatchDueAt),
+          sql`${payments.rail} = any(${at.rails})`,
+          lt(payments.updatedAt, at.before),
+          gt(payments.id, at.behind),
+        ),
+      )
+      .orderBy(payments.id)
+      .limit(at.take),
+  'pool',
 )
 
 /**
@@ -28,7 +45,7 @@ export const giveUpWaiting = async (
     deps,
     'payments.give_up',
     100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(waiting, [rails, before, behind, batch]),
+    (behind, take) => deps.db.run(waiting, { rails, before, behind, take }),
     ({ id }) =>
       inTx(deps.db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)

@@ -1,6 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { first, statement, type Tx } from '../../../db/client.ts'
+import { first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
+import { prepareWrite } from '../../../db/prepare-write.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -19,10 +20,17 @@ import { type Obstacle, recheckPayments } from './recheck.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
 
-const setDue = statement('payments.set_due', `update payments set dispatch_due_at = $2 where id = $1 and status = 'processing'`)
-const leaveQueue = statement(
-  'payments.leave_queue',
-  'update payments set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
+const setDue = prepareWrite('payments.set_due', { id: 'uuid', due: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(payments)
+    .set({ dispatchDueAt: at.due })
+    .where(and(eq(payments.id, at.id), eq(payments.status, 'processing'))),
+)
+const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(payments)
+    .set({ dispatchDueAt: null })
+    .where(and(sql`${payments.id} = any(${at.ids})`, lte(payments.dispatchDueAt, at.now))),
 )
 
 type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier; olderThanLoss: boolean }
@@ -142,7 +150,7 @@ export const paymentSubject: AttemptSubject = {
       return payment
     }
     return {
-      sendAgainAt: async (id, due) => void (await tx.query(setDue, [id, due])),
+      sendAgainAt: async (id, due) => void (await tx.run(setDue, { id, due })),
       settle: async (reports) => {
         const steps = reports.map(({ id, evidence, source }) => ({ payment: recordOf(id), evidence, source }))
         const settled = await settlePayments(tx, deps, steps)
@@ -155,7 +163,7 @@ export const paymentSubject: AttemptSubject = {
     const { at } = tx
     const [locked] = await Promise.all([
       lockDue(tx, ids, at),
-      tx.query(leaveQueue, [ids, at]),
+      tx.run(leaveQueue, { ids, now: at }),
       deps.onApprovalsRefused(tx, answers),
     ])
     const due = await withoutLost(tx, deps, locked)
@@ -173,7 +181,7 @@ export const paymentSubject: AttemptSubject = {
       const { payment } = each
       const obstacle = checked[index]
       if (obstacle && waitsForChain(obstacle, payment, at)) {
-        await tx.query(setDue, [payment.id, secondsAfter(at, secondsToNextChainQuery)])
+        await tx.run(setDue, { id: payment.id, due: secondsAfter(at, secondsToNextChainQuery) })
         deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
       } else if (obstacle) {
         const { failure } = obstacle

@@ -76,17 +76,26 @@ export const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date
   return new Map(rows.map(({ asking, count }) => [asking, count]))
 }
 
-const namesOf = statement(
-  'payment_refusals.payees',
-  `select id, workspace_id as "workspaceId", display_name as name, destination_mask as mask from beneficiaries where id = any($1::uuid[])`,
+const namesOf = prepare('payment_refusals.payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      id: beneficiaries.id,
+      workspaceId: beneficiaries.workspaceId,
+      name: beneficiaries.displayName,
+      mask: beneficiaries.destinationMask,
+    })
+    .from(beneficiaries)
+    .where(sql`${beneficiaries.id} = any(${at.ids})`),
 )
 
 export const readPayees = (tx: Tx, ids: readonly Uuid[]): Promise<(Payee & { id: Uuid; workspaceId: Uuid })[]> =>
-  tx.query(namesOf, [plainList(ids)])
+  tx.run(namesOf, { ids })
 
-const labelsOf = statement('payment_refusals.labels', 'select id, label from grants where id = any($1::uuid[])')
+const labelsOf = prepare('payment_refusals.labels', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select({ id: grants.id, label: grants.label }).from(grants).where(sql`${grants.id} = any(${at.ids})`),
+)
 
 export const readLabels = async (tx: Tx, ids: readonly Uuid[]): Promise<Map<Uuid, string>> => {
-  const rows = await tx.query<{ id: Uuid; label: string }>(labelsOf, [plainList(ids)])
+  const rows = await tx.run(labelsOf, { ids })
   return new Map(rows.map(({ id, label }) => [id, label]))
 }

@@ -1,4 +1,8 @@
-import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { and, gt, isNull, lte, sql } from 'drizzle-orm'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { MandateStanding } from '../../../policy/types.ts'
 import { sweepRows } from '../../for-each-row.ts'
@@ -89,14 +93,38 @@ const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[], standing
   await executeTogether(tx, deps, payments, standing)
 }
 
-const duePayments = statement(
+const duePayments = prepare(
   'payments.scheduled_due',
-  `select id, workspace_id as "workspaceId", mandate_id as "mandateId" from payments where status = 'scheduled' and execute_at <= $1 and batch_id is null and id > $2 order by id limit $3`,
+  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ id: payments.id, workspaceId: payments.workspaceId, mandateId: payments.mandateId })
+      .from(payments)
+      .where(
+        and(
+          sql`${payments.status} = 'scheduled'`,
+          lte(payments.executeAt, at.now),
+          isNull(payments.batchId),
+          gt(payments.id, at.behind),
+        ),
+      )
+      .orderBy(payments.id)
+      .limit(at.take),
+  'pool',
 )
-type DuePayment = { id: Uuid; workspaceId: Uuid; mandateId: Uuid | null }
-const dueBatches = statement(
+const dueBatches = prepare(
   'payment_batches.scheduled_due',
-  `select id from payment_batches where status = 'scheduled' and execute_at <= $1 and id > $2 order by id limit $3`,
+  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ id: paymentBatches.id })
+      .from(paymentBatches)
+      .where(
+        and(sql`${paymentBatches.status} = 'scheduled'`, lte(paymentBatches.executeAt, at.now), gt(paymentBatches.id, at.behind)),
+      )
+      .orderBy(paymentBatches.id)
+      .limit(at.take),
+  'pool',
 )
 
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
@@ -106,7 +134,7 @@ export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' |
     deps,
     'payments.execute',
     100,
-    (behind, batch) => deps.db.query<DuePayment>(duePayments, [now, behind, batch]),
+    (behind, take) => deps.db.run(duePayments, { now, behind, take }),
     async ({ id, workspaceId, mandateId }) => {
       const standing = await deps.mandates.standing(workspaceId, mandateId)
       await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
@@ -116,7 +144,7 @@ export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' |
     deps,
     'payments.execute',
     20,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(dueBatches, [now, behind, batch]),
+    (behind, take) => deps.db.run(dueBatches, { now, behind, take }),
     ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
   )
 }

@@ -1,6 +1,8 @@
-import { type Db, statement, type Tx } from '../../../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { type Db, first, statement, type Tx } from '../../../../db/client.ts'
 import { columnsOf } from '../../../../db/columns.ts'
-import { plainList } from '../../../../db/lists.ts'
+import { prepare } from '../../../../db/prepare.ts'
+import { prepareUpdate, prepareWrite } from '../../../../db/prepare-write.ts'
 import { railAttempts } from '../../../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
@@ -10,18 +12,28 @@ export type AttemptRecord = typeof railAttempts.$inferSelect
 
 export const attemptColumns = columnsOf(railAttempts)
 
-const byId = statement('attempts.get', `select ${attemptColumns} from rail_attempts where id = $1`)
-const bySubjects = statement(
+const byId = prepare(
+  'attempts.get',
+  { id: 'uuid' },
+  (orm, at) => orm.select().from(railAttempts).where(eq(railAttempts.id, at.id)),
+  'pool',
+)
+const bySubjects = prepare(
   'attempts.of_subjects',
-  `select ${attemptColumns} from rail_attempts where subject_id = any($1::uuid[]) order by created_at, id`,
+  { subjectIds: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(railAttempts)
+      .where(sql`${railAttempts.subjectId} = any(${at.subjectIds})`)
+      .orderBy(railAttempts.createdAt, railAttempts.id),
+  'pool',
 )
 
-export const findAttempt = async (db: Db, id: Uuid): Promise<AttemptRecord | undefined> =>
-  (await db.query<AttemptRecord>(byId, [id]))[0]
+export const findAttempt = (db: Db, id: Uuid): Promise<AttemptRecord | undefined> => first(db, byId, { id })
 
 /** All attempts of payments or top-ups, oldest first. */
-export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> =>
-  db.query<AttemptRecord>(bySubjects, [plainList(subjectIds)])
+export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
 const insert = statement(
   'attempts.insert',
@@ -68,19 +80,25 @@ export const earlierSql = (subject: string): string =>
 
 type State = StateOf<'attempt'>
 
-const setState = statement(
+const setState = prepareWrite(
   'attempts.set_state',
-  'update rail_attempts set state = $2, next_check_at = $3, updated_at = $4 where id = $1 and state = any($5::text[]) returning id',
+  { id: 'uuid', to: 'text', nextCheckAt: 'timestamptz|null', at: 'timestamptz', from: 'text[]' },
+  (orm, at) =>
+    orm
+      .update(railAttempts)
+      .set({ state: at.to, nextCheckAt: at.nextCheckAt, updatedAt: at.at })
+      .where(and(eq(railAttempts.id, at.id), sql`${railAttempts.state} = any(${at.from})`))
+      .returning({ id: railAttempts.id }),
 )
 
 /** Moves an attempt to another state, and returns whether the table allows it: the update itself checks the state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
-  (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
+  (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 
-const forget = statement('attempts.forget_order', 'update rail_attempts set fingerprint = null, updated_at = $2 where id = $1')
+const forget = prepareUpdate('attempts.forget_order', railAttempts, ['fingerprint', 'updatedAt'])
 
 /** The provider has another order under these names, or the same one from a time that the database has lost: it is not known which. */
-export const forgetOrder = async (tx: Tx, id: Uuid): Promise<void> => void (await tx.query(forget, [id, tx.at]))
+export const forgetOrder = (tx: Tx, id: Uuid): void => forget(tx, id, { fingerprint: null, updatedAt: tx.at })
 
 const setProviders = statement(
   'attempts.adopt_providers',
@@ -106,12 +124,14 @@ export const adoptProviders = async (tx: Tx, adopted: readonly { id: Uuid; provi
 /** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
 const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
 
-const resolveAll = statement(
-  'attempts.resolve',
-  `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = any($1::uuid[]) and state = any($3::text[])`,
+const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, at) =>
+  orm
+    .update(railAttempts)
+    .set({ state: 'resolved', nextCheckAt: null, updatedAt: at.at })
+    .where(and(sql`${railAttempts.subjectId} = any(${at.subjectIds})`, sql`${railAttempts.state} = any(${at.from})`)),
 )
 
 /** The subjects have ended: the rail is no longer queried. */
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
-  if (subjectIds.length > 0) await tx.query(resolveAll, [plainList(subjectIds), tx.at, open])
+  if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
 }

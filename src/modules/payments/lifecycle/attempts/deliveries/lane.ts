@@ -1,17 +1,35 @@
-import { statement } from '../../../../../db/client.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { prepare } from '../../../../../db/prepare.ts'
+import { callbackDeliveries, payments, railAttempts, topups } from '../../../../../db/tables/payments.ts'
 import type { Lane, Task } from '../../../../../jobs/lane.ts'
+import type { Uuid } from '../../../../../lib/ids.ts'
 import { createAccountQueue, mostInBatch } from '../../../../../queue/account-queue.ts'
 import { pickFairly } from '../fair.ts'
 import type { Subjects } from '../subject.ts'
 import { type OpenDelivery, type ProcessDeliveryDeps, processDeliveries, putAsideIfHopeless } from './process.ts'
 
-const openDeliveries = statement(
+const openDeliveries = prepare(
   'deliveries.open',
-  `select d.id, d.attempt_id as "attemptId", a.kind, a.subject_id as "subjectId", coalesce(p.account_id, t.account_id) as tenant,
-     coalesce(p.traceparent, t.traceparent) as traceparent, d.failures
-   from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
-     left join payments p on a.kind = 'payment' and p.id = a.subject_id left join topups t on a.kind = 'topup' and t.id = a.subject_id
-   where d.processed_at is null and d.id <> all($1::uuid[]) order by d.received_at, d.id limit $2`,
+  { taken: 'uuid[]', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        attemptId: railAttempts.id,
+        kind: railAttempts.kind,
+        subjectId: railAttempts.subjectId,
+        tenant: sql<Uuid>`coalesce(${payments.accountId}, ${topups.accountId})`,
+        traceparent: sql<string | null>`coalesce(${payments.traceparent}, ${topups.traceparent})`,
+        failures: callbackDeliveries.failures,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
+      .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
+      .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
+      .where(and(isNull(callbackDeliveries.processedAt), sql`${callbackDeliveries.id} <> all(${at.taken})`))
+      .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
+      .limit(at.take),
+  'pool',
 )
 
 /** Deliveries that are read and not processed yet. They need no connection until their batch begins. */
@@ -39,7 +57,7 @@ export const createDeliveriesLane = (deps: ProcessDeliveryDeps, subjects: Subjec
     limit: mostTaken,
     claim: async (room) => {
       await queue.ready()
-      const open = await deps.db.query<OpenDelivery>(openDeliveries, [room.except, mostTaken])
+      const open = await deps.db.run(openDeliveries, { taken: room.except, take: mostTaken })
       const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, mostInBatch) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },

@@ -1,7 +1,11 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { lockBatch } from '../../../../../db/account-lock.ts'
-import { inTx, statement, type Tx } from '../../../../../db/client.ts'
+import { first, inTx, statement, type Tx } from '../../../../../db/client.ts'
 import { describeError } from '../../../../../db/errors.ts'
 import { plainList } from '../../../../../db/lists.ts'
+import { prepare } from '../../../../../db/prepare.ts'
+import { prepareWrite } from '../../../../../db/prepare-write.ts'
+import { callbackBodies, callbackDeliveries } from '../../../../../db/tables/payments.ts'
 import { audit } from '../../../../../events/audit.ts'
 import { Refusal } from '../../../../../lib/errors.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
@@ -103,20 +107,32 @@ const judgeAll = async (
   return judged
 }
 
-type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
-
 /** Skips deliveries that another process has already processed. */
-const lockBodies = statement(
+const lockBodies = prepare(
   'deliveries.lock',
-  `select d.id, d.kind, b.body_ciphertext as ciphertext, b.body_key_id as "keyId"
-   from callback_deliveries d join callback_bodies b on b.id = d.id
-   where d.id = any($1::uuid[]) and d.processed_at is null order by d.id for update of d`,
+  { ids: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        kind: callbackDeliveries.kind,
+        ciphertext: callbackBodies.bodyCiphertext,
+        keyId: callbackBodies.bodyKeyId,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(callbackBodies, eq(callbackBodies.id, callbackDeliveries.id))
+      .where(and(sql`${callbackDeliveries.id} = any(${at.ids})`, isNull(callbackDeliveries.processedAt)))
+      .orderBy(callbackDeliveries.id)
+      .for('update', { of: callbackDeliveries }),
+  'pool',
 )
 const finish = statement(
   'deliveries.finish',
   `update callback_deliveries d set verdict = x.verdict, processed_at = $3
    from unnest($1::uuid[], $2::text[]) as x(id, verdict) where d.id = x.id`,
 )
+
+type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 
 const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
 
@@ -156,7 +172,7 @@ const openAll = async (
     const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
     for (const open of await openAttempts(tx, deps, subjects[kind], names)) opened.set(open.attempt.id, open)
   }
-  const bodies = new Map((await tx.query<Body>(lockBodies, [plainList(idsOf(batch))])).map((body) => [body.id, body]))
+  const bodies = new Map((await tx.run(lockBodies, { ids: idsOf(batch) })).map((body) => [body.id, body]))
   return batch.flatMap((pending) => {
     const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
     return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
@@ -206,9 +222,12 @@ export const processDeliveries = (
 /** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
 const mostFailures = 8
 
-const countFailure = statement(
-  'deliveries.count_failure',
-  'update callback_deliveries set failures = failures + 1 where id = $1 and processed_at is null returning failures, kind',
+const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
+  orm
+    .update(callbackDeliveries)
+    .set({ failures: sql`${callbackDeliveries.failures} + 1` })
+    .where(and(eq(callbackDeliveries.id, at.id), isNull(callbackDeliveries.processedAt)))
+    .returning({ failures: callbackDeliveries.failures }),
 )
 
 /**
@@ -217,7 +236,7 @@ const countFailure = statement(
  */
 const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, pending: OpenDelivery): Promise<boolean> =>
   inTx(deps.db, async (tx) => {
-    const [counted] = await tx.query<{ failures: number }>(countFailure, [pending.id])
+    const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < mostFailures) return false
     const attempt = await findAttempt(tx, pending.attemptId)
     await tx.query(finish, [plainList([pending.id]), plainList(['unbookable']), tx.at])
@@ -251,15 +270,18 @@ export const putAsideIfHopeless = async (
   }
 }
 
-const takeUpAgain = statement(
-  'deliveries.take_up_again',
-  `update callback_deliveries set verdict = null, processed_at = null, failures = 0 where verdict = 'unbookable' returning id`,
+const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
+  orm
+    .update(callbackDeliveries)
+    .set({ verdict: null, processedAt: null, failures: 0 })
+    .where(sql`${callbackDeliveries.verdict} = 'unbookable'`)
+    .returning({ id: callbackDeliveries.id }),
 )
 
 /** Processes again what was put aside, after its cause was removed. */
 export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
   inTx(deps.db, async (tx) => {
-    const rows = await tx.query<{ id: Uuid }>(takeUpAgain)
+    const rows = await tx.run(takeUpAgain, {})
     for (const { id } of rows)
       await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
     tx.afterCommit(() => deps.jobs.wake('deliveries'))

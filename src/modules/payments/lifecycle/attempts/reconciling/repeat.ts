@@ -1,7 +1,9 @@
-import { inTx, statement } from '../../../../../db/client.ts'
+import { eq } from 'drizzle-orm'
+import { first, inTx, statement } from '../../../../../db/client.ts'
+import { prepare } from '../../../../../db/prepare.ts'
+import { payments } from '../../../../../db/tables/payments.ts'
 import { serverSql } from '../../../../../db/witness.ts'
 import { secondsAfter } from '../../../../../lib/clock.ts'
-import type { Uuid } from '../../../../../lib/ids.ts'
 import { collectionRail } from '../../../../../lib/rail-names.ts'
 import type { Repeats, SendPermission, Submission } from '../../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
@@ -67,7 +69,9 @@ const recordRepeat = async (
   })
 }
 
-const readApproval = statement('payments.approval_of', 'select approval_id as "approvalId" from payments where id = $1')
+const readApproval = prepare('payments.approval_of', { id: 'uuid' }, (orm, at) =>
+  orm.select({ approvalId: payments.approvalId }).from(payments).where(eq(payments.id, at.id)),
+)
 
 /** Once more the order of an attempt whose answer was lost, which was queried before without an answer. */
 export const repeatLost = async (deps: OrderDeps, kind: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
@@ -76,7 +80,7 @@ export const repeatLost = async (deps: OrderDeps, kind: AttemptSubject, attempt:
   const repeats = deps.rails.payout[attempt.rail]?.repeats
   const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
   if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
-  const [payment] = await deps.db.query<{ approvalId: Uuid | null }>(readApproval, [attempt.subjectId])
+  const payment = await first(deps.db, readApproval, { id: attempt.subjectId })
   const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
   const outgoing = await inTx(deps.db, (tx) => again(tx, deps, attempt.subjectId, answers))
   if (!outgoing) return

@@ -1,9 +1,13 @@
-import { statement } from '../../../../../db/client.ts'
+import { eq } from 'drizzle-orm'
+import { prepare } from '../../../../../db/prepare.ts'
+import { railPauses } from '../../../../../db/tables/rails.ts'
 import type { Lane } from '../../../../../jobs/lane.ts'
 import type { Deps } from '../../../deps.ts'
 import type { AttemptRecord } from '../queries.ts'
 
-const pausedRail = statement('rails.paused', 'select from rail_pauses where rail = $1')
+const pausesOf = prepare('rails.paused', { rail: 'text' }, (orm, at) =>
+  orm.select({ cause: railPauses.cause }).from(railPauses).where(eq(railPauses.rail, at.rail)),
+)
 
 const readEveryMs = 1_000
 
@@ -17,7 +21,7 @@ export const gatedLane = (deps: Pick<Deps, 'db' | 'rails' | 'witness'>, rail: At
   const isPaused = async (): Promise<boolean> => {
     const now = performance.now()
     if (now - readAtMs >= readEveryMs) {
-      paused = (await deps.db.query(pausedRail, [rail])).length > 0
+      paused = (await deps.db.run(pausesOf, { rail })).length > 0
       readAtMs = now
     }
     return paused

@@ -61,7 +61,7 @@ export const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
-      if (submission.duplicate) await forgetOrder(tx, sent.id)
+      if (submission.duplicate) forgetOrder(tx, sent.id)
       await settle(answerLost)
       return
     case 'not_sent':
