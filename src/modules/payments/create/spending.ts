@@ -1,8 +1,6 @@
-import { and, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
-import { payments } from '../../../db/tables/payments.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
@@ -37,21 +35,19 @@ const loadMandates = async (tx: Tx, { mandates }: Pick<BatchDeps, 'mandates'>, r
 
 const placeOf = (workspaceId: Uuid, paymentId: Uuid): string => `${workspaceId} ${paymentId}`
 
-const repeatedPayments = prepare('payments.repeated', { ids: 'uuid[]', workspaceIds: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({ id: payments.id, workspaceId: payments.workspaceId })
-    .from(payments)
-    .where(and(sql`${payments.id} = any(${at.ids})`, sql`${payments.workspaceId} = any(${at.workspaceIds})`)),
+const repeatedPayments = statement(
+  'payments.repeated',
+  'select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])',
 )
 
 const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlySet<string>> => {
   const naming = requests.filter(({ input }) => input.duplicate_of)
   if (naming.length === 0) return new Set()
-  const rows = await tx.run(repeatedPayments, {
-    ids: unique(naming.flatMap(({ input }) => input.duplicate_of ?? [])),
-    workspaceIds: unique(naming.map(({ principal }) => principal.workspace.id)),
-  })
-  return new Set(rows.map(({ id, workspaceId }) => placeOf(workspaceId, id)))
+  const rows = await tx.query<{ id: Uuid; workspace_id: Uuid }>(repeatedPayments, [
+    plainList(unique(naming.map(({ input }) => input.duplicate_of ?? null))),
+    plainList(unique(naming.map(({ principal }) => principal.workspace.id))),
+  ])
+  return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
 }
 
 const refusalOf = (error: unknown): Refusal => {

@@ -1,7 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
-import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { everyPayee, noGrant, policyApplies } from '../../../policy/scope-sql.ts'
@@ -73,7 +71,7 @@ const chargeTotals = statement(
    on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id, account_id) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
-const setDay = prepareUpdate('payments.count_in', payments, ['countedDay'])
+const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
 
 type Sum = { usedMinor: Minor; payments: bigint }
 
@@ -133,6 +131,5 @@ export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promi
 export const moveCharges = async (tx: Tx, paymentId: Uuid, day: string): Promise<void> => {
   const ids = plainList([paymentId])
   await releaseCharges(tx, [paymentId])
-  setDay(tx, paymentId, { countedDay: day })
-  await Promise.all([tx.query(charge, [ids]), tx.query(chargeTotals, [ids])])
+  await Promise.all([tx.query(setDay, [paymentId, day]), tx.query(charge, [ids]), tx.query(chargeTotals, [ids])])
 }
