@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { and, eq, lt, ne } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { Vault } from '../../auth/vault.ts'
 import { type Database, statement, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { providerTokens } from '../../db/tables/rails.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/token-cache.ts'
@@ -23,15 +26,27 @@ const begin = statement(
    on conflict (provider) do update set begun = provider_tokens.begun + 1, begun_at = now() where provider_tokens.begun = $2
    returning begun`,
 )
-const keep = statement(
+const keep = prepareWrite(
   'provider_tokens.keep',
-  `update provider_tokens set token_ciphertext = $3, token_key_id = $4, expires_at = $5, ended = $2
-   where provider = $1 and ended < $2 returning begun`,
+  { provider: 'text', number: 'int', ciphertext: 'bytea', keyId: 'text', until: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .update(providerTokens)
+      .set({ tokenCiphertext: at.ciphertext, tokenKeyId: at.keyId, expiresAt: at.until, ended: at.number })
+      .where(and(eq(providerTokens.provider, at.provider), lt(providerTokens.ended, at.number))),
 )
-const giveUp = statement('provider_tokens.give_up', 'update provider_tokens set ended = $2 where provider = $1 and ended < $2')
-const forget = statement(
-  'provider_tokens.forget',
-  'update provider_tokens set token_ciphertext = null, token_key_id = null, expires_at = null where token_key_id <> $1 returning provider',
+const giveUp = prepareWrite('provider_tokens.give_up', { provider: 'text', number: 'int' }, (orm, at) =>
+  orm
+    .update(providerTokens)
+    .set({ ended: at.number })
+    .where(and(eq(providerTokens.provider, at.provider), lt(providerTokens.ended, at.number))),
+)
+const forget = prepareWrite('provider_tokens.forget', { keyId: 'text' }, (orm, at) =>
+  orm
+    .update(providerTokens)
+    .set({ tokenCiphertext: null, tokenKeyId: null, expiresAt: null })
+    .where(ne(providerTokens.tokenKeyId, at.keyId))
+    .returning({ provider: providerTokens.provider }),
 )
 
 type Row = { ciphertext: Buffer | null; keyId: string | null; until: Date | null; begun: number; isFetched: boolean }
@@ -100,10 +115,10 @@ const fetchForAll = async (
 ): ReturnType<ShareToken> => {
   const token = await fetch()
   try {
-    if (!('value' in token)) await inTime(deps.db.query(giveUp, [provider, number]))
+    if (!('value' in token)) await inTime(deps.db.run(giveUp, { provider, number }))
     else {
       const { ciphertext, keyId } = deps.vault.seal(token.value, contextOf(provider, credentials))
-      await inTime(deps.db.query(keep, [provider, number, ciphertext, keyId, token.until]))
+      await inTime(deps.db.run(keep, { provider, number, ciphertext, keyId, until: token.until }))
     }
   } catch (error) {
     deps.logger.warn({ provider, ...describeError(error) }, 'a token of a provider could not be shared')
@@ -131,4 +146,4 @@ export const createTokenSharing =
 
 /** Tokens under older keys. They are not sealed again: the credentials that they are bound to may be others here. Returns how many. */
 export const forgetTokens = async (tx: Tx, { vault }: Pick<SharingDeps, 'vault'>): Promise<number> =>
-  (await tx.query(forget, [vault.currentKeyId])).length
+  (await tx.run(forget, { keyId: vault.currentKeyId })).length
