@@ -7,8 +7,11 @@ import { type Fields, withChanges } from './payment-changes.ts'
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/** The events that a reader may get, by owner and resource; `mayRead` then decides for each event. */
-export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; resources: readonly string[] }
+/**
+ * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for these types alone, of
+ * which there may be none among very many events.
+ */
+export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
 
 /** After every id: the position after all events of a transaction. */
 export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -87,37 +90,43 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
 const ranges = (beyond: string, order: string) => `
   select * from (
     (select ${columns}, events.transaction as tx from events
-     where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and split_part(type, '.', 1) = any($5::text[])
+     where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and type = any($5::text[])
      order by events.transaction ${order}, events.id ${order} limit $6)
     union all
     (select found.* from unnest($4::uuid[]) as mine(workspace) cross join lateral (
        select ${columns}, events.transaction as tx from events
-       where workspace_id = mine.workspace and ${beyond} and ${settled} and split_part(type, '.', 1) = any($5::text[])
+       where workspace_id = mine.workspace and ${beyond} and ${settled} and type = any($5::text[])
        order by events.transaction ${order}, events.id ${order} limit $6) as found)
   ) as page order by tx ${order}, id ${order} limit $6`
 
-const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'), 'page')
-const earlier = statement(
-  'events.earlier',
-  ranges(
-    // The place is one condition, and no alternative for the first page: only so is the index entered there.
-    `(events.transaction, events.id) < (coalesce($1::xid8, '18446744073709551615'), coalesce($2::uuid, '${lastId}'))
+const laterText = ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc')
+const earlierText = ranges(
+  // The place is one condition, and no alternative for the first page: only so is the index entered there.
+  `(events.transaction, events.id) < (coalesce($1::xid8, '18446744073709551615'), coalesce($2::uuid, '${lastId}'))
        and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`,
-    'desc',
-  ),
-  'page',
+  'desc',
 )
+
+/** To look for types that are rare takes longer: not on the connection that all lists share. */
+const later = {
+  all: statement('events.later', laterText, 'page'),
+  asked: statement('events.later_of_types', laterText, 'pool'),
+}
+const earlier = {
+  all: statement('events.earlier', earlierText, 'page'),
+  asked: statement('events.earlier_of_types', earlierText, 'pool'),
+}
 
 type Asked = { from: Position | null; audience: Audience; take: number }
 
 const page = async (
   db: Db,
   query: typeof later,
-  { from, audience: { accountId, workspaceIds, resources }, take }: Asked,
+  { from, audience: { accountId, workspaceIds, types, asked }, take }: Asked,
   more: readonly (Date | null)[] = [],
 ): Promise<StoredEvent[]> => {
-  const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, resources, take, ...more]
-  return (await db.query<Row>(query, values)).map(toEvent)
+  const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, types, take, ...more]
+  return (await db.query<Row>(asked ? query.asked : query.all, values)).map(toEvent)
 }
 
 /** Oldest first. */

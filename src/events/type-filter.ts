@@ -8,14 +8,12 @@ export const typePatterns: readonly TypePattern[] = [
   ...Object.keys(eventPermissions).map((resource) => `${resource}.*` as TypePattern),
 ]
 
-export type TypeFilter = { resources: ReadonlySet<string>; matches: (type: string) => boolean }
+/** Whether a type is asked for. */
+export type TypeFilter = (type: string) => boolean
 
 /** Null: every type. */
 export const filterOf = (patterns: readonly TypePattern[] | undefined): TypeFilter | null => {
   if (patterns === undefined) return null
   const exact = new Set<string>(patterns)
-  return {
-    resources: new Set(patterns.map(resourceOf)),
-    matches: (type) => exact.has(type) || exact.has(`${resourceOf(type)}.*`),
-  }
+  return (type) => exact.has(type) || exact.has(`${resourceOf(type)}.*`)
 }

@@ -2,7 +2,8 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
-import { eventPermissions, permissionToRead, resourceOf } from './types.ts'
+import type { TypeFilter } from './type-filter.ts'
+import { eventTypes, permissionToRead, resourceOf } from './types.ts'
 
 /** A reader of events, reduced to what decides which ones it gets. */
 export type Reader = {
@@ -61,13 +62,18 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))
 }
 
-export const audienceOf = (reader: Reader): Audience => {
+/** `filter`: of the types that the reader asks for alone. */
+export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
-  const resources = Object.entries(eventPermissions).filter(([, permission]) => held.some((set) => set.has(permission)))
+  const mayHave = (type: string) => {
+    const needed = permissionToRead(type)
+    return needed !== undefined && held.some((set) => set.has(needed)) && filter?.(type) !== false
+  }
   return {
     accountId: reader.accountId,
     workspaceIds: [...reader.workspaces.keys()],
-    resources: resources.map(([resource]) => resource),
+    types: eventTypes.filter(mayHave),
+    asked: filter !== null,
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Statement } from '../../src/db/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -101,4 +102,26 @@ test('a list and a stream of certain types have those alone, in the same order',
   )
   for (const type of ['workspace', '*', 'payment.paid', ''])
     expect((await api.get(`/v1/notifications?type=${type}`)).status, type).toBe(400)
+})
+
+test('a type that did not happen is looked for once, however many events of the same resource there are', async () => {
+  const person = await signIn(service.api)
+  for (let count = 0; count < 6; count += 1) await createKey(person)
+  await service.settle()
+  const { db } = service.deps
+  const { query } = db
+  const asked: string[] = []
+  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+    asked.push(typeof statement === 'string' ? statement : statement.name)
+    return query(statement as Statement, values)
+  }) as typeof query
+  try {
+    const rotated = await person.api.get('/v1/notifications?limit=1&type=api_key.rotated')
+    expect([rotated.status, rotated.body.data]).toEqual([200, []])
+    const created = await person.api.get('/v1/notifications?limit=1&type=api_key.created')
+    expect([created.body.data.length, created.body.data[0].type]).toEqual([1, 'api_key.created'])
+  } finally {
+    db.query = query
+  }
+  expect(asked.filter((name) => name.startsWith('events.'))).toEqual(['events.earlier_of_types', 'events.earlier_of_types'])
 })

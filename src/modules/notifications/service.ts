@@ -64,7 +64,7 @@ export const openNotificationStream = async (
     db: deps.db,
     reader,
     start,
-    sink: { ...connection, send: (event) => (filter?.matches(event.type) === false ? true : connection.write(frameOf(event))) },
+    sink: { ...connection, send: (event) => (filter?.(event.type) === false ? true : connection.write(frameOf(event))) },
     lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
     hasEnded: (error) => {
       if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be looked at")
@@ -90,6 +90,8 @@ const unknownAfter = () =>
 type Bounds = { createdAfter: Date | undefined; createdBefore: Date | undefined }
 type PageQuery = Bounds & { from: Position | null; oldestFirst: boolean; take: number; filter: TypeFilter | null }
 
+const mostAtOnce = 500
+
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
@@ -101,16 +103,16 @@ const collect = async (
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
-  const whole = audienceOf(reader)
-  const audience = filter ? { ...whole, resources: whole.resources.filter((name) => filter.resources.has(name)) } : whole
-  for (let place = from, more = true; more && collected.length < take; ) {
+  const audience = audienceOf(reader, filter)
+  // Where the reader may see few of very many, each page is larger than the one before.
+  for (let place = from, more = true, size = take; more && collected.length < take; size = Math.min(2 * size, mostAtOnce)) {
     const page: StoredEvent[] =
       oldestFirst && place
-        ? await eventsAfter(deps.db, place, audience, take)
-        : await eventsBefore(deps.db, { before: place, since, until: createdBefore }, audience, take)
-    collected.push(...page.filter((event) => isBetween(event) && filter?.matches(event.type) !== false && mayRead(reader, event)))
+        ? await eventsAfter(deps.db, place, audience, size)
+        : await eventsBefore(deps.db, { before: place, since, until: createdBefore }, audience, size)
+    collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     place = page.at(-1) ?? null
-    more = page.length === take
+    more = page.length === size
   }
   return collected.slice(0, take)
 }

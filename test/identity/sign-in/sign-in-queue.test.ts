@@ -216,7 +216,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     const seen: [number, number][][] = []
     for (let times = 0; times < 6; times += 1) seen.push(await costs(newWallet()))
     const least = (at: number) => [0, 1].map((of) => Math.min(...seen.map((one) => one[at]?.[of] ?? Number.NaN)))
-    expect([least(0)[0], least(1)[0]]).toEqual([14, 9])
+    expect([least(0)[0], least(1)[0]]).toEqual([12, 9])
     expect(Math.max(least(0)[1] ?? 0, least(1)[1] ?? 0)).toBeLessThanOrEqual(3)
   })
 
