@@ -42,7 +42,7 @@ const prepared = (request: LoadRequest) => {
   return { method, path, headers: { ...headers, ...key }, body }
 }
 
-const result = await autocannon({
+const options: autocannon.Options = {
   url: load.url,
   connections: load.once ? Math.min(connections, load.requests.length) : connections,
   ...(load.once ? { amount: load.requests.length } : { duration: seconds }),
@@ -55,9 +55,19 @@ const result = await autocannon({
         headers: headersOf(one),
         ...(one.body !== undefined && { setupRequest: (request) => ({ ...request, ...prepared(one) }) }),
       })),
+}
+// Where each request is sent once, autocannon notices the end with its next sample: up to a second later.
+const began = performance.now()
+let ended = began
+const result = await new Promise<autocannon.Result>((resolve, reject) => {
+  const running = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)))
+  running.on('response', () => {
+    ended = performance.now()
+  })
 })
+const lasted = load.once ? (ended - began) / 1000 : result.duration
 const measured: Measured = {
-  perSecond: result['2xx'] / result.duration,
+  perSecond: result['2xx'] / lasted,
   refused: result.non2xx,
   failed: result.errors + result.timeouts,
   meanMs: result.latency.mean,
