@@ -11,6 +11,8 @@ export type Scene = {
   beneficiary: string
   /** A payment to it waits for an approval. */
   asking: string
+  /** One that nothing is paid to, to be changed. */
+  renamed: string
   policy: string
   payment: string
   approval: string
@@ -121,7 +123,8 @@ export const measured: Readonly<Record<string, Operation>> = {
   'beneficiaries.get': one(({ beneficiary }) => `/v1/beneficiaries/${beneficiary}`),
   'beneficiaries.update': write(
     'PATCH',
-    ({ beneficiary }) => `/v1/beneficiaries/${beneficiary}`,
+    // Another one than is paid: who is renamed by a key is asked about with the next payment.
+    ({ renamed }) => `/v1/beneficiaries/${renamed}`,
     () => ({
       display_name: 'Bench {n}',
     }),

@@ -3,7 +3,7 @@ import { autocannon, type Load } from './load.ts'
 import { measured, type Operation, type Scene } from './operation-list.ts'
 import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
 import { row, save, say, spread, tableOf } from './report.ts'
-import { all, approvalsFor, furnish, headersOf, warm } from './scene.ts'
+import { all, approvalsFor, dashboardTokenOf, furnish, headersOf, warm } from './scene.ts'
 
 export type OperationsOptions = { rounds: number; seconds: number; write: boolean; check: boolean; only: RegExp | undefined }
 
@@ -101,6 +101,7 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
         })
     }
     for (let round = 1; round <= options.rounds; round += 1) {
+      for (const scene of scenes) scene.dashboardToken = await dashboardTokenOf(service, scene.session)
       for (const [name, operation] of selected) await take(name, operation)
       say(`round ${round} of ${options.rounds}`)
     }

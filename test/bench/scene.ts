@@ -18,6 +18,10 @@ const done = async (answer: Promise<Answer>): Promise<Answer['body']> => {
 
 export const all = (length: number) => Array.from({ length }, (_, at) => at)
 
+/** It lives for less time than a run of many rounds takes. */
+export const dashboardTokenOf = async (service: Started, session: string): Promise<string> =>
+  (await done(createClient(service.url, { cookie: session }).post('/v1/auth/dashboard-tokens'))).token
+
 /** A payer with twenty of everything that lists show. */
 export const furnish = async (service: Started, bench: Bench, at: number): Promise<Scene> => {
   const { session } = await signInWithWallet({ baseUrl: service.url }, privateKeyToAccount(generatePrivateKey()))
@@ -64,7 +68,6 @@ export const furnish = async (service: Started, bench: Bench, at: number): Promi
   const topup = await done(
     person.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${String(at).padStart(8, '1')}` }),
   )
-  const dashboard = await done(person.post('/v1/auth/dashboard-tokens'))
   const spare = keys[0]
   const [token = ''] = await accessTokens(
     bench,
@@ -76,11 +79,12 @@ export const furnish = async (service: Started, bench: Bench, at: number): Promi
     session,
     key: own.key,
     token,
-    dashboardToken: dashboard.token,
+    dashboardToken: await dashboardTokenOf(service, session),
     grant: spare.grant.id,
     keyId: spare.id,
     beneficiary,
     asking,
+    renamed: others[0] ?? '',
     policy: ask.id,
     payment: paid[0].id,
     approval: waiting[0].approval_id,

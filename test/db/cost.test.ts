@@ -14,7 +14,7 @@ beforeAll(async () => {
   person = await signIn(service.api)
   const { api, cookie } = person
   await credit(service, person.accountId, 100_000_000n)
-  const [beneficiary, asking] = [await newBeneficiary(api), await newBeneficiary(api)]
+  const [beneficiary, asking, renamed] = [await newBeneficiary(api), await newBeneficiary(api), await newBeneficiary(api)]
   await api.post('/v1/spending-policies', { name: 'Limit', daily_limit_minor: '90000000' })
   const policy = await api.post('/v1/spending-policies', {
     name: 'Ask',
@@ -38,6 +38,7 @@ beforeAll(async () => {
     keyId: spare.id,
     beneficiary,
     asking,
+    renamed,
     policy: policy.body.id,
     payment: payment.body.id,
     approval: waiting.body.approval_id,
