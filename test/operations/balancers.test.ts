@@ -36,9 +36,8 @@ for (const [name, start] of Object.entries(balancers)) {
       const payer = await newPayer(balancer.url)
       let restarted = false
       const atLeast = balancer.callbacks ? 2_000 : 500
-      // nginx does not ask for health, so it may send to a process that is closing the connection: it then repeats what may be repeated.
-      const repeatable = name === 'nginx'
-      const asked = askAtRate(payer, { perSecond: 100, clients: 8, atLeast, mayEnd: () => restarted, repeatable })
+      // nginx does not ask for health, so it may send to a process that is closing the connection: it then repeats what has a key.
+      const asked = askAtRate(payer, { perSecond: 100, clients: 8, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
       await pair.restartEach(balancer).finally(() => {
         restarted = true
       })

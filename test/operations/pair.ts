@@ -136,22 +136,23 @@ export const payAtRate = async ({ person, beneficiary }: Payer, load: Load): Pro
 }
 
 /**
- * Every fourth request is a payment under a key of its own. The others ask what would become of one, by a POST without a key, which no balancer
- * may repeat; `repeatable`: they read instead. What is not 201 for a payment and 200 for another, with the number of the request; status 0 for
- * no answer.
+ * POST requests, which no balancer repeats by itself; every fourth is a payment under a key of its own, the others ask what would become of
+ * one. `keyed`: these have keys as well. What is not 201 for a payment and 200 for a question, with the number of the request; status 0 for no
+ * answer.
  */
 export const askAtRate = async (
   { person, beneficiary }: Payer,
-  { repeatable = false, ...load }: Load & { repeatable?: boolean },
+  { keyed, ...load }: Load & { keyed: boolean },
 ): Promise<{ sent: number; refused: string[] }> => {
   const refused: string[] = []
   let sent = 0
   await atRate(load, async (count) => {
     const isPayment = count % 4 === 0
     const body = { beneficiary_id: beneficiary, amount_minor: '1000' }
-    const ask = () =>
-      repeatable ? person.api.get(`/v1/beneficiaries/${beneficiary}`) : person.api.post('/v1/spending-policies/simulate', body)
-    const asked = isPayment ? person.api.post('/v1/payments', body, { key: `payment ${count}` }) : ask()
+    const key = { key: `request ${count}` }
+    const asked = isPayment
+      ? person.api.post('/v1/payments', body, key)
+      : person.api.post('/v1/spending-policies/simulate', body, keyed ? key : {})
     const { status } = await asked.catch(() => ({ status: 0 }))
     sent += 1
     if (status !== (isPayment ? 201 : 200)) refused.push(`${count}: ${status}`)

@@ -104,6 +104,7 @@ const collect = async (
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
   const audience = audienceOf(reader, filter)
+  if (audience.types.length === 0) return []
   // Where the reader may see few of very many, each page is larger than the one before.
   for (let place = from, more = true, size = take; more && collected.length < take; size = Math.min(2 * size, mostAtOnce)) {
     const page: StoredEvent[] =

@@ -32,7 +32,6 @@ export const thoseThatMayBePaidTwice = async (
   { payout }: Pick<Rails, 'payout'>,
   ids: readonly Uuid[],
 ): Promise<ReadonlySet<Uuid>> => {
-  if (ids.length === 0) return new Set()
   const repeated = railNames.flatMap((rail) => {
     const repeats = payout[rail]?.repeats
     return repeats ? [{ rail, account: repeats.provenFor }] : []

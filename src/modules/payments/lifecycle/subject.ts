@@ -117,23 +117,19 @@ const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 /** Takes out what may have been sent already by writes that were lost, and might be paid twice: its outcome is unknown, and it is never sent. */
 const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const doubtful = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
-  const lost = await thoseThatMayBePaidTwice(tx, deps.rails, doubtful)
+  if (doubtful.length === 0) return [...due]
+  const ids = await thoseThatMayBePaidTwice(tx, deps.rails, doubtful)
+  const lost = due.filter(({ payment }) => ids.has(payment.id))
   await settlePayments(
     tx,
     deps,
-    due.flatMap(({ payment }) =>
-      lost.has(payment.id)
-        ? [
-            {
-              payment: { ...payment, dispatchDueAt: null },
-              evidence: mayHaveBeenSent,
-              source: { kind: 'operator', actor: dispatch },
-            },
-          ]
-        : [],
-    ),
+    lost.map(({ payment }) => ({
+      payment: { ...payment, dispatchDueAt: null },
+      evidence: mayHaveBeenSent,
+      source: { kind: 'operator', actor: dispatch },
+    })),
   )
-  return due.filter(({ payment }) => !lost.has(payment.id))
+  return due.filter(({ payment }) => !ids.has(payment.id))
 }
 
 /**
