@@ -52,8 +52,9 @@ test('a service with both servers in DATABASE_URL passes over the standby, migra
     )
     .toBe(201)
   expect(answers.slice(0, -1).every((status) => status === 503)).toBe(true)
+  // A result that arrived while no server wrote is lost with its 503, and asked for when the send counts as lost: 45 seconds after it.
   for (const answer of [before, await pay('after')])
-    await expect.poll(() => statusOf(`/v1/payments/${answer.body.id}`), { timeout: 30_000 }).toBe('succeeded')
+    await expect.poll(() => statusOf(`/v1/payments/${answer.body.id}`), { timeout: 100_000 }).toBe('succeeded')
   expect((await command('verify')).code).toBe(0)
 
   service.kill('SIGTERM')
@@ -61,4 +62,4 @@ test('a service with both servers in DATABASE_URL passes over the standby, migra
   // A start with the dead one first.
   const again = await spawnServer({ ...shared, DATABASE_URL: servers.both('primary first') }).ready()
   expect((await createClient(again.url).get('/readyz')).status).toBe(200)
-}, 180_000)
+}, 300_000)
