@@ -41,7 +41,7 @@ const writeVersion = (version: string) => {
 const writeChangelogs = (version: string) => {
   const today = new Date().toISOString().slice(0, 10)
   edit('CHANGELOG.md', (text) =>
-    text.replace(/## \[Unreleased\]\n+(?:The first release will be .*\n+)?/, `## [Unreleased]\n\n## [${version}] - ${today}\n\n`),
+    text.replace(/## \[Unreleased\]\n+/, `## [Unreleased]\n\n## [${version}] - ${today}\n\n`),
   )
   edit('docs/guides/changelog.md', (text) => text.replaceAll(/^\| next \|/gm, `| ${version} |`))
 }
