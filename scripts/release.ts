@@ -40,9 +40,7 @@ const writeVersion = (version: string) => {
 
 const writeChangelogs = (version: string) => {
   const today = new Date().toISOString().slice(0, 10)
-  edit('CHANGELOG.md', (text) =>
-    text.replace(/## \[Unreleased\]\n+/, `## [Unreleased]\n\n## [${version}] - ${today}\n\n`),
-  )
+  edit('CHANGELOG.md', (text) => text.replace(/## \[Unreleased\]\n+/, `## [Unreleased]\n\n## [${version}] - ${today}\n\n`))
   edit('docs/guides/changelog.md', (text) => text.replaceAll(/^\| next \|/gm, `| ${version} |`))
 }
 
