@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { emailKeyOf } from '../email-key.ts'
-import { id, instant, oneOf } from './columns.ts'
+import { id, idOf, instant, oneOf } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
 export const identityProviders = ['google', 'github', 'wallet'] as const
@@ -33,9 +33,7 @@ export const identities = pgTable(
   'identities',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    accountId: idOf(() => accounts.id).notNull(),
     provider: text({ enum: identityProviders }).notNull(),
     /**
      * The issuer that identified the person: the provider's, or `eip155` for a wallet. A sandbox identity is never accepted as a real one.

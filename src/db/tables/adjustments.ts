@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { id, instant, money, oneOf } from './columns.ts'
+import { id, idOf, instant, money, oneOf } from './columns.ts'
 import { payments } from './payments.ts'
 
 /** `cancelled`: its payment ended otherwise while it waited. */
@@ -18,11 +18,9 @@ export const adjustments = pgTable(
     id: id(),
     kind: text({ enum: adjustmentKinds }).notNull(),
     status: text({ enum: adjustmentStatuses }).notNull(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    accountId: idOf(() => accounts.id).notNull(),
     /** Null for a balance. */
-    paymentId: uuid().references(() => payments.id),
+    paymentId: idOf(() => payments.id),
     /** Signed: a positive amount credits the customer. */
     amountMinor: money().notNull(),
     currency: text().notNull(),

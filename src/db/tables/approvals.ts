@@ -4,7 +4,7 @@ import type { PasskeyProof } from '../../lib/passkey-proof.ts'
 import { approvalProofs } from '../../lib/policy-answers.ts'
 import { approvalStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
-import { id, instant, oneOf } from './columns.ts'
+import { id, idOf, instant, oneOf } from './columns.ts'
 import { paymentBatches } from './payment-batches.ts'
 import { payments } from './payments.ts'
 import { workspaces } from './workspaces.ts'
@@ -15,17 +15,13 @@ export const approvals = pgTable(
   'approvals',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     /** The account whose money it is about, as in every row that follows from a payment: rows of an owner can be placed together. */
     accountId: uuid().notNull(),
     /** For a batch its first item: who asked and whose money it is are the same for all of them. */
-    paymentId: uuid()
-      .notNull()
-      .references(() => payments.id),
+    paymentId: idOf(() => payments.id).notNull(),
     /** The whole batch that is decided, if it is not one payment. */
-    batchId: uuid().references(() => paymentBatches.id),
+    batchId: idOf(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
@@ -60,15 +56,11 @@ export const approvalDecisions = pgTable(
   'approval_decisions',
   {
     id: id(),
-    approvalId: uuid()
-      .notNull()
-      .references(() => approvals.id),
+    approvalId: idOf(() => approvals.id).notNull(),
     /** Whose money is decided about. */
     owningAccountId: uuid().notNull(),
     /** Who decided. */
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    accountId: idOf(() => accounts.id).notNull(),
     decision: text({ enum: approvalChoices }).notNull(),
     via: text({ enum: decisionWays }).notNull(),
     reason: text(),
@@ -104,9 +96,7 @@ export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate'] as const
 export const approvalVoids = pgTable(
   'approval_voids',
   {
-    decisionId: uuid()
-      .primaryKey()
-      .references(() => approvalDecisions.id),
+    decisionId: idOf(() => approvalDecisions.id).primaryKey(),
     owningAccountId: uuid().notNull(),
     reason: text({ enum: voidReasons }).notNull(),
     voidedAt: instant().notNull(),

@@ -3,7 +3,7 @@ import { boolean, check, foreignKey, index, integer, jsonb, pgTable, text, uniqu
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /**
@@ -14,9 +14,7 @@ export const payees = pgTable(
   'payees',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
     /** The payee of the paybill alone, of an account at it. */
@@ -38,12 +36,8 @@ export const beneficiaries = pgTable(
   'beneficiaries',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
-    payeeId: uuid()
-      .notNull()
-      .references(() => payees.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    payeeId: idOf(() => payees.id).notNull(),
     type: text().notNull(),
     displayName: text().notNull(),
     legalName: text(),
@@ -56,9 +50,7 @@ export const beneficiaries = pgTable(
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
-    createdBy: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    createdBy: idOf(() => accounts.id).notNull(),
     createdByGrantId: uuid(),
     createdByLabel: text(),
     changedBy: uuid(),

@@ -1,11 +1,13 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
-import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { type AnyPgColumn, bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { type PackedKind, pack, unpack } from '../../lib/packed-text.ts'
 
 /** Milliseconds, as in a Date: a row that is read back has exactly the times that were written, so they can be compared. */
 export const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' })
 export const money = () => bigint({ mode: 'bigint' })
 export const id = () => uuid().primaryKey()
+/** The id of a row that must exist. */
+export const idOf = (column: () => AnyPgColumn) => uuid().references(column)
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 /** A JSON document that is packed: no statement can look into it. */

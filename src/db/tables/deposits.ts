@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { depositRails, providers } from '../../lib/rail-names.ts'
-import { bytes, id, instant, money } from './columns.ts'
+import { bytes, id, idOf, instant, money } from './columns.ts'
 import { topups } from './payments.ts'
 import { suspenseItems } from './rails.ts'
 
@@ -28,8 +28,8 @@ export const deposits = pgTable(
     payerName: text(),
     state: text({ enum: depositStates }).notNull(),
     source: text({ enum: depositSources }).notNull(),
-    topupId: uuid().references(() => topups.id),
-    suspenseId: uuid().references(() => suspenseItems.id),
+    topupId: idOf(() => topups.id),
+    suspenseId: idOf(() => suspenseItems.id),
     /** The provider's notice, word for word; null for what a list named. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),

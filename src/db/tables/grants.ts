@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, money, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
@@ -12,12 +12,8 @@ export const grants = pgTable(
   'grants',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    accountId: idOf(() => accounts.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     kind: text({ enum: grantKinds }).notNull(),
     label: text().notNull(),
     permissions: text().array().notNull(),
@@ -65,15 +61,9 @@ export const apiKeys = pgTable(
   'api_keys',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
-    grantId: uuid()
-      .notNull()
-      .references(() => grants.id),
+    accountId: idOf(() => accounts.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    grantId: idOf(() => grants.id).notNull(),
     name: text().notNull(),
     /** The first hex digits of the secret: they find the row and prove nothing. */
     lookup: text().notNull(),

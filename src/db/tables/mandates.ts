@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { mandateStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
-import { id, instant, money } from './columns.ts'
+import { id, idOf, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -12,13 +12,9 @@ export const intentMandates = pgTable(
   {
     id: id(),
     status: text({ enum: mandateStatuses }).notNull(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
-    grantId: uuid().references(() => grants.id),
+    accountId: idOf(() => accounts.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    grantId: idOf(() => grants.id),
     description: text().notNull(),
     maxTotalMinor: money().notNull(),
     maxPerPaymentMinor: money(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { grants } from './grants.ts'
 import { sessions } from './sessions.ts'
 
@@ -46,9 +46,7 @@ export const oauthAuthorizations = pgTable(
   'oauth_authorizations',
   {
     id: id(),
-    clientId: uuid()
-      .notNull()
-      .references(() => oauthClients.id),
+    clientId: idOf(() => oauthClients.id).notNull(),
     flow: text({ enum: authorizationFlows }).notNull(),
     status: text({ enum: authorizationStatuses }).notNull(),
     scopes: text().array().notNull(),
@@ -64,10 +62,10 @@ export const oauthAuthorizations = pgTable(
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
     /** The account that was signed in to the browser when the request arrived, if any: no other account may decide it. */
-    accountId: uuid().references(() => accounts.id),
+    accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
     /** The decision: a grant that expires with the code, until the code is redeemed. */
-    grantId: uuid().references(() => grants.id),
+    grantId: idOf(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
     createdAt: instant().notNull(),
@@ -104,12 +102,8 @@ export const oauthAuthorizations = pgTable(
 export const oauthGrants = pgTable(
   'oauth_grants',
   {
-    grantId: uuid()
-      .primaryKey()
-      .references(() => grants.id),
-    clientId: uuid()
-      .notNull()
-      .references(() => oauthClients.id),
+    grantId: idOf(() => grants.id).primaryKey(),
+    clientId: idOf(() => oauthClients.id).notNull(),
     resources: text().array().notNull(),
     /** The client sent authorization_details, so its response contains them. */
     detailed: boolean().notNull(),
@@ -131,9 +125,7 @@ export const oauthAccessTokens = pgTable(
   'oauth_access_tokens',
   {
     id: id(),
-    grantId: uuid()
-      .notNull()
-      .references(() => grants.id),
+    grantId: idOf(() => grants.id).notNull(),
     generation: integer().notNull(),
     hash: bytes().notNull(),
     scopes: text().array().notNull(),

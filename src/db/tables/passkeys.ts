@@ -1,17 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { PasskeyKey } from '../../lib/passkey-proof.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, idOf, instant } from './columns.ts'
 
 /** What signs approvals on a person's phone, computer or security key (WebAuthn). A passkey does not sign in. */
 export const passkeys = pgTable(
   'passkeys',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    accountId: idOf(() => accounts.id).notNull(),
     name: text().notNull(),
     /** The authenticator's own id of it, in base64url. */
     credentialId: text().notNull(),

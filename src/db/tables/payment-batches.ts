@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { paymentBatchStatuses } from '../transitions.ts'
-import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /** Many payments that were asked for together and are approved as one. Its items are payments; how they stand is counted from them. */
@@ -9,9 +9,7 @@ export const paymentBatches = pgTable(
   'payment_batches',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     accountId: uuid().notNull(),
     status: text({ enum: paymentBatchStatuses }).notNull(),
     name: text(),

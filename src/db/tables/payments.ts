@@ -6,7 +6,7 @@ import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
 import { attemptStates, paidPaymentStatuses, paymentStatuses, topupStatuses, underWayPaymentStatuses } from '../transitions.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -210,9 +210,7 @@ export const topups = pgTable(
   'topups',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     /** Whose balance is credited: the workspace's owning account. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
@@ -233,10 +231,8 @@ export const topups = pgTable(
     /** Where to pay in, as it was told when it was asked for. */
     instructions: jsonb().$type<DepositInstructions>(),
     expiresAt: instant().notNull(),
-    initiatorAccountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    grantId: uuid().references(() => grants.id),
+    initiatorAccountId: idOf(() => accounts.id).notNull(),
+    grantId: idOf(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
     /** As for payments: the key, the body's digest, and the top-up as it was answered; null without a key. */
     idempotencyKey: text(),

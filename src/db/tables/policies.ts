@@ -2,16 +2,14 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../lib/policy-answers.ts'
 import { accounts } from './accounts.ts'
-import { id, instant, money } from './columns.ts'
+import { id, idOf, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const spendingPolicies = pgTable(
   'spending_policies',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     name: text().notNull(),
     /** Applies only to payments by this grant and those below it; null: to all. */
     bindsGrantId: uuid(),
@@ -32,9 +30,7 @@ export const spendingPolicies = pgTable(
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    createdBy: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    createdBy: idOf(() => accounts.id).notNull(),
     createdByGrantId: uuid(),
     createdByLabel: text(),
     changedBy: uuid(),
@@ -65,9 +61,7 @@ export const spendingPolicies = pgTable(
 export const spendingPolicyVersions = pgTable(
   'spending_policy_versions',
   {
-    policyId: uuid()
-      .notNull()
-      .references(() => spendingPolicies.id),
+    policyId: idOf(() => spendingPolicies.id).notNull(),
     version: integer().notNull(),
     document: jsonb().notNull(),
     createdBy: uuid().notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { providers } from '../../lib/rail-names.ts'
-import { bytes, id, instant, money } from './columns.ts'
+import { bytes, id, idOf, instant, money } from './columns.ts'
 
 export const suspenseReasons = [
   'superseded_attempt',
@@ -73,9 +73,7 @@ export const reconciliationDifferences = pgTable(
   'reconciliation_differences',
   {
     id: id(),
-    reconciliationId: uuid()
-      .notNull()
-      .references(() => reconciliations.id),
+    reconciliationId: idOf(() => reconciliations.id).notNull(),
     kind: text().notNull(),
     receipt: text(),
     subjectKind: text(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts, identities } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, idOf, instant } from './columns.ts'
 import { apiKeys, grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -9,12 +9,8 @@ export const sessions = pgTable(
   'sessions',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    accountId: idOf(() => accounts.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     /** Set to null when the identity is unlinked; the session lives on. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
     tokenHash: bytes().notNull(),
@@ -40,17 +36,13 @@ export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
     id: id(),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    accountId: idOf(() => accounts.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     tokenHash: bytes().notNull(),
-    sessionId: uuid().references(() => sessions.id),
-    apiKeyId: uuid().references(() => apiKeys.id),
+    sessionId: idOf(() => sessions.id),
+    apiKeyId: idOf(() => apiKeys.id),
     oauthTokenId: uuid(),
-    grantId: uuid().references(() => grants.id),
+    grantId: idOf(() => grants.id),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },

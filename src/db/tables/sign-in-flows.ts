@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
@@ -21,7 +21,7 @@ export const signInFlows = pgTable(
     sealedKeyId: text().notNull(),
     returnTo: text().notNull(),
     /** The account to which the identity will be linked, and the credential that asked for it; all null for a sign-in. */
-    accountId: uuid().references(() => accounts.id),
+    accountId: idOf(() => accounts.id),
     credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
     credentialId: uuid(),
     grantId: uuid(),

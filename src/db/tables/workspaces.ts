@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
 export const memberStatuses = ['active', 'suspended'] as const
@@ -17,9 +17,7 @@ export const workspaces = pgTable(
     /** A new time zone takes effect with the next local month, so that no limit's period is shortened or counted twice. */
     nextTimeZone: text(),
     nextTimeZoneFrom: instant(),
-    owningAccountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    owningAccountId: idOf(() => accounts.id).notNull(),
     /** By its members: the stop button. */
     frozenAt: instant(),
     freezeReason: text(),
@@ -40,12 +38,8 @@ export const members = pgTable(
   'members',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
-    accountId: uuid()
-      .notNull()
-      .references(() => accounts.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    accountId: idOf(() => accounts.id).notNull(),
     role: text({ enum: roles }).notNull(),
     status: text({ enum: memberStatuses }).notNull().default('active'),
     /** When the account itself, not one of its grants, last acted in the workspace: its next session begins in the most recent one. */
@@ -65,17 +59,13 @@ export const invitations = pgTable(
   'invitations',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id),
+    workspaceId: idOf(() => workspaces.id).notNull(),
     role: text({ enum: roles }).notNull(),
     email: text(),
     walletAddress: text(),
     tokenHash: bytes().notNull(),
-    invitedBy: uuid()
-      .notNull()
-      .references(() => accounts.id),
-    acceptedBy: uuid().references(() => accounts.id),
+    invitedBy: idOf(() => accounts.id).notNull(),
+    acceptedBy: idOf(() => accounts.id),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     acceptedAt: instant(),
