@@ -32,7 +32,7 @@ const ofMoney = [
 const rowsWithoutOwnerIn = (text: string): string[] =>
   text.split(/^export const \w+ = pgTable\(/m).flatMap((table, index) => {
     const [, name] = /^\s*'(\w+)'/.exec(table) ?? []
-    return index === 0 || name === undefined || /\b(accountId|ownerId|owningAccountId|customerAccountId): uuid/.test(table)
+    return index === 0 || name === undefined || /\b(accountId|ownerId|owningAccountId|customerAccountId): (uuid|idOf)\(/.test(table)
       ? []
       : [`rows without the owner: ${name}`]
   })
@@ -75,5 +75,6 @@ describe('the obstacles to placing rows by owner', () => {
       'rows without the owner: fees',
     ])
     expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: uuid() })")).toEqual([])
+    expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: idOf(() => accounts.id).notNull() })")).toEqual([])
   })
 })
