@@ -32,7 +32,9 @@ const ofMoney = [
 const rowsWithoutOwnerIn = (text: string): string[] =>
   text.split(/^export const \w+ = pgTable\(/m).flatMap((table, index) => {
     const [, name] = /^\s*'(\w+)'/.exec(table) ?? []
-    return index === 0 || name === undefined || /\b(accountId|ownerId|owningAccountId|customerAccountId): (uuid|idOf)\(/.test(table)
+    return index === 0 ||
+      name === undefined ||
+      /\b(accountId|ownerId|owningAccountId|customerAccountId): (uuid|idOf)\(/.test(table)
       ? []
       : [`rows without the owner: ${name}`]
   })
@@ -75,6 +77,8 @@ describe('the obstacles to placing rows by owner', () => {
       'rows without the owner: fees',
     ])
     expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: uuid() })")).toEqual([])
-    expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: idOf(() => accounts.id).notNull() })")).toEqual([])
+    expect(rowsWithoutOwnerIn("export const fees = pgTable('fees', { accountId: idOf(() => accounts.id).notNull() })")).toEqual(
+      [],
+    )
   })
 })
