@@ -1,27 +1,55 @@
-import type { Socket } from 'node:net'
+import { Server, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { App } from './app-type.ts'
 
 const drainMs = 5_000
 const idlePollMs = 50
+/** Who opens a connection for a request sends it at once; also a busy machine at the other side has sent it by then. */
+const silentMs = 1_000
+/** Under load that never pauses the listener closes all the same. */
+const quietMs = 500
 
 /**
- * Requests under way when the listener closes may finish within a limit. Node closes connections that are idle at that moment, but waits
- * for two other kinds: one that becomes idle later, after its last answer, and one that a browser opened in advance and never used. This
- * closes both.
+ * No request is lost by the end of this process, as far as this side decides:
+ *
+ * - Closing the listener resets the connections that the system has accepted and Node has not: it takes one a turn of its event loop. Their
+ *   requests have been sent, and a balancer may not repeat them. So the listener closes in the turn after which none waits.
+ * - Requests under way may finish within a limit, and a connection whose request has not arrived yet waits for it.
+ * - Node closes the connections that are idle when the listener closes. It waits for two other kinds, which this closes: one that becomes
+ *   idle later, after its last answer, and one that a browser opened in advance and never used. Connections are closed only directly after all
+ *   that arrived was read.
+ *
+ * What remains is a request that is on its way on an idle connection in the moment in which that is closed.
  */
 export const registerDrain = (app: App): void => {
-  const sockets = new Set<Socket>()
+  const accepted = new Map<Socket, number>()
+  let acceptedCount = 0
   let timers: NodeJS.Timeout[] = []
   const closeIdle = () => {
     app.server.closeIdleConnections()
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    const before = performance.now() - silentMs
+    for (const [socket, at] of accepted) if (socket.bytesRead === 0 && at < before) socket.destroy()
+  }
+  /** Until a whole turn of the event loop found no connection to accept. */
+  const untilQuiet = async () => {
+    const giveUp = performance.now() + quietMs
+    // The turn that has begun may have looked at the listener already.
+    await turn()
+    for (let count = -1; count !== acceptedCount && performance.now() < giveUp; ) {
+      count = acceptedCount
+      await turn()
+    }
   }
   app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    acceptedCount += 1
+    accepted.set(socket, performance.now())
+    socket.once('close', () => accepted.delete(socket))
   })
   app.addHook('preClose', async () => {
-    timers = [setInterval(closeIdle, idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
+    await untilQuiet()
+    // The listener alone: Fastify closes the rest of the server after all hooks of this kind.
+    if (app.server.listening) Server.prototype.close.call(app.server)
+    timers = [setInterval(() => setImmediate(closeIdle), idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
   })
   app.addHook('onClose', async () => {
     for (const timer of timers) clearTimeout(timer)

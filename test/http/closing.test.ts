@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
@@ -37,6 +38,20 @@ test('a service that closes answers the requests under way, ends its streams and
   await closing
   expect(performance.now() - answered).toBeLessThan(4_000)
   await database.drop()
+})
+
+test('a connection that was opened before the end and brings its request after it is answered', async () => {
+  const service = await startService()
+  const { hostname, port } = new URL(service.api.url)
+  const late = connect({ host: hostname, port: Number(port) }).setEncoding('utf8')
+  await once(late, 'connect')
+  const closing = service.close()
+  while (service.http.server.listening) await turn()
+  // Longer than between two looks at the connections that are left.
+  await wait(120)
+  late.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+  expect((await late.toArray()).join('')).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close/i)
+  await closing
 })
 
 test('rows that are old enough are deleted, and the others are kept', async () => {

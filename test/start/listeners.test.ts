@@ -107,6 +107,28 @@ describe('a signal', patience, () => {
     expect(performance.now() - since).toBeLessThan(14_000)
   })
 
+  it('lets every connection that was open before the end bring its request, also one that waits to be accepted', async () => {
+    const { server, url } = await start({ RATE_LIMIT_ENABLED: 'false' })
+    const { hostname, port } = new URL(url)
+    // The system accepts connections for a process that stands still.
+    server.kill('SIGSTOP')
+    const asked = Array.from({ length: 40 }, async () => {
+      const socket = connect(Number(port), hostname).setEncoding('utf8')
+      await once(socket, 'connect')
+      socket.write(`POST /v1/auth/wallet/nonce HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Length: 0\r\n\r\n`)
+      return socket
+    })
+    const answers = (await Promise.all(asked)).map(async (socket) => (await socket.toArray()).join(''))
+    server.kill('SIGTERM')
+    server.kill('SIGCONT')
+    const heads = (await Promise.all(answers)).map((answer) => answer.split('\r\n\r\n')[0])
+    for (const head of heads) {
+      expect(head).toMatch(/^HTTP\/1\.1 200 /)
+      expect(head).toMatch(/\r\nconnection: close/i)
+    }
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
   it('reaches the service through npm, which waits until it has ended', async () => {
     const { server, url } = await start({}, { command: ['npm', 'start'] })
     server.kill('SIGTERM')
