@@ -1,7 +1,5 @@
-/**
- * Bugs that would cost money, one small change of the source each, and the suite that must notice it. `find` occurs once in its file.
- */
-export type Mutant = { bug: string; file: string; find: string; replace: string; suite: string }
+import { lostWriteMutants } from './lost-writes.ts'
+import type { Mutant } from './mutant.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -585,4 +583,5 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     suite: 'test/identity/sign-in/sign-in-queue.test.ts',
   },
+  ...lostWriteMutants,
 ]

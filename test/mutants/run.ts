@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Mutant, mutants } from './list.ts'
+import { mutants } from './list.ts'
+import type { Mutant } from './mutant.ts'
 
 /*
  * Plants one bug at a time in a copy of the source, and runs the suite that must notice it. `npm run test:mutants`, or a part of it:

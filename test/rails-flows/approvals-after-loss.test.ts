@@ -173,6 +173,21 @@ test('where the provider refuses the same order, and has not had the time to for
   expect(now.sandbox.movements()).toHaveLength(3)
 })
 
+test('with a real provider that no test has shown to refuse the same order, the approval finds nothing out, and nothing is sent', async () => {
+  const asked = await ask(phone('254722000913'))
+  await losing(async () => {
+    await approve(person.api, asked)
+    await now.settle()
+  })
+  const rail = now.deps.rails.payout.MPESA_B2C
+  if (!rail) throw new Error('there is no B2C')
+  Object.assign(rail, { repeats: { provenFor: 'https://provider.test 600000' } })
+  await endLoss()
+  await approve(person.api, asked)
+  for (const seconds of [5, 60]) await pass(now, seconds)
+  expect([await statusOf(asked), now.sandbox.orders().length]).toEqual(['unknown', 1])
+})
+
 test('what is asked for after the loss was noticed is approved and sent', async () => {
   await losing(async () => undefined)
   await endLoss()

@@ -277,8 +277,17 @@ describe('the right to send', () => {
     const { trusted } = witness
     const id = await pay(person, toPhone())
     witness.trusted = () => '00000001/1'
+    const { db } = service.deps
+    const { query } = db
+    db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+      if (typeof statement !== 'string' && statement.name === 'witness.look') throw new Refusal('unavailable')
+      return query(statement as Statement, values)
+    }) as typeof query
     await service.settle()
     expect(ordersTo(service, phone)).toHaveLength(0)
+    // A right that was not given may mean that another server answers.
+    expect(witness.state()).toBe('looking')
+    db.query = query
     witness.trusted = trusted
     await witness.check()
     for (const seconds of [16, 6]) await pass(service, seconds)

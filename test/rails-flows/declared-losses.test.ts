@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx, type Statement } from '../../src/db/client.ts'
+import { sealAuditLog } from '../../src/events/seal.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/rail-pauses/service.ts'
-import { credit } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -98,6 +99,76 @@ test.each([
   witness.doubt()
   await look()
   expect(state()).toBe('trusted')
+})
+
+/** Behind the service's back: as a server that has lost its last writes. */
+const losing = (table: string) =>
+  service.deps.db.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    await tx.query(`delete from ${table}`)
+  })
+
+test.each(['payments', 'rail_attempts', 'idempotency_keys', 'audit_seals'])(
+  'what the service has committed to %s, and the database does not have, is a loss; a key that is gone is not taken as a new one',
+  async (table) => {
+    const beneficiary_id = await newBeneficiary(person.api, toPaybill('400310'))
+    const requests = [
+      () => person.api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' }, { key: 'one payment' }),
+      () => person.api.post('/v1/spending-policies', { name: 'one', daily_limit_minor: '1000000' }, { key: 'one policy' }),
+    ]
+    for (const request of requests) expect((await request()).status).toBe(201)
+    await service.settle()
+    await sealAuditLog(service.deps)
+    await look()
+    service.deps.witness.doubt()
+    await look()
+    expect(state()).toBe('trusted')
+    await losing(table)
+    service.deps.witness.doubt()
+    await look()
+    expect(state()).toBe('lost')
+    const answers = await Promise.all(requests.map((request) => request()))
+    const gone = { status: 503, reason: 'database_lost_writes' }
+    const kept = { status: 201, reason: undefined }
+    expect(answers.map(({ status, body }) => ({ status, reason: body.details?.reason }))).toEqual([
+      table === 'payments' ? gone : kept,
+      table === 'idempotency_keys' ? gone : kept,
+    ])
+    expect(ordersTo(service, '400310')).toHaveLength(1)
+  },
+)
+
+test('where a connection is lost, nothing is sent before the server was looked at', async () => {
+  await look()
+  const goOn = endsAt('witness.look')
+  const id = await pay(person, toPaybill('400311'))
+  await service.deps.db
+    .query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+    .catch(() => undefined)
+  await expect.poll(() => service.deps.witness.trusted()).toBeUndefined()
+  await service.deps.jobs.drain().catch(() => undefined)
+  expect(ordersTo(service, '400311')).toHaveLength(0)
+  goOn()
+  await look()
+  await pass(service, 60)
+  expect([state(), await statusOf(id), ordersTo(service, '400311').length]).toEqual(['trusted', 'succeeded', 1])
+})
+
+test('a second loss, after a person has ended the first, is declared as well', async () => {
+  service.deps.witness.reportLoss('a test')
+  await look()
+  await resumeAfterLoss(service.deps, operator)
+  await look()
+  expect(state()).toBe('trusted')
+  const waiting = await pay(person, toPaybill('400309'))
+  service.clock.advance(1)
+  service.deps.witness.reportLoss('another test')
+  await look()
+  expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
+  expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
+  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
 })
 
 test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createVault } from '../../src/auth/vault.ts'
-import { inTx } from '../../src/db/client.ts'
+import { inTx, type Statement } from '../../src/db/client.ts'
 import { secondsAfter } from '../../src/lib/clock.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { createTokenSharing, forgetTokens } from '../../src/modules/provider-tokens/service.ts'
@@ -84,8 +84,15 @@ test('a process that ended while it fetched keeps nobody waiting for long, and o
 
 test('where a fetch fails, the next process fetches at once', async () => {
   const none = { code: 'token_unavailable', message: 'none' }
+  const { db } = service.deps
+  const names: string[] = []
+  const query = ((statement: Statement, values?: readonly unknown[]) => {
+    names.push(statement.name)
+    return db.query(statement, values)
+  }) as typeof db.query
   expect(await shareOf()(asked({ fetch: async () => none }))).toEqual(none)
-  expect(await shareOf()(asked())).toMatchObject({ value: 'token 1' })
+  expect(await shareOf({ ...db, query })(asked())).toMatchObject({ value: 'token 1' })
+  expect(names).toEqual(['provider_tokens.read', 'provider_tokens.begin'])
 })
 
 test('without the database, or with one that does not answer, a process fetches for itself', async () => {

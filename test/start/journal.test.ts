@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
 import { openJournal } from '../../src/process/journal.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -73,6 +75,13 @@ test('a process that is started again on the same data goes on; on a copy from a
     await service.settle()
     expect(first.sandbox.orders()).toHaveLength(orders)
     expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
+    // A person has looked: the next life does not look for it again.
+    await resumeAfterLoss(service.deps, shellOperator('a person'))
+    await service.deps.witness.check()
+  })
+  await live(earlier, async (service) => {
+    for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
+    expect(service.deps.witness.state()).toBe('trusted')
   })
 })
 

@@ -158,10 +158,6 @@ const makeWaitingUnknown = async (
         const opened = await subjects.payment.open(tx, deps, [id])
         await opened.settle([{ id, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
         dropFromQueue(tx, id, { dispatchDueAt: null })
-        const message = 'The database went back to a time before it was sent, so it may have been sent.'
-        const evidence = { kind: 'unknown', code: 'restored', message } as const
-        await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
-        dropFromQueue(tx, id, { dispatchDueAt: null })
       })
       unknown += 1
     }
