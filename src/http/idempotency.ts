@@ -13,9 +13,10 @@ import { checkAuthority, checkStanding } from './authorize.ts'
 /** The response of a write. `secret`: top-level fields that are shown once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
-export const ok = (body: unknown): Answer => ({ status: 200, body })
-export const accepted = (body: unknown): Answer => ({ status: 202, body })
-export const created = (body: unknown, secret?: readonly string[]): Answer => ({ status: 201, body, ...(secret && { secret }) })
+export const ok = <Body>(body: Body) => ({ status: 200, body }) as const
+export const accepted = <Body>(body: Body) => ({ status: 202, body }) as const
+export const created = <Body>(body: Body, secret?: readonly string[]) =>
+  ({ status: 201, body, ...(secret && { secret }) }) as const
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/
 

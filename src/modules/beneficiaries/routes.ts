@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
+import { accepted, created, ok } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId, IdIn, Metadata } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
@@ -37,47 +38,36 @@ const ListQuery = PageQuery.extend({
 })
 
 export const registerBeneficiaries = (app: App, deps: Deps): void => {
-  app.post(
-    path,
-    {
-      config: {
-        operation: 'beneficiaries.create',
-        sideBySide: true,
-        permission: 'beneficiary.manage',
-        idempotent: true,
-        refuses: ['invalid_request', 'conflict'],
-      },
-      schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  routes.post(path, {
+    config: {
+      operation: 'beneficiaries.create',
+      sideBySide: true,
+      permission: 'beneficiary.manage',
+      idempotent: true,
+      refuses: ['invalid_request', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const record = await createBeneficiary(tx, deps, request.principal, request.body)
-        return created(presentCreated(record, await readAtSameNumber(tx, request.principal, record)))
-      }),
-  )
-  app.get(
-    '/v1/banks',
-    {
-      config: { operation: 'beneficiaries.banks', access: 'public' },
-      schema: { response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) } },
+    schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
+    work: async (tx, { principal, body }) => {
+      const record = await createBeneficiary(tx, deps, principal, body)
+      return created(presentCreated(record, await readAtSameNumber(tx, principal, record)))
     },
-    async (_request, reply) => {
+  })
+  routes.get('/v1/banks', {
+    config: { operation: 'beneficiaries.banks', access: 'public' },
+    schema: { response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) } },
+    read: async () => {
       const banks = railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? [])
-      return reply.send({ data: [...banks] })
+      return { data: [...banks] }
     },
-  )
-  app.get(
-    path,
-    {
-      config: { operation: 'beneficiaries.list', permission: 'beneficiary.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: {
-        querystring: ListQuery,
-        response: { 200: pageOf(Beneficiary) },
-      },
-    },
-    async (request, reply) => {
-      const { workspace } = request.principal
-      const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = request.query
+  })
+  list(path, {
+    config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
+    schema: { querystring: ListQuery, response: { 200: pageOf(Beneficiary) } },
+    listing: ({ principal, query }) => {
+      const { workspace } = principal
+      const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = query
       const { confirmation, verification, metadata } = others
       const filter = {
         includeArchived: status === 'all' || (status === undefined && ids !== undefined),
@@ -89,89 +79,51 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
         ids,
         metadata,
       }
-      return reply.send(
-        await readPage(deps, request, {
-          of: workspace.id,
-          read: (page) => listBeneficiaries(deps.db, workspace.id, page, filter),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(presentBeneficiary),
-        }),
-      )
+      return {
+        of: workspace.id,
+        read: (page) => listBeneficiaries(deps.db, workspace.id, page, filter),
+        present: (rows) => rows.map(presentBeneficiary),
+      }
     },
-  )
-  app.get(
-    one,
-    {
-      config: { operation: 'beneficiaries.get', permission: 'beneficiary.read', refuses: ['not_found'] },
-      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+  })
+  routes.get(one, {
+    config: { operation: 'beneficiaries.get', permission: 'beneficiary.read', refuses: ['not_found'] },
+    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    read: async ({ principal, params }) => {
+      const record = found(await findBeneficiary(deps.db, principal.workspace.id, params.id))
+      return presentBeneficiary(record)
     },
-    async (request, reply) => {
-      const record = found(await findBeneficiary(deps.db, request.principal.workspace.id, request.params.id))
-      return reply.send(presentBeneficiary(record))
+  })
+  routes.patch(one, {
+    config: {
+      operation: 'beneficiaries.update',
+      sideBySide: true,
+      permission: 'beneficiary.manage',
+      whileFrozen: true,
+      refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],
     },
-  )
-  app.patch(
-    one,
-    {
-      config: {
-        operation: 'beneficiaries.update',
-        sideBySide: true,
-        permission: 'beneficiary.manage',
-        whileFrozen: true,
-        refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],
-      },
-      schema: {
-        params: byId('beneficiary'),
-        body: UpdateBeneficiary,
-        response: {
-          200: Beneficiary,
-        },
-      },
+    schema: { params: byId('beneficiary'), body: UpdateBeneficiary, response: { 200: Beneficiary } },
+    work: async (tx, { principal, params, body }) =>
+      ok(presentBeneficiary(await updateBeneficiary(tx, deps, principal, params.id, body))),
+  })
+  routes.post(`${one}/confirm`, {
+    config: { operation: 'beneficiaries.confirm', permission: 'beneficiary.manage', refuses: ['not_found', 'conflict'] },
+    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    work: async (tx, { principal, params }) => ok(presentBeneficiary(await confirmBeneficiary(tx, deps, principal, params.id))),
+  })
+  routes.post(`${one}/verify`, {
+    config: {
+      operation: 'beneficiaries.verify',
+      permission: 'beneficiary.manage',
+      refuses: ['not_found', 'conflict', 'provider_not_configured'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentBeneficiary(await updateBeneficiary(tx, deps, request.principal, request.params.id, request.body))),
-      ),
-  )
-  app.post(
-    `${one}/confirm`,
-    {
-      config: {
-        operation: 'beneficiaries.confirm',
-        permission: 'beneficiary.manage',
-        refuses: ['not_found', 'conflict'],
-      },
-      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentBeneficiary(await confirmBeneficiary(tx, deps, request.principal, request.params.id))),
-      ),
-  )
-  app.post(
-    `${one}/verify`,
-    {
-      config: {
-        operation: 'beneficiaries.verify',
-        permission: 'beneficiary.manage',
-        refuses: ['not_found', 'conflict', 'provider_not_configured'],
-      },
-      schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        accepted(presentBeneficiary(await requestNameCheck(tx, deps, request.principal, request.params.id))),
-      ),
-  )
-  app.delete(
-    one,
-    {
-      config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
-      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentBeneficiary(await archiveBeneficiary(tx, deps, request.principal, request.params.id))),
-      ),
-  )
+    schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
+    work: async (tx, { principal, params }) =>
+      accepted(presentBeneficiary(await requestNameCheck(tx, deps, principal, params.id))),
+  })
+  routes.delete(one, {
+    config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
+    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    work: async (tx, { principal, params }) => ok(presentBeneficiary(await archiveBeneficiary(tx, deps, principal, params.id))),
+  })
 }

@@ -1,15 +1,14 @@
 import type { App } from '../../http/app-type.ts'
+import { routesOf } from '../../http/routes.ts'
 import type { Deps } from './deps.ts'
 import { Credential } from './schema.ts'
 import { readCredential } from './service.ts'
 
 export const registerCredentials = (app: App, deps: Deps): void => {
-  app.get(
-    '/v1/credentials/current',
-    {
-      config: { operation: 'credentials.current', access: 'authenticated', whileNotAdmitted: true },
-      schema: { response: { 200: Credential } },
-    },
-    async (request, reply) => reply.send(await readCredential(deps, request.principal)),
-  )
+  const routes = routesOf(app, deps)
+  routes.get('/v1/credentials/current', {
+    config: { operation: 'credentials.current', access: 'authenticated', whileNotAdmitted: true },
+    schema: { response: { 200: Credential } },
+    read: ({ principal }) => readCredential(deps, principal),
+  })
 }

@@ -4,7 +4,8 @@ import type { App } from '../../http/app-type.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { originOf } from '../../http/origin.ts'
-import { pageOf, readPage } from '../../http/pagination.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found, Refusal } from '../../lib/errors.ts'
@@ -37,6 +38,8 @@ const requireManager = (request: FastifyRequest): Principal => {
 }
 
 export const registerMandates = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
   app.post(
     `${path}/prepare`,
     {
@@ -74,36 +77,27 @@ export const registerMandates = (app: App, deps: Deps): void => {
       })
     },
   )
-  app.get(
-    path,
-    {
-      config: { operation: 'mandates.list', permission: 'mandate.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: ListMandates, response: { 200: pageOf(Mandate) } },
-    },
-    async (request, reply) => {
-      const { workspace } = request.principal
+  list(path, {
+    config: { operation: 'mandates.list', permission: 'mandate.read' },
+    schema: { querystring: ListMandates, response: { 200: pageOf(Mandate) } },
+    listing: ({ principal, query }) => {
+      const { workspace } = principal
       const at = deps.clock.now()
-      return reply.send(
-        await readPage(deps, request, {
-          of: workspace.id,
-          read: (page) => listMandates(deps.db, workspace.id, at, request.query.status, page),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => presentMandate(row, at)),
-        }),
-      )
+      return {
+        of: workspace.id,
+        read: (page) => listMandates(deps.db, workspace.id, at, query.status, page),
+        present: (rows) => rows.map((row) => presentMandate(row, at)),
+      }
     },
-  )
-  app.get(
-    one,
-    {
-      config: { operation: 'mandates.get', permission: 'mandate.read', refuses: ['not_found'] },
-      schema: { params: byId('mandate'), response: { 200: Mandate } },
+  })
+  routes.get(one, {
+    config: { operation: 'mandates.get', permission: 'mandate.read', refuses: ['not_found'] },
+    schema: { params: byId('mandate'), response: { 200: Mandate } },
+    read: async ({ principal, params }) => {
+      const mandate = found(await findMandateIn(deps.db, principal.workspace.id, params.id))
+      return presentMandate(mandate, deps.clock.now())
     },
-    async (request, reply) => {
-      const mandate = found(await findMandateIn(deps.db, request.principal.workspace.id, request.params.id))
-      return reply.send(presentMandate(mandate, deps.clock.now()))
-    },
-  )
+  })
   app.get(
     `${one}/message`,
     {

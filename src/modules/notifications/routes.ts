@@ -1,7 +1,8 @@
 import { createFanOut } from '../../events/fan-out.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
-import { pageOf, readPage } from '../../http/pagination.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { listsOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
 import type { Deps } from './deps.ts'
 import { presentNotification } from './present.ts'
@@ -9,6 +10,7 @@ import { EventStream, Notification, NotificationsQuery, StreamQuery } from './sc
 import { listNotifications, openNotificationStream } from './service.ts'
 
 export const registerNotifications = (app: App, deps: Deps): void => {
+  const list = listsOf(app, deps)
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
   const resets = new Set<() => void>()
@@ -46,35 +48,21 @@ export const registerNotifications = (app: App, deps: Deps): void => {
       )
     },
   )
-  app.get(
-    '/v1/notifications',
-    {
-      config: {
-        operation: 'notifications.list',
-        access: 'authenticated',
-        refuses: ['invalid_request', 'invalid_cursor', 'forbidden', 'membership_suspended'],
-      },
-      schema: {
-        querystring: NotificationsQuery,
-        response: { 200: pageOf(Notification) },
-      },
-    },
-    async (request, reply) => {
-      const { principal, query } = request
+  list('/v1/notifications', {
+    config: { operation: 'notifications.list', access: 'authenticated', refuses: ['forbidden', 'membership_suspended'] },
+    schema: { querystring: NotificationsQuery, response: { 200: pageOf(Notification) } },
+    listing: ({ principal, query }) => {
       const filter = {
         after: query.after,
         types: query.type,
         createdAfter: query.created_after,
         createdBefore: query.created_before,
       }
-      return reply.send(
-        await readPage(deps, request, {
-          of: principal.accountId,
-          read: (page) => listNotifications(deps, principal, filter, page),
-          idOf: (event) => event.id,
-          present: (rows) => rows.map(presentNotification),
-        }),
-      )
+      return {
+        of: principal.accountId,
+        read: (page) => listNotifications(deps, principal, filter, page),
+        present: (rows) => rows.map(presentNotification),
+      }
     },
-  )
+  })
 }

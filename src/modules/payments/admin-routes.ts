@@ -1,6 +1,7 @@
 import type { App } from '../../http/app-type.ts'
-import { accepted, ok, respondOnce } from '../../http/idempotency.ts'
-import { pageOf, readPage } from '../../http/pagination.ts'
+import { accepted, ok } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { waitingOfPayments } from '../adjustments/queries.ts'
@@ -19,53 +20,40 @@ const present = (payment: PaymentRecord, waitingId: Uuid | null) => ({
 })
 
 export const registerAdminPayments = (app: App, deps: Deps): void => {
-  app.get(
-    '/v1/admin/payments',
-    {
-      config: { operation: 'admin.list_payments', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: {
-        querystring: FindPayments,
-        response: { 200: pageOf(AdminPayment) },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list('/v1/admin/payments', {
+    config: { operation: 'admin.list_payments', access: 'admin' },
+    schema: { querystring: FindPayments, response: { 200: pageOf(AdminPayment) } },
+    listing: ({ query }) => ({
+      of: null,
+      read: (page) => listAllPayments(deps.db, query, page),
+      present: async (rows) => {
+        const waiting = await waitingOfPayments(
+          deps.db,
+          rows.map(({ id }) => id),
+        )
+        return rows.map((row) => withoutTrace(present(row, waiting.get(row.id) ?? null)))
       },
+    }),
+  })
+  routes.post('/v1/admin/payments/:id/resolve', {
+    config: {
+      operation: 'admin.resolve_payment',
+      access: 'admin',
+      refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
     },
-    async (request, reply) => {
-      return reply.send(
-        await readPage(deps, request, {
-          of: null,
-          read: (page) => listAllPayments(deps.db, request.query, page),
-          idOf: (row) => row.id,
-          present: async (rows) => {
-            const waiting = await waitingOfPayments(
-              deps.db,
-              rows.map(({ id }) => id),
-            )
-            return rows.map((row) => withoutTrace(present(row, waiting.get(row.id) ?? null)))
-          },
-        }),
-      )
+    schema: {
+      description:
+        'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
+      params: byId('payment'),
+      body: ResolvePayment,
+      response: { 200: AdminPayment, 202: AdminPayment },
     },
-  )
-  app.post(
-    '/v1/admin/payments/:id/resolve',
-    {
-      config: {
-        operation: 'admin.resolve_payment',
-        access: 'admin',
-        refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
-      },
-      schema: {
-        description:
-          'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
-        params: byId('payment'),
-        body: ResolvePayment,
-        response: { 200: AdminPayment, 202: AdminPayment },
-      },
+    work: async (tx, request) => {
+      const { payment, waitingId } = await resolvePayment(tx, deps, request.principal, request.params.id, request.body)
+      const body = present(payment, waitingId)
+      return waitingId === null ? ok(body) : accepted(body)
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { payment, waitingId } = await resolvePayment(tx, deps, request.principal, request.params.id, request.body)
-        const body = present(payment, waitingId)
-        return waitingId === null ? ok(body) : accepted(body)
-      }),
-  )
+  })
 }

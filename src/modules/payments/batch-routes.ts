@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-type.ts'
 import { textOfBody } from '../../http/body.ts'
-import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
-import { pageOf, readPage } from '../../http/pagination.ts'
+import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, invalidFields } from '../../lib/errors.ts'
 import { cancelBatch } from './approvals/cancel.ts'
@@ -109,64 +110,47 @@ const registerCreate = (app: App, deps: Deps): void => {
 }
 
 export const registerPaymentBatches = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
   app.register(async (scope: App) => {
     readCsvBodies(scope)
     registerCreate(scope, deps)
   })
-  app.get(
-    path,
-    {
-      config: { operation: 'payment_batches.list', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: ListPaymentBatches, response: { 200: pageOf(PaymentBatch) } },
+  list(path, {
+    config: { operation: 'payment_batches.list', permission: 'payment.read' },
+    schema: { querystring: ListPaymentBatches, response: { 200: pageOf(PaymentBatch) } },
+    listing: ({ principal, query }) => {
+      const { workspace } = principal
+      const { status, idempotency_key: idempotencyKey } = query
+      return {
+        of: workspace.id,
+        read: (page) => listBatches(deps.db, workspace.id, page, { status, idempotencyKey }),
+        idOf: (row) => row.batch.id,
+        present: (rows) => rows.map(presentBatch),
+      }
     },
-    async (request, reply) => {
-      const { workspace } = request.principal
-      const { status, idempotency_key: idempotencyKey } = request.query
-      return reply.send(
-        await readPage(deps, request, {
-          of: workspace.id,
-          read: (page) => listBatches(deps.db, workspace.id, page, { status, idempotencyKey }),
-          idOf: (row) => row.batch.id,
-          present: (rows) => rows.map(presentBatch),
-        }),
-      )
+  })
+  routes.get(one, {
+    config: { operation: 'payment_batches.get', permission: 'payment.read', refuses: ['not_found'] },
+    schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
+    read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
+  })
+  routes.get(`${one}/lines`, {
+    config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
+    schema: { params: byId('payment_batch'), response: { 200: PaymentBatchLines } },
+    read: async ({ principal, params }) => {
+      const record = found(await findBatch(deps.db, principal.workspace.id, params.id))
+      return presentLines(record, await readLines(deps.db, record.batch.id))
     },
-  )
-  app.get(
-    one,
-    {
-      config: { operation: 'payment_batches.get', permission: 'payment.read', refuses: ['not_found'] },
-      schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
+  })
+  routes.post(`${one}/cancel`, {
+    config: {
+      operation: 'payment_batches.cancel',
+      permission: 'payment.create',
+      whileFrozen: true,
+      refuses: ['forbidden', 'not_found', 'conflict'],
     },
-    async (request, reply) => {
-      return reply.send(presentBatch(found(await findBatch(deps.db, request.principal.workspace.id, request.params.id))))
-    },
-  )
-  app.get(
-    `${one}/lines`,
-    {
-      config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
-      schema: { params: byId('payment_batch'), response: { 200: PaymentBatchLines } },
-    },
-    async (request, reply) => {
-      const record = found(await findBatch(deps.db, request.principal.workspace.id, request.params.id))
-      return reply.send(presentLines(record, await readLines(deps.db, record.batch.id)))
-    },
-  )
-  app.post(
-    `${one}/cancel`,
-    {
-      config: {
-        operation: 'payment_batches.cancel',
-        permission: 'payment.create',
-        whileFrozen: true,
-        refuses: ['forbidden', 'not_found', 'conflict'],
-      },
-      schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentBatch(await cancelBatch(tx, deps, request.principal, request.params.id))),
-      ),
-  )
+    schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
+    work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, deps, principal, params.id))),
+  })
 }

@@ -1,7 +1,8 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
-import { ok, recordRequestOf, respondOnce, sendText } from '../../http/idempotency.ts'
+import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
@@ -49,6 +50,8 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch 
 })
 
 export const registerPayments = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
   app.post(
     path,
     {
@@ -92,81 +95,49 @@ export const registerPayments = (app: App, deps: Deps): void => {
       )
     },
   )
-  app.get(
-    '/v1/beneficiaries/:id/payments',
-    {
-      config: {
-        operation: 'beneficiaries.payments',
-        permission: 'payment.read',
-        refuses: ['invalid_request', 'invalid_cursor', 'not_found'],
-      },
-      schema: {
-        params: byId('beneficiary'),
-        querystring: ListPaymentsTo,
-        response: { 200: pageOf(Payment) },
-      },
-    },
-    async (request, reply) => {
-      const { workspace } = request.principal
-      const { id } = request.params
-      const { account_reference: accountReference } = request.query
+  list('/v1/beneficiaries/:id/payments', {
+    config: { operation: 'beneficiaries.payments', permission: 'payment.read', refuses: ['not_found'] },
+    schema: { params: byId('beneficiary'), querystring: ListPaymentsTo, response: { 200: pageOf(Payment) } },
+    listing: async ({ principal, params, query }) => {
+      const { workspace } = principal
+      const { id } = params
+      const { account_reference: accountReference } = query
       if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
       const source = await deps.reads.db()
-      return reply.send(
-        await readPage(deps, request, {
-          of: workspace.id,
-          read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id, accountReference }),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => presentListed(row)),
-        }),
-      )
+      return {
+        of: workspace.id,
+        read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id, accountReference }),
+        present: (rows) => rows.map((row) => presentListed(row)),
+      }
     },
-  )
-  app.get(
-    `${path}/summary`,
-    {
-      config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
-      schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
+  })
+  routes.get(`${path}/summary`, {
+    config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
+    schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
+    read: ({ principal, query }) => summarizePayments(deps, principal, searchOf(query), query.days),
+  })
+  routes.get(one, {
+    config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
+    schema: { params: byId('payment'), response: { 200: Payment } },
+    read: async ({ principal, params }) => {
+      const record = found(await findPayment(deps.db, principal.workspace.id, params.id))
+      return presentFollowed(deps.db, record)
     },
-    async (request, reply) =>
-      reply.send(await summarizePayments(deps, request.principal, searchOf(request.query), request.query.days)),
-  )
-  app.get(
-    one,
-    {
-      config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
-      schema: { params: byId('payment'), response: { 200: Payment } },
+  })
+  routes.get(`${one}/receipt`, {
+    config: { operation: 'payments.receipt', permission: 'payment.read', refuses: ['not_found'] },
+    schema: { params: byId('payment'), response: { 200: Receipt } },
+    read: async ({ principal, params }) => found(await buildReceipt(deps.db, deps, principal.workspace.id, params.id)),
+  })
+  routes.post(`${one}/cancel`, {
+    config: {
+      operation: 'payments.cancel',
+      sideBySide: true,
+      permission: 'payment.create',
+      whileFrozen: true,
+      refuses: ['forbidden', 'not_found', 'conflict'],
     },
-    async (request, reply) => {
-      const record = found(await findPayment(deps.db, request.principal.workspace.id, request.params.id))
-      return reply.send(await presentFollowed(deps.db, record))
-    },
-  )
-  app.get(
-    `${one}/receipt`,
-    {
-      config: { operation: 'payments.receipt', permission: 'payment.read', refuses: ['not_found'] },
-      schema: { params: byId('payment'), response: { 200: Receipt } },
-    },
-    async (request, reply) => {
-      return reply.send(found(await buildReceipt(deps.db, deps, request.principal.workspace.id, request.params.id)))
-    },
-  )
-  app.post(
-    `${one}/cancel`,
-    {
-      config: {
-        operation: 'payments.cancel',
-        sideBySide: true,
-        permission: 'payment.create',
-        whileFrozen: true,
-        refuses: ['forbidden', 'not_found', 'conflict'],
-      },
-      schema: { params: byId('payment'), response: { 200: Payment } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentPayment(await cancelPayment(tx, deps, request.principal, request.params.id))),
-      ),
-  )
+    schema: { params: byId('payment'), response: { 200: Payment } },
+    work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, deps, principal, params.id))),
+  })
 }

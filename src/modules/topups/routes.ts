@@ -1,5 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { respondWithRecord } from '../../http/idempotency.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { recordKeys } from '../../queue/record-keys.ts'
@@ -12,6 +13,7 @@ import { initiateTopup } from './service.ts'
 const topupKeys = recordKeys('topups', { path: '/v1/topups/initiate', kind: 'topup', permission: 'topup.read' })
 
 export const registerTopups = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
   app.post(
     '/v1/topups/initiate',
     {
@@ -40,14 +42,9 @@ export const registerTopups = (app: App, deps: Deps): void => {
         initiateTopup(tx, deps, { principal: request.principal, input: request.body, once }),
       ),
   )
-  app.get(
-    '/v1/topups/:id',
-    {
-      config: { operation: 'topups.get', permission: 'topup.read', refuses: ['not_found'] },
-      schema: { params: byId('topup'), response: { 200: Topup } },
-    },
-    async (request, reply) => {
-      return reply.send(presentTopup(found(await findTopup(deps.db, request.principal.workspace.id, request.params.id))))
-    },
-  )
+  routes.get('/v1/topups/:id', {
+    config: { operation: 'topups.get', permission: 'topup.read', refuses: ['not_found'] },
+    schema: { params: byId('topup'), response: { 200: Topup } },
+    read: async ({ principal, params }) => presentTopup(found(await findTopup(deps.db, principal.workspace.id, params.id))),
+  })
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
+import { created, ok } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { listsOf, routesOf } from '../../http/routes.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
 import { createWorkspace } from './members/create-workspace.ts'
@@ -11,129 +12,84 @@ import { freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.t
 import { switchWorkspace } from './switching.ts'
 
 export const registerWorkspaces = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
   const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
 
-  app.get(
-    '/v1/workspaces',
-    {
-      config: {
-        operation: 'workspaces.list',
-        permission: 'workspace.read',
-        whileNotAdmitted: true,
-        refuses: ['invalid_request', 'invalid_cursor'],
-      },
-      schema: {
-        querystring: PageQuery,
-        response: { 200: pageOf(WorkspaceView) },
-      },
+  list('/v1/workspaces', {
+    config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
+    schema: { querystring: PageQuery, response: { 200: pageOf(WorkspaceView) } },
+    listing: ({ principal }) => {
+      const { accountId, grant, workspace } = principal
+      return {
+        of: accountId,
+        read: (page) => listMemberships(deps.db, accountId, grant && workspace.id, page),
+        idOf: (row) => row.workspace.id,
+        present: (rows) => rows.map(view),
+      }
     },
-    async (request, reply) => {
-      const { accountId, grant, workspace } = request.principal
-      return reply.send(
-        await readPage(deps, request, {
-          of: accountId,
-          read: (page) => listMemberships(deps.db, accountId, grant && workspace.id, page),
-          idOf: (row) => row.workspace.id,
-          present: (rows) => rows.map(view),
-        }),
-      )
+  })
+  routes.post('/v1/workspaces', {
+    config: {
+      operation: 'workspaces.create',
+      permission: 'workspace.manage',
+      idempotent: true,
+      refuses: ['invalid_request', 'conflict'],
     },
-  )
-  app.post(
-    '/v1/workspaces',
-    {
-      config: {
-        operation: 'workspaces.create',
-        permission: 'workspace.manage',
-        idempotent: true,
-        refuses: ['invalid_request', 'conflict'],
-      },
-      schema: { body: CreateWorkspace, response: { 201: WorkspaceView } },
+    schema: { body: CreateWorkspace, response: { 201: WorkspaceView } },
+    work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps, principal, body))),
+  })
+  routes.get('/v1/workspaces/current', {
+    config: {
+      operation: 'workspaces.current',
+      access: 'authenticated',
+      whileNotAdmitted: true,
+      refuses: ['forbidden', 'not_found'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        created(view(await createWorkspace(tx, deps, request.principal, request.body))),
-      ),
-  )
-  app.get(
-    '/v1/workspaces/current',
-    {
-      config: {
-        operation: 'workspaces.current',
-        access: 'authenticated',
-        whileNotAdmitted: true,
-        refuses: ['forbidden', 'not_found'],
-      },
-      schema: {
-        description:
-          'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
-        response: { 200: WorkspaceView },
-      },
+    schema: {
+      description:
+        'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
+      response: { 200: WorkspaceView },
     },
-    async (request, reply) => {
-      const { principal } = request
+    read: async ({ principal }) => {
       const current = presentCurrent(principal, deps.config.CURRENCY)
       if (!current)
         throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
-      // A page that opens reads this. Other requests may be about a workspace in the background, such as an inbox of all of them.
       if (principal.memberId !== null && principal.grant === null)
         deps.lastUsed.note('members', principal.memberId, deps.clock.now(), null)
-      return reply.send(current)
+      return current
     },
-  )
-  app.put(
-    '/v1/workspaces/current',
-    {
-      config: {
-        operation: 'workspaces.switch',
-        access: 'undelegated',
-        whileFrozen: true,
-        whileNotAdmitted: true,
-        refuses: ['invalid_request', 'forbidden', 'membership_suspended', 'not_found'],
-      },
-      schema: {
-        body: SwitchWorkspace,
-        response: { 200: WorkspaceView },
-      },
+  })
+  routes.put('/v1/workspaces/current', {
+    config: {
+      operation: 'workspaces.switch',
+      access: 'undelegated',
+      whileFrozen: true,
+      whileNotAdmitted: true,
+      refuses: ['invalid_request', 'forbidden', 'membership_suspended', 'not_found'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(view(await switchWorkspace(tx, request.principal, request.body.workspace_id))),
-      ),
-  )
-  app.patch(
-    '/v1/workspaces/current',
-    {
-      config: { operation: 'workspaces.update', sideBySide: true, permission: 'workspace.manage', refuses: ['invalid_request'] },
-      schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
+    schema: { body: SwitchWorkspace, response: { 200: WorkspaceView } },
+    work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
+  })
+  routes.patch('/v1/workspaces/current', {
+    config: { operation: 'workspaces.update', sideBySide: true, permission: 'workspace.manage', refuses: ['invalid_request'] },
+    schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
+    work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps, principal, body))),
+  })
+  routes.post('/v1/workspaces/current/freeze', {
+    config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
+    schema: { body: Reasoned, response: { 200: WorkspaceView } },
+    work: async (tx, { principal, body }) => ok(view(await freezeWorkspace(tx, deps, principal, body.reason))),
+  })
+  routes.post('/v1/workspaces/current/unfreeze', {
+    config: {
+      operation: 'workspaces.unfreeze',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      whileFrozen: true,
+      refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(view(await updateWorkspace(tx, deps, request.principal, request.body)))),
-  )
-  app.post(
-    '/v1/workspaces/current/freeze',
-    {
-      config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
-      schema: { body: Reasoned, response: { 200: WorkspaceView } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(view(await freezeWorkspace(tx, deps, request.principal, request.body.reason))),
-      ),
-  )
-  app.post(
-    '/v1/workspaces/current/unfreeze',
-    {
-      config: {
-        operation: 'workspaces.unfreeze',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        whileFrozen: true,
-        refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
-      },
-      schema: { response: { 200: WorkspaceView } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(view(await unfreezeWorkspace(tx, deps, request.principal)))),
-  )
+    schema: { response: { 200: WorkspaceView } },
+    work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps, principal))),
+  })
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { created, ok } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -16,115 +17,73 @@ import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './servic
 const once = ['key']
 
 export const registerApiKeys = (app: App, deps: Deps): void => {
-  app.post(
-    '/v1/accounts/me/api-keys',
-    {
-      config: {
-        operation: 'api_keys.create',
-        sideBySide: true,
-        permission: 'key.manage',
-        idempotent: true,
-        refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
-      },
-      schema: {
-        body: CreateApiKey,
-        response: { 201: NewApiKey },
-      },
+  const routes = routesOf(app, deps)
+  routes.post('/v1/accounts/me/api-keys', {
+    config: {
+      operation: 'api_keys.create',
+      sideBySide: true,
+      permission: 'key.manage',
+      idempotent: true,
+      refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        created(await createApiKey(tx, deps, request.principal, request.body), once),
-      ),
-  )
-  app.get(
-    '/v1/accounts/me/api-keys',
-    {
-      config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey) } },
-    },
-    async (request, reply) =>
-      reply.send(
-        await readOwn(deps, request, {
-          read: (scope, page) => listKeys(deps.db, scope, page),
-          idOf: ({ key }) => key.id,
-          present: (rows) => viewKeys(deps.db, deps.clock.now(), rows),
-        }),
-      ),
-  )
-  app.get(
-    '/v1/accounts/me/api-keys/:id',
-    {
-      config: { operation: 'api_keys.get', permission: 'key.manage', refuses: ['not_found'] },
-      schema: { params: byId('api_key'), response: { 200: ApiKey } },
-    },
-    async (request, reply) => {
-      await deps.lastUsed.flush()
-      const { key, grant } = found(await findKey(deps.db, scopeOf(request.principal), request.params.id))
-      const now = deps.clock.now()
-      return reply.send(presentApiKey(key, await viewOneGrant(deps.db, now, grant), now))
-    },
-  )
-  app.patch(
-    '/v1/accounts/me/api-keys/:id',
-    {
-      config: {
-        operation: 'api_keys.update',
-        sideBySide: true,
-        permission: 'key.manage',
-        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
-      },
-      schema: {
-        params: byId('api_key'),
-        body: UpdateApiKey,
-        response: { 200: ApiKey },
-      },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { name, spending_controls: controls } = request.body
-        const change = { ...(name !== undefined && { name }), ...(controls && { controls }) }
-        return ok(await updateApiKey(tx, deps, request.principal, request.params.id, change))
+    schema: { body: CreateApiKey, response: { 201: NewApiKey } },
+    work: async (tx, { principal, body }) => created(await createApiKey(tx, deps, principal, body), once),
+  })
+  routes.get('/v1/accounts/me/api-keys', {
+    config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
+    schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey) } },
+    read: (request) =>
+      readOwn(deps, request, {
+        read: (scope, page) => listKeys(deps.db, scope, page),
+        idOf: ({ key }) => key.id,
+        present: (rows) => viewKeys(deps.db, deps.clock.now(), rows),
       }),
-  )
-  app.post(
-    '/v1/accounts/me/api-keys/:id/rotate',
-    {
-      config: {
-        operation: 'api_keys.rotate',
-        permission: 'key.manage',
-        idempotent: true,
-        refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],
-      },
-      schema: {
-        params: byId('api_key'),
-        body: RotateApiKey,
-        response: { 201: NewApiKey },
-      },
+  })
+  routes.get('/v1/accounts/me/api-keys/:id', {
+    config: { operation: 'api_keys.get', permission: 'key.manage', refuses: ['not_found'] },
+    schema: { params: byId('api_key'), response: { 200: ApiKey } },
+    read: async ({ principal, params }) => {
+      await deps.lastUsed.flush()
+      const { key, grant } = found(await findKey(deps.db, scopeOf(principal), params.id))
+      const now = deps.clock.now()
+      return presentApiKey(key, await viewOneGrant(deps.db, now, grant), now)
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        created(await rotateApiKey(tx, deps, request.principal, request.params.id, request.body?.overlap_seconds ?? 0), once),
-      ),
-  )
-  app.delete(
-    '/v1/accounts/me/api-keys/:id',
-    {
-      config: {
-        operation: 'api_keys.revoke',
-        sideBySide: true,
-        permission: 'key.manage',
-        whileFrozen: true,
-        refuses: ['not_found'],
-      },
-      schema: { params: byId('api_key'), response: { 200: ApiKey } },
+  })
+  routes.patch('/v1/accounts/me/api-keys/:id', {
+    config: {
+      operation: 'api_keys.update',
+      sideBySide: true,
+      permission: 'key.manage',
+      refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(await revokeApiKey(tx, deps, request.principal, request.params.id)),
-        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
-      ),
-  )
+    schema: { params: byId('api_key'), body: UpdateApiKey, response: { 200: ApiKey } },
+    work: async (tx, { principal, params, body }) => {
+      const { name, spending_controls: controls } = body
+      const change = { ...(name !== undefined && { name }), ...(controls && { controls }) }
+      return ok(await updateApiKey(tx, deps, principal, params.id, change))
+    },
+  })
+  routes.post('/v1/accounts/me/api-keys/:id/rotate', {
+    config: {
+      operation: 'api_keys.rotate',
+      permission: 'key.manage',
+      idempotent: true,
+      refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],
+    },
+    schema: { params: byId('api_key'), body: RotateApiKey, response: { 201: NewApiKey } },
+    work: async (tx, { principal, params, body }) =>
+      created(await rotateApiKey(tx, deps, principal, params.id, body?.overlap_seconds ?? 0), once),
+  })
+  routes.delete('/v1/accounts/me/api-keys/:id', {
+    config: {
+      operation: 'api_keys.revoke',
+      sideBySide: true,
+      permission: 'key.manage',
+      whileFrozen: true,
+      refuses: ['not_found'],
+    },
+    schema: { params: byId('api_key'), response: { 200: ApiKey } },
+    work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps, principal, params.id)),
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { ok } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId, IdOut } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
@@ -29,89 +30,65 @@ const withAccount = madeOnce(
 
 /** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
-  app.get(
-    '/v1/workspaces/current/grants',
-    {
-      config: {
-        operation: 'workspace_grants.list',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        refuses: ['invalid_request', 'invalid_cursor', 'forbidden'],
-      },
-      schema: {
-        querystring: PageQuery,
-        response: { 200: pageOf(WorkspaceGrant) },
-      },
-    },
-    async (request, reply) => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list('/v1/workspaces/current/grants', {
+    config: { operation: 'workspace_grants.list', permission: 'workspace.manage', access: 'undelegated', refuses: ['forbidden'] },
+    schema: { querystring: PageQuery, response: { 200: pageOf(WorkspaceGrant) } },
+    listing: async ({ principal }) => {
       await deps.lastUsed.flush()
-      const { id } = request.principal.workspace
-      return reply.send(
-        await readPage(deps, request, {
-          of: id,
-          read: (page) => listWorkspaceGrants(deps.db, id, page),
-          idOf: (row) => row.id,
-          present: async (rows) => {
-            const views = await viewGrants(deps.db, deps.clock.now(), rows)
-            return rows.flatMap(({ accountId }, index) => {
-              const grant = views[index]
-              return grant ? [withAccount(grant, accountId)] : []
-            })
-          },
-        }),
-      )
+      const { id } = principal.workspace
+      return {
+        of: id,
+        read: (page) => listWorkspaceGrants(deps.db, id, page),
+        present: async (rows) => {
+          const views = await viewGrants(deps.db, deps.clock.now(), rows)
+          return rows.flatMap(({ accountId }, index) => {
+            const grant = views[index]
+            return grant ? [withAccount(grant, accountId)] : []
+          })
+        },
+      }
     },
-  )
-  app.post(
-    '/v1/workspaces/current/grants/freeze',
-    {
-      config: {
-        operation: 'workspace_grants.freeze_all',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        whileFrozen: true,
-        refuses: ['forbidden'],
-      },
-      schema: { response: { 200: FrozenGrants } },
+  })
+  routes.post('/v1/workspaces/current/grants/freeze', {
+    config: {
+      operation: 'workspace_grants.freeze_all',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      whileFrozen: true,
+      refuses: ['forbidden'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok({ frozen: await freezeWorkspaceGrants(tx, deps, request.principal) })),
-  )
-  app.patch(
-    '/v1/workspaces/current/grants/:id',
-    {
-      config: {
-        operation: 'workspace_grants.freeze',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        whileFrozen: true,
-        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
-      },
-      schema: { params: byId('grant'), body: FreezeGrant, response: { 200: WorkspaceGrant } },
+    schema: { response: { 200: FrozenGrants } },
+    work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, deps, principal) }),
+  })
+  routes.patch('/v1/workspaces/current/grants/:id', {
+    config: {
+      operation: 'workspace_grants.freeze',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      whileFrozen: true,
+      refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { id } = request.params
-        const { grant, view } = await freezeWorkspaceGrant(tx, deps, request.principal, id, request.body.frozen)
-        return ok({ ...view, account_id: formatId('account', grant.accountId) })
-      }),
-  )
-  app.delete(
-    '/v1/workspaces/current/grants/:id',
-    {
-      config: {
-        operation: 'workspace_grants.revoke',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        whileFrozen: true,
-        refuses: ['forbidden', 'not_found'],
-      },
-      schema: { params: byId('grant'), response: { 200: WorkspaceGrant } },
+    schema: { params: byId('grant'), body: FreezeGrant, response: { 200: WorkspaceGrant } },
+    work: async (tx, { principal, params, body }) => {
+      const { id } = params
+      const { grant, view } = await freezeWorkspaceGrant(tx, deps, principal, id, body.frozen)
+      return ok({ ...view, account_id: formatId('account', grant.accountId) })
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const grant = await revokeWorkspaceGrant(tx, deps, request.principal, request.params.id)
-        return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
-      }),
-  )
+  })
+  routes.delete('/v1/workspaces/current/grants/:id', {
+    config: {
+      operation: 'workspace_grants.revoke',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      whileFrozen: true,
+      refuses: ['forbidden', 'not_found'],
+    },
+    schema: { params: byId('grant'), response: { 200: WorkspaceGrant } },
+    work: async (tx, { principal, params }) => {
+      const grant = await revokeWorkspaceGrant(tx, deps, principal, params.id)
+      return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
+    },
+  })
 }

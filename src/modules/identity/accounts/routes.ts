@@ -1,8 +1,9 @@
 import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok } from '../../../http/idempotency.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
+import { routesOf } from '../../../http/routes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { effectiveTimeZone } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
@@ -21,34 +22,25 @@ const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => {
 }
 
 export const registerAccounts = (app: App, deps: Deps): void => {
-  app.get(
-    '/v1/accounts/me',
-    {
-      config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
-      schema: { response: { 200: AccountWithIdentities } },
+  const routes = routesOf(app, deps)
+  routes.get('/v1/accounts/me', {
+    config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
+    schema: { response: { 200: AccountWithIdentities } },
+    read: ({ principal }) => withIdentities(deps.db, deps, principal.accountId),
+  })
+  routes.patch('/v1/accounts/me', {
+    config: { operation: 'accounts.update', sideBySide: true, permission: 'account.manage', refuses: ['invalid_request'] },
+    schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
+    work: async (tx, { principal, body }) => {
+      await updateAccount(tx, principal, body)
+      return ok(await withIdentities(tx, deps, principal.accountId))
     },
-    async (request, reply) => reply.send(await withIdentities(deps.db, deps, request.principal.accountId)),
-  )
-  app.patch(
-    '/v1/accounts/me',
-    {
-      config: { operation: 'accounts.update', sideBySide: true, permission: 'account.manage', refuses: ['invalid_request'] },
-      schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
-    },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        await updateAccount(tx, request.principal, request.body)
-        return ok(await withIdentities(tx, deps, request.principal.accountId))
-      }),
-  )
-  app.get(
-    '/v1/accounts/me/history/summary',
-    {
-      config: { operation: 'accounts.history_summary', permission: 'account.read', refuses: ['invalid_request'] },
-      schema: { querystring: SummarizeHistory, response: { 200: HistorySummary } },
-    },
-    async (request, reply) => reply.send(await summarizeHistory(deps, request.principal, request.query.days)),
-  )
+  })
+  routes.get('/v1/accounts/me/history/summary', {
+    config: { operation: 'accounts.history_summary', permission: 'account.read', refuses: ['invalid_request'] },
+    schema: { querystring: SummarizeHistory, response: { 200: HistorySummary } },
+    read: ({ principal, query }) => summarizeHistory(deps, principal, query.days),
+  })
   app.get(
     '/v1/accounts/me/history',
     {

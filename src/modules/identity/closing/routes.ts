@@ -1,31 +1,20 @@
 import type { App } from '../../../http/app-type.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok } from '../../../http/idempotency.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { readAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { AccountWithIdentities } from '../identities/schema.ts'
 import { closeOwnAccount } from './close.ts'
 
 export const registerClosing = (app: App, deps: Deps): void => {
-  app.delete(
-    '/v1/accounts/me',
-    {
-      config: {
-        operation: 'accounts.close',
-        access: 'undelegated',
-        refuses: ['conflict'],
-      },
-      schema: { response: { 200: AccountWithIdentities } },
+  const routes = routesOf(app, deps)
+  routes.delete('/v1/accounts/me', {
+    config: { operation: 'accounts.close', access: 'undelegated', refuses: ['conflict'] },
+    schema: { response: { 200: AccountWithIdentities } },
+    work: async (tx, { principal }) => {
+      await closeOwnAccount(tx, deps, principal)
+      return ok({ ...(await readAccount(tx, deps, principal.accountId)), identities: [] })
     },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => {
-          await closeOwnAccount(tx, deps, request.principal)
-          return ok({ ...(await readAccount(tx, deps, request.principal.accountId)), identities: [] })
-        },
-        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
-      ),
-  )
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
 }

@@ -1,7 +1,8 @@
 import type { App } from '../../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
@@ -15,24 +16,20 @@ import { pageIdentities } from './queries.ts'
 import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
 
 export const registerIdentities = (app: App, deps: Deps): void => {
-  app.get(
-    '/v1/accounts/me/identities',
-    {
-      config: { operation: 'identities.list', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Identity) } },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list('/v1/accounts/me/identities', {
+    config: { operation: 'identities.list', permission: 'account.read' },
+    schema: { querystring: PageQuery, response: { 200: pageOf(Identity) } },
+    listing: ({ principal }) => {
+      const { accountId } = principal
+      return {
+        of: accountId,
+        read: (page) => pageIdentities(deps.db, accountId, page),
+        present: (rows) => rows.map(presentIdentity),
+      }
     },
-    async (request, reply) => {
-      const { accountId } = request.principal
-      return reply.send(
-        await readPage(deps, request, {
-          of: accountId,
-          read: (page) => pageIdentities(deps.db, accountId, page),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(presentIdentity),
-        }),
-      )
-    },
-  )
+  })
   app.post(
     '/v1/accounts/me/identities',
     {
@@ -83,26 +80,14 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       })
     },
   )
-  app.delete(
-    '/v1/accounts/me/identities/:id',
-    {
-      config: {
-        operation: 'identities.unlink',
-        permission: 'account.manage',
-        refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
-      },
-      schema: {
-        params: byId('identity'),
-        response: { 200: Identity },
-      },
+  routes.delete('/v1/accounts/me/identities/:id', {
+    config: {
+      operation: 'identities.unlink',
+      permission: 'account.manage',
+      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
     },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(presentIdentity(await unlinkIdentity(tx, deps, request.principal, request.params.id))),
-        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
-      ),
-  )
+    schema: { params: byId('identity'), response: { 200: Identity } },
+    work: async (tx, { principal, params }) => ok(presentIdentity(await unlinkIdentity(tx, deps, principal, params.id))),
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
 }

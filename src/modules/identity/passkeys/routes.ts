@@ -1,6 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentPasskey } from './present.ts'
@@ -11,24 +12,20 @@ import { addPasskey, examinePasskey, removePasskey, startPasskey } from './servi
 const path = '/v1/accounts/me/passkeys'
 
 export const registerPasskeys = (app: App, deps: Deps): void => {
-  app.get(
-    path,
-    {
-      config: { operation: 'passkeys.list', access: 'undelegated', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Passkey) } },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list(path, {
+    config: { operation: 'passkeys.list', access: 'undelegated' },
+    schema: { querystring: PageQuery, response: { 200: pageOf(Passkey) } },
+    listing: ({ principal }) => {
+      const { accountId } = principal
+      return {
+        of: accountId,
+        read: (page) => pagePasskeys(deps.db, accountId, page),
+        present: (rows) => rows.map(presentPasskey),
+      }
     },
-    async (request, reply) => {
-      const { accountId } = request.principal
-      return reply.send(
-        await readPage(deps, request, {
-          of: accountId,
-          read: (page) => pagePasskeys(deps.db, accountId, page),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(presentPasskey),
-        }),
-      )
-    },
-  )
+  })
   app.post(
     `${path}/options`,
     {
@@ -56,20 +53,11 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       )
     },
   )
-  app.delete(
-    `${path}/:id`,
-    {
-      // A frozen account may still lose a phone.
-      config: { operation: 'passkeys.remove', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
-      schema: { params: byId('passkey'), response: { 200: Passkey } },
-    },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(presentPasskey(await removePasskey(tx, deps, request.principal, request.params.id))),
-        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
-      ),
-  )
+  routes.delete(`${path}/:id`, {
+    // A frozen account may still lose a phone.
+    config: { operation: 'passkeys.remove', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
+    schema: { params: byId('passkey'), response: { 200: Passkey } },
+    work: async (tx, { principal, params }) => ok(presentPasskey(await removePasskey(tx, deps, principal, params.id))),
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { NoContent } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -19,6 +20,7 @@ import { expectedOf, signInStatement } from './wallet/siwe.ts'
 import { createWalletNonce, examineForLink } from './wallet/wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
   const signIn = createSignIn(deps)
   registerProviders(app, deps, signIn)
   registerLinkPages(app, deps)
@@ -97,16 +99,12 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       })
     },
   )
-  app.post(
-    '/v1/auth/dashboard-tokens',
-    {
-      config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
-      schema: { response: { 201: DashboardToken } },
+  routes.post('/v1/auth/dashboard-tokens', {
+    config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
+    schema: { response: { 201: DashboardToken } },
+    work: async (tx, { principal }) => {
+      const { token, expiresInSeconds } = await createDashboardToken(tx, deps, principal)
+      return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { token, expiresInSeconds } = await createDashboardToken(tx, deps, request.principal)
-        return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])
-      }),
-  )
+  })
 }

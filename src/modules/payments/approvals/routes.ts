@@ -2,7 +2,8 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
-import { pageOf, readPage } from '../../../http/pagination.ts'
+import { pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { found, notFound } from '../../../lib/errors.ts'
@@ -48,37 +49,27 @@ const withContexts = async (
 }
 
 export const registerApprovals = (app: App, deps: Deps): void => {
-  app.get(
-    path,
-    {
-      config: { operation: 'approvals.list', permission: 'approval.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: {
-        querystring: ListApprovals,
-        response: { 200: pageOf(Approval) },
-      },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list(path, {
+    config: { operation: 'approvals.list', permission: 'approval.read' },
+    schema: { querystring: ListApprovals, response: { 200: pageOf(Approval) } },
+    listing: ({ principal, query }) => {
+      const { workspace } = principal
+      return {
+        of: workspace.id,
+        read: async (page) => withContexts(deps, workspace, await listApprovals(deps.db, workspace.id, page, query.status)),
+        idOf: ({ record }) => record.approval.id,
+        present: (rows) => rows.map(({ record, context }) => presentListed(record, context)),
+      }
     },
-    async (request, reply) => {
-      const { workspace } = request.principal
-      return reply.send(
-        await readPage(deps, request, {
-          of: workspace.id,
-          read: async (page) =>
-            withContexts(deps, workspace, await listApprovals(deps.db, workspace.id, page, request.query.status)),
-          idOf: ({ record }) => record.approval.id,
-          present: (rows) => rows.map(({ record, context }) => presentListed(record, context)),
-        }),
-      )
-    },
-  )
-  app.get(
-    one,
-    {
-      config: { operation: 'approvals.get', permission: 'approval.read', refuses: ['not_found'] },
-      schema: { params: byId('approval'), response: { 200: Approval } },
-    },
-    async (request, reply) => {
-      const { workspace } = request.principal
-      const { id } = request.params
+  })
+  routes.get(one, {
+    config: { operation: 'approvals.get', permission: 'approval.read', refuses: ['not_found'] },
+    schema: { params: byId('approval'), response: { 200: Approval } },
+    read: async ({ principal, params }) => {
+      const { workspace } = principal
+      const { id } = params
       const [record, contextOf] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
         readContexts(deps.db, workspace, [id]),
@@ -89,12 +80,12 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { lineage } = record
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
       const now = waits ? await decideAt(deps.db, reread, deps.clock.now()) : null
-      return reply.send({
+      return {
         ...presentApproval(record, contextOf(record)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),
-      })
+      }
     },
-  )
+  })
   app.post(
     `${one}/decide`,
     {

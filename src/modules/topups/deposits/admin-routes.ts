@@ -1,5 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok } from '../../../http/idempotency.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { presentSuspense } from '../../suspense/present.ts'
 import { SuspenseItem } from '../../suspense/schema.ts'
@@ -8,20 +9,16 @@ import { assignSuspense } from './assign.ts'
 import { AssignSuspense } from './schema.ts'
 
 export const registerAssignments = (app: App, deps: Deps): void => {
-  app.post(
-    '/v1/admin/suspense/:id/assign',
-    {
-      config: {
-        operation: 'admin.assign_suspense',
-        access: 'admin',
-        idempotent: true,
-        refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties'],
-      },
-      schema: { params: byId('suspense'), body: AssignSuspense, response: { 200: SuspenseItem } },
+  const routes = routesOf(app, deps)
+  routes.post('/v1/admin/suspense/:id/assign', {
+    config: {
+      operation: 'admin.assign_suspense',
+      access: 'admin',
+      idempotent: true,
+      refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentSuspense(await assignSuspense(tx, deps, request.principal, request.params.id, request.body))),
-      ),
-  )
+    schema: { params: byId('suspense'), body: AssignSuspense, response: { 200: SuspenseItem } },
+    work: async (tx, { principal, params, body }) =>
+      ok(presentSuspense(await assignSuspense(tx, deps, principal, params.id, body))),
+  })
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { created, ok } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentWorkspaceView } from '../present.ts'
@@ -11,61 +12,46 @@ import { AcceptInvitation, CreateInvitation, Invitation, InvitationPreview, Invi
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './service.ts'
 
 export const registerInvitations = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
-  app.post(
-    '/v1/workspaces/current/invitations',
-    {
-      config: {
-        operation: 'invitations.create',
-        permission: 'workspace.manage',
-        access: 'undelegated',
-        idempotent: true,
-        refuses: ['invalid_request', 'forbidden', 'conflict'],
-      },
-      schema: {
-        body: CreateInvitation,
-        response: { 201: InvitationWithToken },
-      },
+  routes.post('/v1/workspaces/current/invitations', {
+    config: {
+      operation: 'invitations.create',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      idempotent: true,
+      refuses: ['invalid_request', 'forbidden', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { invitation, token } = await createInvitation(tx, deps, request.principal, request.body)
-        return created({ ...show(invitation), token }, ['token'])
-      }),
-  )
-  app.get(
-    '/v1/workspaces/current/invitations',
-    {
-      config: { operation: 'invitations.list', permission: 'workspace.manage', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Invitation) } },
+    schema: { body: CreateInvitation, response: { 201: InvitationWithToken } },
+    work: async (tx, { principal, body }) => {
+      const { invitation, token } = await createInvitation(tx, deps, principal, body)
+      return created({ ...show(invitation), token }, ['token'])
     },
-    async (request, reply) => {
-      const { id } = request.principal.workspace
-      return reply.send(
-        await readPage(deps, request, {
-          of: id,
-          read: (page) => listInvitations(deps.db, id, page),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(show),
-        }),
-      )
+  })
+  list('/v1/workspaces/current/invitations', {
+    config: { operation: 'invitations.list', permission: 'workspace.manage' },
+    schema: { querystring: PageQuery, response: { 200: pageOf(Invitation) } },
+    listing: ({ principal }) => {
+      const { id } = principal.workspace
+      return {
+        of: id,
+        read: (page) => listInvitations(deps.db, id, page),
+        present: (rows) => rows.map(show),
+      }
     },
-  )
-  app.delete(
-    '/v1/workspaces/current/invitations/:id',
-    {
-      config: {
-        operation: 'invitations.revoke',
-        permission: 'workspace.manage',
-        whileFrozen: true,
-        refuses: ['not_found', 'conflict'],
-      },
-      schema: { params: byId('invitation'), response: { 200: Invitation } },
+  })
+  routes.delete('/v1/workspaces/current/invitations/:id', {
+    config: {
+      operation: 'invitations.revoke',
+      permission: 'workspace.manage',
+      whileFrozen: true,
+      refuses: ['not_found', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(show(await revokeInvitation(tx, request.principal, request.params.id)))),
-  )
+    schema: { params: byId('invitation'), response: { 200: Invitation } },
+    work: async (tx, { principal, params }) => ok(show(await revokeInvitation(tx, principal, params.id))),
+  })
   app.post(
     '/v1/workspaces/invitations/preview',
     {
@@ -86,26 +72,17 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       return reply.send(presentPreview(previewed, deps.clock.now()))
     },
   )
-  app.post(
-    '/v1/workspaces/invitations/accept',
-    {
-      config: {
-        operation: 'invitations.accept',
-        access: 'undelegated',
-        idempotent: true,
-        refuses: ['invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
-      },
-      schema: {
-        body: AcceptInvitation,
-        response: {
-          200: WorkspaceView,
-        },
-      },
+  routes.post('/v1/workspaces/invitations/accept', {
+    config: {
+      operation: 'invitations.accept',
+      access: 'undelegated',
+      idempotent: true,
+      refuses: ['invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
     },
-    async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const { workspace, member } = await acceptInvitation(tx, deps, request.principal, request.body.token)
-        return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
-      }),
-  )
+    schema: { body: AcceptInvitation, response: { 200: WorkspaceView } },
+    work: async (tx, { principal, body }) => {
+      const { workspace, member } = await acceptInvitation(tx, deps, principal, body.token)
+      return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
+    },
+  })
 }

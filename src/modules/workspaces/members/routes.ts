@@ -1,6 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
+import { ok } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentMember, presentRemoved } from './present.ts'
@@ -9,70 +10,45 @@ import { Member, UpdateMember } from './schema.ts'
 import { type EndDelegations, removeMember, updateMember } from './service.ts'
 
 export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegations): void => {
-  app.get(
-    '/v1/workspaces/current/members',
-    {
-      config: { operation: 'members.list', permission: 'workspace.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Member) } },
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  list('/v1/workspaces/current/members', {
+    config: { operation: 'members.list', permission: 'workspace.read' },
+    schema: { querystring: PageQuery, response: { 200: pageOf(Member) } },
+    listing: ({ principal }) => {
+      const { id } = principal.workspace
+      return {
+        of: id,
+        read: (page) => listMembers(deps.db, id, page),
+        present: (rows) => rows.map(presentMember),
+      }
     },
-    async (request, reply) => {
-      const { id } = request.principal.workspace
-      return reply.send(
-        await readPage(deps, request, {
-          of: id,
-          read: (page) => listMembers(deps.db, id, page),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(presentMember),
-        }),
-      )
+  })
+  routes.patch('/v1/workspaces/current/members/:id', {
+    config: {
+      operation: 'members.update',
+      permission: 'workspace.manage',
+      refuses: ['invalid_request', 'forbidden', 'not_found', 'last_owner'],
     },
-  )
-  app.patch(
-    '/v1/workspaces/current/members/:id',
-    {
-      config: {
-        operation: 'members.update',
-        permission: 'workspace.manage',
-        refuses: ['invalid_request', 'forbidden', 'not_found', 'last_owner'],
-      },
-      schema: {
-        params: byId('member'),
-        body: UpdateMember,
-        response: { 200: Member },
-      },
+    schema: { params: byId('member'), body: UpdateMember, response: { 200: Member } },
+    work: async (tx, { principal, params, body }) => ok(presentMember(await updateMember(tx, deps, principal, params.id, body))),
+    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+  })
+  routes.delete('/v1/workspaces/current/members/:id', {
+    // A member who may read the workspace may leave it; the service asks for more to remove another member.
+    config: {
+      operation: 'members.remove',
+      permission: ['workspace.manage', 'workspace.read'],
+      whileFrozen: true,
+      refuses: ['forbidden', 'account_frozen', 'not_found', 'last_owner'],
     },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(presentMember(await updateMember(tx, deps, request.principal, request.params.id, request.body))),
-        () => accountOfMember(deps.db, request.principal.workspace.id, request.params.id),
-      ),
-  )
-  app.delete(
-    '/v1/workspaces/current/members/:id',
-    {
-      // A member who may read the workspace may leave it; the service asks for more to remove another member.
-      config: {
-        operation: 'members.remove',
-        permission: ['workspace.manage', 'workspace.read'],
-        whileFrozen: true,
-        refuses: ['forbidden', 'account_frozen', 'not_found', 'last_owner'],
-      },
-      schema: {
-        description: 'One’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
-        params: byId('member'),
-        response: { 200: Member },
-      },
+    schema: {
+      description: 'One’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
+      params: byId('member'),
+      response: { 200: Member },
     },
-    async (request, reply) =>
-      respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(presentRemoved(await removeMember(tx, deps, request.principal, request.params.id, endDelegations))),
-        () => accountOfMember(deps.db, request.principal.workspace.id, request.params.id),
-      ),
-  )
+    work: async (tx, { principal, params }) =>
+      ok(presentRemoved(await removeMember(tx, deps, principal, params.id, endDelegations))),
+    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+  })
 }

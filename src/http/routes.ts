@@ -1,0 +1,90 @@
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { z } from 'zod'
+import type { Database, Tx } from '../db/client.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { App } from './app-type.ts'
+import { respondOnce } from './idempotency.ts'
+import { type Cursors, type Listing, type PageQuery, readPage } from './pagination.ts'
+
+/** What a route takes, and what it answers by status. */
+type Schema = {
+  params?: z.ZodType
+  querystring?: z.ZodType
+  body?: z.ZodType
+  response: Readonly<Record<number, z.ZodType>>
+  description?: string
+}
+type Answering = Schema & { response: { 200: z.ZodType } }
+type Paged = Answering & { querystring: z.ZodType<PageQuery>; response: { 200: z.ZodType<{ data: unknown[] }> } }
+
+type Of<Part> = Part extends z.ZodType ? z.output<Part> : unknown
+type RequestOf<S extends Schema> = FastifyRequest & { params: Of<S['params']>; query: Of<S['querystring']>; body: Of<S['body']> }
+type BodyOf<S extends Answering> = z.output<S['response'][200]>
+/** An answer of one of the declared statuses. */
+type AnswerOf<S extends Schema> = {
+  [Status in keyof S['response'] & number]: { status: Status; body: z.output<S['response'][Status]>; secret?: readonly string[] }
+}[keyof S['response'] & number]
+
+type Declared<S extends Schema> = { config: FastifyContextConfig; schema: S; bodyLimit?: number }
+type Read<S extends Answering> = Declared<S> & { read: (request: RequestOf<S>) => Promise<BodyOf<S>> }
+type List<S extends Paged, Row> = Declared<S> & {
+  listing: (
+    request: RequestOf<S>,
+  ) => ListingOf<Row, BodyOf<S>['data'][number]> | Promise<ListingOf<Row, BodyOf<S>['data'][number]>>
+}
+type Write<S extends Schema> = Declared<S> & {
+  /** Behind the caller's locks: `principal` is the caller as it is there. */
+  work: (tx: Tx, request: RequestOf<S>) => Promise<AnswerOf<S>>
+  /** Other accounts that the write changes, as `respondOnce` takes them. */
+  concerned?: (request: RequestOf<S>) => Promise<readonly Uuid[]>
+}
+/** `idOf` may be left out where the rows have an id. */
+type ListingOf<Row, Item> = Omit<Listing<Row, Item>, 'idOf'> &
+  Partial<Pick<Listing<Row, Item>, 'idOf'>> &
+  (Row extends { id: Uuid } ? unknown : { idOf: unknown })
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<Schema>, handler: Handler): void => {
+  const { config, schema, bodyLimit } = declared
+  app.withTypeProvider().route({ method, url, config, schema, ...(bodyLimit !== undefined && { bodyLimit }), handler })
+}
+
+/** The server has validated the request by the route's schema, so it has the schema's types. */
+const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
+
+/**
+ * The forms of a route: `get` reads one answer, the others write one record. A route that answers otherwise (with a header, a page, a
+ * stream) is declared at the server itself.
+ */
+export const routesOf = (app: App, deps: { db: Database }) => {
+  const write =
+    (method: HTTPMethods) =>
+    <S extends Schema>(url: string, { work, concerned, ...declared }: Write<S>): void =>
+      declare(app, method, url, declared, (request, reply) => {
+        const others = concerned && (() => concerned(typed<S>(request)))
+        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request)), others)
+      })
+  return {
+    get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
+      declare(app, 'GET', url, declared, async (request, reply) => reply.send(await read(typed<S>(request)))),
+    post: write('POST'),
+    put: write('PUT'),
+    patch: write('PATCH'),
+    delete: write('DELETE'),
+  }
+}
+
+const listRefuses = ['invalid_request', 'invalid_cursor'] as const
+
+/** A route that answers with a page. What every list refuses is not declared again. */
+export const listsOf =
+  (app: App, deps: { cursors: Cursors }) =>
+  <S extends Paged, Row>(url: string, { listing, config, ...declared }: List<S, Row>): void => {
+    const refuses = [...listRefuses, ...(config.refuses ?? [])]
+    declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
+      const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
+      const { idOf = (row: Row) => (row as Row & { id: Uuid }).id, ...others } = await listing(paged)
+      return reply.send(await readPage(deps, paged, { ...others, idOf }))
+    })
+  }
