@@ -24,6 +24,7 @@ export const sources = [
   'src/errors',
   'src/events/types.ts',
   'src/lib',
+  'src/rails',
   'scripts/build-dashboard.ts',
   'package-lock.json',
 ]

@@ -13,11 +13,10 @@ import {
   sendingRails,
 } from './lib/rail-names.ts'
 import type { Adapter, AdapterDeps } from './rails/adapter.ts'
+import { adapters as connected } from './rails/all/adapters.ts'
 import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
-import { mpesaAdapter } from './rails/daraja/adapter.ts'
 import { definitions, payouts, prompts, type RailSettings } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
-import { pesalinkAdapter } from './rails/pesalink/adapter.ts'
 import type {
   CollectionRail,
   DepositAdapter,
@@ -30,10 +29,7 @@ import type {
 } from './rails/rail.ts'
 import type { ShareToken } from './rails/token-cache.ts'
 
-// The only place that names what calls a provider. What is known about a provider stands in its definition.
-
-/** Every provider's adapter: a line each. */
-const connected = { MPESA: mpesaAdapter, PESALINK: pesalinkAdapter }
+// The only place that knows what calls the providers. What is known about a provider stands in its definition.
 
 /** What each provider's adapter needs to call it. */
 export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }

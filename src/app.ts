@@ -62,9 +62,9 @@ import { createInstruments, type Instruments } from './operator/instruments.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
-import { allDefinitions } from './rails/definitions.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
+import { providerLabels } from './rails/texts.ts'
 import { finishReference, tagOf } from './reference/reference.ts'
 import { type DailyOptions, verifyDaily } from './verify/daily.ts'
 import { factsOf } from './verify/facts.ts'
@@ -233,8 +233,7 @@ const buildHttp = async (
     identity: identity.simulated,
   })
   await registerDocument(http)
-  const providers = allDefinitions.map(({ label }) => label)
-  await registerDocumentation(http, { publicUrl: config.publicUrl, providers, foreignCodes: oauthCodes })
+  await registerDocumentation(http, { publicUrl: config.publicUrl, providers: providerLabels, foreignCodes: oauthCodes })
   return { http, routes }
 }
 

@@ -32,6 +32,8 @@ export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 /** How a person pays in, under a reference of ours. */
 export type DepositRail = With<'topUp', 'deposit'>
 export type DepositOf<P extends Provider> = DepositRail & RailOf<P>
+/** The rail of a deposit that names none, in the emulator. */
+export const usualDeposit = 'MPESA_PAYBILL' satisfies DepositRail
 export type TopupMethod = PromptRail | DepositRail
 /** What requests are sent by; the others only bring money. */
 export type SendingRail = RailName | PromptRail

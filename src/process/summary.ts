@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
-import { allDefinitions } from '../rails/definitions.ts'
+import { providerLabels } from '../rails/texts.ts'
 
 export type Facts = {
   config: Config
@@ -41,10 +41,7 @@ export const summarize = (facts: Facts): string => {
       : []),
     ...(facts.sandboxUrl
       ? ([
-          [
-            'Simulated',
-            `${allDefinitions.map(({ label }) => label).join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`,
-          ],
+          ['Simulated', `${providerLabels.join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`],
           ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
         ] as [string, string][])
       : []),

@@ -14,8 +14,6 @@ export type ReadDestination = (destination: string, bankCode: string | null) => 
 
 /** Everything that differs by the rail that a payment goes out by. */
 export type PayoutDefinition<Settings> = {
-  /** How people know it: "M-PESA to a phone". */
-  label: string
   /** What a destination is, for the API's document: "a Kenyan mobile number". */
   destination: string
   readDestination: ReadDestination
@@ -77,11 +75,10 @@ export type StatementForm = {
 
 /**
  * Everything that differs by provider, as plain facts and pure functions: configuration, API document, statements, checks and texts are
- * views of it. What calls the provider is its adapter (`app-rails.ts`), what plays it is its emulator (`sandbox/emulated.ts`).
+ * views of it. Beside it in the provider's folder stand what calls the provider, its adapter, and what plays it, its emulator.
  */
 export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> = {
   provider: P
-  label: string
   /** Its name in the setting RAILS. */
   setting: string
   settings: Shape
@@ -100,6 +97,12 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>
   statement: StatementForm
 }
+
+/** The type that is all members of a union at once. */
+export type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
+
+/** What several providers state, as one record: no two of them have a name in common. */
+export const together = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
 
 /** States a provider, checked against the list of rails. */
 export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(

@@ -8,21 +8,23 @@ import {
   providers,
   type RailName,
 } from '../lib/rail-names.ts'
-import { mpesa } from './daraja/definition.ts'
-import type { DepositDefinition, PayoutDefinition, PromptDefinition, StatementForm } from './definition.ts'
-import { pesalink } from './pesalink/definition.ts'
+import { definitions as stated } from './all/definitions.ts'
+import {
+  type DepositDefinition,
+  type PayoutDefinition,
+  type PromptDefinition,
+  type StatementForm,
+  together,
+} from './definition.ts'
 
-/** Every provider, a line each: the one list that all other parts are views of. */
-const stated = { MPESA: mpesa, PESALINK: pesalink } as const
 type Stated = (typeof stated)[keyof typeof stated]
 
-type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
-/** One part of every definition, as one record: the names in it are those of all rails or settings, and no two providers share one. */
-const together = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(part: Part) =>
-  Object.assign({}, ...Object.values(stated).map((provider) => provider[part])) as All<Stated[Part]>
+/** One part of every definition: the names in it are those of all rails or settings. */
+const part = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(name: Part) =>
+  together(Object.values(stated).map((provider): Stated[Part] => provider[name]))
 
 /** The settings of all providers: a part of `config.ts`'s schema. */
-export const railSettings = together('settings')
+export const railSettings = part('settings')
 const settings = z.object(railSettings)
 export type RailSettings = z.output<typeof settings>
 type Name = keyof RailSettings
@@ -30,7 +32,6 @@ type Name = keyof RailSettings
 /** A provider as the other parts read it: each of its functions takes the settings of all. */
 type Definition<P extends Provider> = {
   provider: P
-  label: string
   setting: string
   required: readonly Name[]
   addresses: readonly Name[]
@@ -50,11 +51,11 @@ export const definitions: { readonly [P in Provider]: Definition<P> & { setting:
 
 export const allDefinitions = providers.map((provider) => definitions[provider])
 
-export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = together('payouts')
+export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = part('payouts')
 
-export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = together('prompts')
+export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = part('prompts')
 
-export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = together('deposits')
+export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = part('deposits')
 
 /** The longest time that a request by this rail takes. */
 export const timeoutMsOf = (rail: AnyRail, given: RailSettings): number => definitions[providerOf(rail)].timeoutMs(given)

@@ -9,7 +9,7 @@ import { conflictReasons } from '../lib/conflict-reasons.ts'
 import { railNames } from '../lib/rail-names.ts'
 import { rules } from '../policy/rules.ts'
 import { outcomes } from '../policy/types.ts'
-import { payouts } from '../rails/definitions.ts'
+import { payoutWords } from '../rails/texts.ts'
 import type { Vocabulary } from './types.ts'
 
 const explained = (code: FailureCode): string => {
@@ -30,7 +30,7 @@ export const vocabularies: readonly Vocabulary[] = [
   {
     name: 'Rail',
     values: railNames,
-    description: `How money reaches a beneficiary. ${railNames.map((rail) => `${rail}: ${payouts[rail].label}`).join('; ')}.`,
+    description: `How money reaches a beneficiary. ${railNames.map((rail) => `${rail}: ${payoutWords[rail].label}`).join('; ')}.`,
   },
   {
     name: 'PaymentStatus',

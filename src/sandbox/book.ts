@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { type AnyRail, collectionRail } from '../lib/rail-names.ts'
+import { type AnyRail, collectionRail, type Provider, providerOf } from '../lib/rail-names.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './store.ts'
 
@@ -159,3 +159,11 @@ export type Book = ReturnType<typeof createBook>
 
 /** Whether it brings money to the organisation's account. */
 export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === collectionRail
+
+const openingMinor = 100_000_000_00n
+
+/** An opening balance, plus incoming and minus outgoing money of the organisation's accounts at a provider, or of one of them. */
+export const workingBalance = ({ movements }: Book, provider: Provider, account?: string): bigint =>
+  movements()
+    .filter((moved) => providerOf(moved.rail) === provider && (account === undefined || moved.account === account))
+    .reduce((sum, moved) => (isIncoming(moved) ? sum + moved.amountMinor : sum - moved.amountMinor), openingMinor)

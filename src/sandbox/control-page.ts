@@ -1,7 +1,8 @@
 import { sha256 } from '../auth/secrets.ts'
 import { colours, escapeHtml } from '../http/page.ts'
-import { allRails, depositRails } from '../lib/rail-names.ts'
-import { allDefinitions, deposits } from '../rails/definitions.ts'
+import { allRails, depositRails, providers } from '../lib/rail-names.ts'
+import { deposits } from '../rails/definitions.ts'
+import { providerLabel, providerLabels } from '../rails/texts.ts'
 import { effects } from './rules.ts'
 
 /** The dashboard's look, for a page without a build step. */
@@ -60,7 +61,8 @@ let shown = ''
 const draw = async () => {
   const [rules, journal, clock, balance] = await Promise.all(['rules', 'journal', 'clock', 'balance'].map(get))
   put('now', time(clock.now))
-  put('balance', (Number(balance.mpesa_working_minor) / 100).toLocaleString('en-KE', { style: 'currency', currency: 'KES' }))
+  for (const [provider, minor] of Object.entries(balance.balance_minor))
+    put('balance-' + provider, (Number(minor) / 100).toLocaleString('en-KE', { style: 'currency', currency: 'KES' }))
   // What has not changed stays in place, so that the focus and a selection do.
   const next = JSON.stringify([rules, journal])
   if (next === shown) return
@@ -111,8 +113,8 @@ export const controlPage = (home?: string): string => `<!doctype html>
 <h1>Provider sandbox</h1>${home === undefined ? '' : waysBack(home)}
 </header>
 <main>
-<p>${allDefinitions.map(({ label }) => label).join(' and ')}, simulated: no money moves. Time here: <strong id="now">…</strong>. M-PESA working account: <strong id="balance">…</strong>.
-Statements: ${allDefinitions.map(({ provider, label }) => `<a href="/control/statement.csv?provider=${provider}">${label}</a>`).join(', ')}.</p>
+<p>${providerLabels.join(' and ')}, simulated: no money moves. Time here: <strong id="now">…</strong>. ${providers.map((provider) => `${providerLabel(provider)}'s account: <strong id="balance-${provider}">…</strong>.`).join(' ')}
+Statements: ${providers.map((provider) => `<a href="/control/statement.csv?provider=${provider}">${providerLabel(provider)}</a>`).join(', ')}.</p>
 <section aria-labelledby="pay-title">
 <h2 id="pay-title">Pay in</h2>
 <form id="pay">

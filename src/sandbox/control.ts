@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { providers } from '../lib/rail-names.ts'
-import { workingBalance } from './account-endpoints.ts'
-import type { Movement, Order } from './book.ts'
+import { phoneRail, providerOf, providers } from '../lib/rail-names.ts'
+import { type Movement, type Order, workingBalance } from './book.ts'
 import { controlPage, controlPolicy } from './control-page.ts'
 import { depositsOf, PayIn, payIn } from './deposits.ts'
-import { statementCsv } from './emulated.ts'
+import { type ClientOptions, statementCsv } from './emulated.ts'
+import type { Emulation } from './emulator.ts'
 import { maskedParty } from './journal.ts'
 import { Holder } from './names.ts'
-import type { Provider } from './provider.ts'
 import { NewRule } from './rules.ts'
 
 /** Moves the provider's time; returns how far it is ahead of the system's. */
@@ -24,7 +23,7 @@ const Advance = z.strictObject({
     .max(400 * 86_400),
 })
 
-const StatementOf = z.strictObject({ provider: z.enum(providers).default('MPESA') })
+const StatementOf = z.strictObject({ provider: z.enum(providers).default(providerOf(phoneRail)) })
 
 const presentOrder = (order: Order | Movement) => ({
   rail: order.rail,
@@ -49,8 +48,13 @@ const invalid = (reply: FastifyReply, error: z.ZodError) =>
  * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
  * and no page of another site: bodies must be JSON and the Host must be ours.
  */
-export const registerControl = (app: FastifyInstance, provider: Provider, { moveTime, home }: ControlOptions = {}): void => {
-  const { book, rules, journal, credentials } = provider
+export const registerControl = (
+  app: FastifyInstance,
+  emulation: Emulation,
+  options: ClientOptions,
+  { moveTime, home }: ControlOptions = {},
+): void => {
+  const { book, rules, journal } = emulation
   app.register(async (control) => {
     control.addHook('onRequest', async (request, reply) => {
       if (!isLoopback(request.headers.host ?? '')) return reply.code(403).send({ error: 'forbidden' })
@@ -83,30 +87,35 @@ export const registerControl = (app: FastifyInstance, provider: Provider, { move
     control.post('/control/names', (request, reply) => {
       const parsed = Holder.safeParse(request.body)
       if (!parsed.success) return invalid(reply, parsed.error)
-      provider.names.set(parsed.data)
+      emulation.names.set(parsed.data)
       journal.note('rule', { name_of: maskedParty(parsed.data.party) })
       return reply.code(204).send()
     })
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
-    control.get('/control/deposits', async () => ({ data: depositsOf(provider).map(presentOrder) }))
+    control.get('/control/deposits', async () => ({ data: depositsOf(emulation).map(presentOrder) }))
     control.post('/control/deposits', async (request, reply) => {
       const parsed = PayIn.safeParse(request.body)
       if (!parsed.success) return invalid(reply, parsed.error)
-      const paid = await payIn(provider, parsed.data)
+      const paid = await payIn(emulation, parsed.data)
       if ('rejected' in paid)
         return reply.code(409).send({ error: 'rejected', message: `The payment was not taken: ${paid.rejected}.` })
       return reply.code(201).send(presentOrder(paid.order))
     })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
-    control.get('/control/balance', async () => ({ mpesa_working_minor: workingBalance(provider).toString() }))
+    control.get('/control/balance', async () => ({
+      balance_minor: Object.fromEntries(providers.map((name) => [name, workingBalance(book, name).toString()])),
+    }))
     control.get('/control/statement.csv', (request, reply) => {
       const parsed = StatementOf.safeParse(request.query)
       if (!parsed.success) return invalid(reply, parsed.error)
       return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider))
     })
-    control.get('/control/options', async () => credentials.options)
-    control.get('/control/clock', async () => ({ now: provider.clock.now().toISOString(), offset_ms: moveTime?.offsetMs() ?? 0 }))
+    control.get('/control/options', async () => options)
+    control.get('/control/clock', async () => ({
+      now: emulation.clock.now().toISOString(),
+      offset_ms: moveTime?.offsetMs() ?? 0,
+    }))
     control.post('/control/clock', (request, reply) => {
       const parsed = Advance.safeParse(request.body)
       if (!parsed.success) return invalid(reply, parsed.error)
@@ -114,7 +123,7 @@ export const registerControl = (app: FastifyInstance, provider: Provider, { move
         return reply.code(409).send({ error: 'conflict', message: 'The time of this emulator is moved by its owner.' })
       const offset = moveTime.advance(parsed.data.advance_seconds)
       journal.note('clock', { advanced_seconds: parsed.data.advance_seconds })
-      return reply.send({ now: provider.clock.now().toISOString(), offset_ms: offset })
+      return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })
     })
   })
 }

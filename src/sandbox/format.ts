@@ -12,6 +12,9 @@ export const localTime = (at: Date): { compact: string; dotted: string; day: str
   }
 }
 
+/** Nairobi's time as statements print it. */
+export const dashedTime = (at: Date): string => new Date(at.getTime() + offsetMs).toISOString().slice(0, 19).replace('T', ' ')
+
 /** The provider writes numbers as JSON numbers; codes like SFC_IC0003 stay text. Only for the wire: nothing is computed with it. */
 export const wireNumber = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number.parseFloat(text) : text)
 

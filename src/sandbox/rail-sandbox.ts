@@ -5,14 +5,13 @@ import { createAddresses } from './addresses.ts'
 import { type Fault, gatewayError } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
 import { type ControlOptions, registerControl } from './control.ts'
-import { type Credentials, createCredentials } from './credentials.ts'
 import { createDeliver, type SandboxLogger } from './deliver.ts'
-import { depositForms, emulated, renderings } from './emulated.ts'
+import { type ClientOptions, depositForms, playProviders, renderings } from './emulated.ts'
+import type { Emulation } from './emulator.ts'
 import { createFaults } from './faults.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { createNames, type Names } from './names.ts'
 import { perform } from './perform.ts'
-import type { Provider } from './provider.ts'
 import { createRules, type Rules } from './rules.ts'
 import type { Scheduler } from './scheduler.ts'
 import { fileStore, memoryStore } from './store.ts'
@@ -27,7 +26,7 @@ export type RailSandboxDeps = {
   folder?: string
 } & ControlOptions
 
-type SandboxOptions = { [P in ProviderName]: Credentials['options'][P] & { baseUrl: string } }
+type SandboxOptions = { [P in ProviderName]: ClientOptions[P] & { baseUrl: string } }
 
 export type RailSandbox = {
   app: FastifyInstance
@@ -53,7 +52,7 @@ export type RailSandbox = {
   tokensIssued: (provider: ProviderName) => number
 }
 
-const createProvider = (deps: RailSandboxDeps): Provider => {
+const createEmulation = (deps: RailSandboxDeps, accounts: Emulation['accounts']): Emulation => {
   const { clock, folder } = deps
   const journal = createJournal(clock)
   return {
@@ -65,7 +64,7 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
     deposits: depositForms,
     heldBack: [],
     clock,
-    credentials: createCredentials(folder),
+    accounts,
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<ProviderName, Tokens>,
     rules: createRules(),
     addresses: createAddresses(folder),
@@ -76,8 +75,9 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
 
 /** The providers, simulated: a real HTTP server that makes their checks and moves money in its own ledger. */
 export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
-  const provider = createProvider(deps)
-  const { book, rules, journal } = provider
+  const { options, accounts, register } = playProviders(deps.folder)
+  const emulation = createEmulation(deps, accounts)
+  const { book, rules, journal } = emulation
   const faults = createFaults(rules, journal)
   const app = fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
@@ -86,8 +86,8 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
       reply.raw.socket?.resetAndDestroy()
     }
   })
-  for (const name of providers) emulated[name].register(app, provider, faults.respond)
-  registerControl(app, provider, deps)
+  register(app, emulation, faults.respond)
+  registerControl(app, emulation, options, deps)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
@@ -99,28 +99,25 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     app,
     listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
     resume: () => {
-      for (const order of book.unfinished()) perform(provider, order)
+      for (const order of book.unfinished()) perform(emulation, order)
     },
     close: async () => {
       deps.scheduler.close()
       await app.close()
     },
-    options: (baseUrl) => {
-      const { options } = provider.credentials
-      return Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions
-    },
+    options: (baseUrl) => Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions,
     movements: book.movements,
     orders: book.orders,
     failNext: faults.failNext,
     rules,
-    names: provider.names,
+    names: emulation.names,
     journal,
     revokeTokens: () => {
-      for (const name of providers) provider.tokens[name].revokeAll()
+      for (const name of providers) emulation.tokens[name].revokeAll()
     },
     keepOneToken: () => {
-      for (const name of providers) provider.tokens[name].keepOne()
+      for (const name of providers) emulation.tokens[name].keepOne()
     },
-    tokensIssued: (name) => provider.tokens[name].issued(),
+    tokensIssued: (name) => emulation.tokens[name].issued(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Order } from './book.ts'
+import type { Emulation } from './emulator.ts'
 import { perform } from './perform.ts'
-import type { Provider } from './provider.ts'
 import { type Scenario, scenarioFor } from './scenario.ts'
 
 type Taken = Pick<
@@ -14,11 +14,11 @@ type Taken = Pick<
 }
 
 /** Records an order and carries it out as its destination, or a matching rule, says. */
-export const take = (provider: Provider, { scenario: chosen, ...fields }: Taken): Order => {
+export const take = (emulation: Emulation, { scenario: chosen, ...fields }: Taken): Order => {
   const byDestination = chosen ?? scenarioFor(fields.party)
-  const reporting = provider.rules.forOrder({ rail: fields.rail, party: fields.party })
+  const reporting = emulation.rules.forOrder({ rail: fields.rail, party: fields.party })
   const scenario = reporting ? { ...byDestination, reporting } : byDestination
-  const order = provider.book.open({ ...fields, scenario, code: scenario.code, payee: provider.names.of(fields.party) })
-  perform(provider, order)
+  const order = emulation.book.open({ ...fields, scenario, code: scenario.code, payee: emulation.names.of(fields.party) })
+  perform(emulation, order)
   return order
 }

@@ -213,7 +213,8 @@ const ownOperations: Rule = {
     }),
 }
 
-const pure = /^(policy|lib|rails)\/|^modules\/.*rules\.ts$/
+/** All of a provider's folder but its emulator, which is a server. */
+const pure = /^(policy|lib)\/|^rails\/(?![^/]+\/emulator\/|all\/emulators\.ts$)|^modules\/.*rules\.ts$/
 /** The rails talk to their providers: they may reach the network, and nothing of ours that keeps state. */
 const onTheNetwork = /^npm:(node:)?(http|https|http2|net|tls|dns|dgram|child_process)(\/|$)|^npm:(undici|ioredis)$/
 /** Tables, transitions and the expression of an index (email-key.ts) are declarations, and so is the wire. */

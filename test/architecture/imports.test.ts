@@ -14,6 +14,9 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['lib/planted.ts', `import { connect } from '../db/client.ts'`],
     ['policy/planted.ts', `import type { Db } from '../db/client.ts'`],
     ['rails/planted.ts', `export const lazily = () => import('../db/client.ts')`],
+    ['rails/planted/adapter.ts', `import { take } from '../../sandbox/take.ts'`],
+    ['rails/planted/adapter.ts', `import { emulator } from './emulator/emulator.ts'`],
+    ['rails/planted/emulator/emulator.ts', `import type { Db } from '../../../db/client.ts'`],
     ['reference/planted.ts', `import { paymentsOperations } from '../modules/payments/operations.ts'`],
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
     ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
@@ -133,11 +136,16 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
     ['modules/planted/schema.ts', `import type { Db } from '../../db/client.ts'`],
     ['modules/planted/rules.ts', 'const row = await findPayment(id)'],
   ],
-  concreteRails: [['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`]],
+  concreteRails: [
+    ['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`],
+    ['modules/payments/planted.ts', `import { adapters } from '../../rails/all/adapters.ts'`],
+  ],
   namedRails: [
     ['modules/planted/rules.ts', `const isBank = rail === 'PESALINK'`],
     ['modules/planted/service.ts', `const provider = rail.startsWith('MPESA_') ? 'MPESA' : other`],
     ['modules/planted/service.ts', 'const grace = deps.config.DARAJA_TIMEOUT_MS'],
+    ['sandbox/planted.ts', `const isBank = rail === 'PESALINK'`],
+    ['rails/planted.ts', `const isBank = rail === 'PESALINK'`],
   ],
   fastify: [['modules/payments/planted.ts', `import type { FastifyRequest } from 'fastify'`]],
   routesWithoutSql: [

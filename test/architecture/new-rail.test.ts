@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { railLists } from '../../scripts/rails.ts'
 
 // A rail is added to the list and to nothing else: the compiler must name every place that has to say something about it.
 
@@ -39,42 +40,62 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true }))
 
 const list = 'src/lib/rail-names.ts'
-const document = 'client/src/api.ts'
 
-test('a provider that is only listed does not compile until its definition, adapter, emulator and page exist', async () => {
+const addRow = (provider: string) =>
   edit(list, (text) =>
     text.replace(
       'const rails = {\n',
-      `const rails = {\n  NEW_PROVIDER: { provider: 'NEW_PROVIDER', pays: true, topUp: null, accounts: false },\n`,
+      `const rails = {\n  NEW_RAIL: { provider: '${provider}', pays: true, topUp: null, accounts: false },\n`,
     ),
   )
-  edit(document, (text) =>
-    text
-      .replace('"Rail": "MPESA_B2B"', '"Rail": "NEW_PROVIDER" | "MPESA_B2B"')
-      .replace('"provider": "MPESA"', '"provider": "NEW_PROVIDER" | "MPESA"'),
-  )
+
+/** What `npm run rails` writes once the new provider has a folder. */
+const addFolder = async () => {
+  for (const [file, text] of await railLists()) {
+    const path = relative(root, file)
+    const [, part = ''] = /^import \{ \w+ as daraja \} from '\.\.\/daraja\/(.+)'$/m.exec(text) ?? []
+    const name = /^import \{ (\w+) as/m.exec(text)?.[1]
+    edit(path, () =>
+      text
+        .replace('\nexport', `import { ${name} as newcomer } from '../newcomer/${part}'\n\nexport`)
+        .replace('= {\n', '= {\n  NEW_PROVIDER: newcomer,\n'),
+    )
+  }
+}
+
+test('the lists are what the folders of the providers say', async () => {
+  for (const [file, text] of await railLists()) expect(text, relative(root, file)).toBe(readFileSync(file, 'utf8'))
+})
+
+test('a provider that is only listed does not compile without its folder', async () => {
+  addRow('NEW_PROVIDER')
   expect(await complaints()).toEqual([
-    'dashboard/src/lib/rails.ts',
     'src/app-rails.ts',
     'src/rails/definitions.ts',
-    'src/sandbox/credentials.ts',
+    'src/rails/texts.ts',
     'src/sandbox/emulated.ts',
     'src/sandbox/rail-sandbox.ts',
   ])
 })
 
-test('a rail of a known provider does not compile until its definition, adapter and emulator have it', async () => {
-  edit(list, (text) =>
-    text.replace(
-      'const rails = {\n',
-      `const rails = {\n  NEW_RAIL: { provider: 'MPESA', pays: true, topUp: null, accounts: false },\n`,
-    ),
+test('a folder does not compile without its definition, adapter, emulator and words', async () => {
+  addRow('NEW_PROVIDER')
+  await addFolder()
+  const found = await complaints()
+  expect(found).toEqual(
+    expect.arrayContaining(['adapters', 'definitions', 'emulators', 'words'].map((name) => `src/rails/all/${name}.ts`)),
   )
-  writeFileSync(join(copy, document), readFileSync(join(root, document)))
+})
+
+test('a rail of a known provider does not compile until its definition, adapter, emulator and words have it', async () => {
+  addRow('MPESA')
+  for (const file of (await railLists()).keys()) writeFileSync(join(copy, relative(root, file)), readFileSync(file))
   expect(await complaints()).toEqual([
     'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
-    'src/sandbox/emulated.ts',
-    'src/sandbox/statement.ts',
+    'src/rails/daraja/emulator/emulator.ts',
+    'src/rails/daraja/emulator/statement.ts',
+    'src/rails/daraja/words.ts',
+    'src/rails/texts.ts',
   ])
 })

@@ -57,7 +57,10 @@ const below: Readonly<Record<string, readonly string[]>> = {
   process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],
 }
 
-const partOf = (path: string) => path.split('/')[0] ?? path
+/** A provider's emulator stands in the provider's folder, and is a part of the sandbox. */
+const emulators = /^rails\/([^/]+\/emulator\/|all\/emulators\.ts$)/
+
+const partOf = (path: string) => (emulators.test(path) ? 'sandbox' : (path.split('/')[0] ?? path))
 const each = (files: readonly Source[], complaint: (file: Source) => readonly (string | undefined)[]) =>
   files.flatMap((file) => complaint(file).flatMap((text) => (text === undefined ? [] : [`${file.path} ${text}`])))
 
@@ -118,7 +121,7 @@ const concreteRails: Rule = {
     each(files, ({ path, imports }) =>
       imports.map(({ to }) =>
         to.startsWith('rails/') &&
-        ['modules', 'operator', 'app.ts', 'process'].includes(partOf(path)) &&
+        ['modules', 'operator', 'app.ts', 'process', 'reference', 'config.ts'].includes(partOf(path)) &&
         !/^rails\/[a-z-]+\.ts$/.test(to)
           ? `imports ${to}`
           : undefined,
@@ -127,10 +130,10 @@ const concreteRails: Rule = {
 }
 
 /**
- * Where a provider or one of its rails may be named: its own folder, what plays it, what connects it, the list, and the texts that packed rows
- * have in common.
+ * Where a provider or one of its rails may be named: its own folder, the list, what is written from both, and the texts that packed rows have
+ * in common.
  */
-const mayNameRails = /^(rails|sandbox)\/|^app-rails\.ts$|^lib\/(rail-names|packed-dictionaries)\.ts$/
+const mayNameRails = /^rails\/[^/]+\/|^lib\/(rail-names|packed-dictionaries)\.ts$/
 
 const namedRails: Rule = {
   name: 'no rail, provider or setting of a provider is named in code: what differs by rail is read from its definition',

@@ -1,73 +1,14 @@
-import type { Schemas } from '../api/types.ts'
-import type { IconName } from '../ui/icon.tsx'
+import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
+import { providerLabel, payoutWords as railFacts } from '../../../src/rails/texts.ts'
 
-// The API's own types: a payment method that is new there fails the type check until it is described here.
-export type RailName = Schemas['Beneficiary']['payment_rail']
-type Provider = Schemas['Reconciliation']['provider']
+export type { RailName }
+/** What the pages say about a payment method: it stands in its provider's folder. */
+export { railFacts }
 
-export const providerLabels: Readonly<Record<Provider, string>> = { MPESA: 'M-PESA', PESALINK: 'PesaLink' }
-
-type RailFacts = {
-  label: string
-  icon: IconName
-  provider: Provider
-  /** The usual category of a beneficiary that is paid by it. */
-  category: 'individual' | 'business'
-  /** What it can move, in a few words. */
-  reach: string
-  /** Whether a destination may be at a bank. */
-  bank: boolean
-  /** Whether behind a destination there are accounts: the reference is then part of who is paid. */
-  accounts: boolean
-  destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }
-}
-
-/** Everything that the pages say about a payment method. */
-export const railFacts: Readonly<Record<RailName, RailFacts>> = {
-  MPESA_B2C: {
-    label: 'M-PESA to a phone',
-    icon: 'phone',
-    provider: 'MPESA',
-    category: 'individual',
-    reach: 'KES 10 to 250,000',
-    bank: false,
-    accounts: false,
-    destination: {
-      label: 'Mobile number',
-      hint: 'A Kenyan number: 07…, 01… or +254…',
-      placeholder: '0712 345 678',
-      inputMode: 'numeric',
-    },
-  },
-  MPESA_B2B: {
-    label: 'M-PESA to a business',
-    icon: 'receipt',
-    provider: 'MPESA',
-    category: 'business',
-    reach: 'A paybill or a till',
-    bank: false,
-    accounts: true,
-    destination: { label: 'Paybill or till number', hint: '5 to 7 digits', placeholder: '888880', inputMode: 'numeric' },
-  },
-  PESALINK: {
-    label: 'PesaLink to a bank',
-    icon: 'bank',
-    provider: 'PESALINK',
-    category: 'business',
-    reach: 'KES 10 to 999,999',
-    bank: true,
-    accounts: false,
-    destination: {
-      label: 'Account number',
-      hint: 'Or a mobile number that is registered with PesaLink',
-      placeholder: '0011547896523',
-      inputMode: 'text',
-    },
-  },
-}
+export const isProvider = (text: string): text is Provider => providers.some((provider) => provider === text)
 
 /** Who carries a payment: "M-PESA". */
-export const providerOf = (rail: RailName): string => providerLabels[railFacts[rail].provider]
+export const providerOf = (rail: RailName): string => providerLabel(providerOfRail(rail))
 
 export const isRail = (text: string): text is RailName => Object.hasOwn(railFacts, text)
 

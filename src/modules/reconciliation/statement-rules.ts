@@ -1,7 +1,8 @@
 import { readCsvRows } from '../../lib/csv-rows.ts'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
-import { allDefinitions, definitions } from '../../rails/definitions.ts'
+import { definitions } from '../../rails/definitions.ts'
+import { providerLabels } from '../../rails/texts.ts'
 import type { StatementLine } from './books.ts'
 
 /** `2026-03-04 12:00:00` or `04-03-2026 12:00:00`, in Nairobi. */
@@ -61,6 +62,6 @@ export const readStatement = (text: string): ReadStatement => {
     }
     return { lines, provider }
   }
-  const known = allDefinitions.map(({ label }) => label).join(' or ')
+  const known = providerLabels.join(' or ')
   return { problem: `it has no row with the column names of a statement from ${known}` }
 }

@@ -1,10 +1,10 @@
 import { type Adapter, pem, type SettingsOf } from '../adapter.ts'
 import { checkDaraja } from './check.ts'
 import { createDaraja } from './daraja.ts'
-import type { mpesa } from './definition.ts'
+import type { definition } from './definition.ts'
 import type { DarajaOptions } from './options.ts'
 
-type Settings = SettingsOf<typeof mpesa>
+type Settings = SettingsOf<typeof definition>
 
 const options = (settings: Settings): DarajaOptions => ({
   baseUrl: settings.DARAJA_URL ?? '',
@@ -27,7 +27,7 @@ const options = (settings: Settings): DarajaOptions => ({
     : null,
 })
 
-export const mpesaAdapter: Adapter<'MPESA', Settings, DarajaOptions> = {
+export const adapter: Adapter<'MPESA', Settings, DarajaOptions> = {
   options,
   account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
   create: (given, deps) => {

@@ -14,9 +14,8 @@ const conversations = (texts: readonly string[]): readonly string[] =>
 const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
 
 /** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by a prompt (STK). */
-export const mpesa = defineProvider({
+export const definition = defineProvider({
   provider: 'MPESA',
-  label: 'M-PESA',
   setting: 'daraja',
   settings: {
     DARAJA_URL: httpUrl.optional(),
@@ -55,7 +54,6 @@ export const mpesa = defineProvider({
   timeoutMs: ({ DARAJA_TIMEOUT_MS }) => DARAJA_TIMEOUT_MS,
   payouts: {
     MPESA_B2B: {
-      label: 'M-PESA to a business',
       destination: 'a paybill or till of 5 to 7 digits',
       readDestination: withoutBank('MPESA_B2B', readShortcode),
       mask,
@@ -70,7 +68,6 @@ export const mpesa = defineProvider({
       namesNeed: null,
     },
     MPESA_B2C: {
-      label: 'M-PESA to a phone',
       destination: 'a Kenyan mobile number',
       readDestination: withoutBank('MPESA_B2C', readMobile),
       mask,

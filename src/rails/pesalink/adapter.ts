@@ -1,11 +1,11 @@
 import { type Adapter, pem, type SettingsOf } from '../adapter.ts'
 import { checkPesalink } from './check.ts'
-import type { pesalink } from './definition.ts'
+import type { definition } from './definition.ts'
 import { createBankDeposits } from './deposits.ts'
 import type { PesalinkOptions } from './options.ts'
 import { createPesalink } from './pesalink.ts'
 
-type Settings = SettingsOf<typeof pesalink>
+type Settings = SettingsOf<typeof definition>
 
 const options = (settings: Settings): PesalinkOptions => ({
   baseUrl: settings.PESALINK_URL ?? '',
@@ -27,7 +27,7 @@ const options = (settings: Settings): PesalinkOptions => ({
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 
-export const pesalinkAdapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {
+export const adapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {
   options,
   account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
   create: (given, deps) => ({

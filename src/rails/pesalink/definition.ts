@@ -25,9 +25,8 @@ const bankCodes = list.transform((entries, context): Readonly<Record<string, str
 })
 
 /** PesaLink through a bank's API in Jenga's shape. */
-export const pesalink = defineProvider({
+export const definition = defineProvider({
   provider: 'PESALINK',
-  label: 'PesaLink',
   setting: 'pesalink',
   settings: {
     PESALINK_URL: httpUrl.optional(),
@@ -65,7 +64,6 @@ export const pesalink = defineProvider({
   timeoutMs: ({ PESALINK_TIMEOUT_MS }) => PESALINK_TIMEOUT_MS,
   payouts: {
     PESALINK: {
-      label: 'PesaLink to a bank',
       destination: 'an account number with bank_code, or a mobile number without',
       readDestination: (text, bankCode) => {
         if (bankCode === null) {

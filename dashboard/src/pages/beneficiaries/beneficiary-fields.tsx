@@ -1,3 +1,4 @@
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { useBanks } from '../../api/use-banks.ts'
 import { railFacts, railOptions } from '../../lib/rails.ts'
 import { fieldError } from '../../ui/failure.tsx'
@@ -9,7 +10,7 @@ const railChoices = railOptions.map((option) => ({ ...option, hint: railFacts[op
 type Props = { value: BeneficiaryDraft; set: (change: Partial<BeneficiaryDraft>) => void; error: unknown }
 
 export const BeneficiaryFields = ({ value, set, error }: Props) => {
-  const { accounts, bank, destination } = railFacts[value.rail]
+  const { bank, destination } = railFacts[value.rail]
   return (
     <>
       <ChoiceField label="Payment method" value={value.rail} onChange={(rail) => set({ rail })} choices={railChoices} inRow />
@@ -33,7 +34,7 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
         mono
         error={fieldError(error, 'destination')}
       />
-      {accounts && !value.referenceRequired && (
+      {hasAccounts(value.rail) && !value.referenceRequired && (
         <TextField
           label="Account number at this paybill"
           optional

@@ -1,3 +1,4 @@
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { type RailName, railFacts } from '../../lib/rails.ts'
 
 export type BeneficiaryDraft = {
@@ -24,7 +25,7 @@ export const emptyBeneficiary: BeneficiaryDraft = {
 }
 
 const referenceOf = ({ rail, reference, referenceRequired }: BeneficiaryDraft): string =>
-  railFacts[rail].accounts && !referenceRequired ? reference.trim() : ''
+  hasAccounts(rail) && !referenceRequired ? reference.trim() : ''
 
 const bankCode = ({ rail, bank }: BeneficiaryDraft): string => (railFacts[rail].bank ? bank : '')
 

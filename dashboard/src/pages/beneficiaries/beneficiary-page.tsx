@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -47,7 +48,7 @@ const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
   if (fixed !== null) return `Always ${fixed}`
   if (required) return 'Named with each payment'
-  return railFacts[rail].accounts ? 'None: a till' : 'Optional'
+  return hasAccounts(rail) ? 'None: a till' : 'Optional'
 }
 
 /** A person looks at who is paid, once. */

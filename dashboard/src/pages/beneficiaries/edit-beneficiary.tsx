@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { railFacts } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -17,7 +17,7 @@ export const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas
   const [type, setType] = useState(beneficiary.type)
   const [required, setRequired] = useState(beneficiary.account_reference_required)
   // At a paybill it decides who is paid, and does not change.
-  const changesReference = !railFacts[beneficiary.payment_rail].accounts
+  const changesReference = !hasAccounts(beneficiary.payment_rail)
   const save = useMutation({
     mutationFn: () =>
       call(

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
 import { mandatesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -103,7 +104,7 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
 /** A paybill's account is fixed with the beneficiary or named with each payment; a till has none. */
 const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
   !beneficiary ||
-  !railFacts[beneficiary.payment_rail].accounts ||
+  !hasAccounts(beneficiary.payment_rail) ||
   (beneficiary.account_reference_required && beneficiary.account_reference === null)
 
 type FieldsProps = { form: ReturnType<typeof useDraft<PaymentFields>>; beneficiaries: Beneficiaries; error: unknown }

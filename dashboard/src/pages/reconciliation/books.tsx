@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { providerLabel } from '../../../../src/rails/texts.ts'
 import { reconciliationsQuery, trialBalanceQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
-import { providerLabels } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
@@ -73,7 +73,7 @@ export const Comparisons = ({ currency }: { currency: string }) => {
               <li key={run.id}>
                 <div className="item">
                   <span className="item-main">
-                    {providerLabels[run.provider]}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
+                    {providerLabel(run.provider)}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
                     <span className="item-note block">
                       <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
                     </span>

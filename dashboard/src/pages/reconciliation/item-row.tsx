@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
+import { providerLabel } from '../../../../src/rails/texts.ts'
 import { paymentQuery, topupQuery } from '../../api/queries.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
-import { providerLabels, typeLabel } from '../../lib/rails.ts'
+import { isProvider, typeLabel } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -31,7 +32,7 @@ const Note = ({ children }: { children: ReactNode }) => <span className="item-no
 
 const suspenseWords = (item: SuspenseItem, currency: string): string =>
   [
-    item.rail in providerLabels ? providerLabels[item.rail as keyof typeof providerLabels] : typeLabel(item.rail),
+    isProvider(item.rail) ? providerLabel(item.rail) : typeLabel(item.rail),
     item.direction === 'in' ? 'paid in' : 'paid out',
     item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
     item.provider_receipt,

@@ -1,14 +1,14 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from './answer.ts'
-import type { Order } from './book.ts'
-import { sameText } from './credentials.ts'
-import { amount, invalidField, mobile, timestamp, url } from './daraja-fields.ts'
-import { localTime, wireNumber } from './format.ts'
-import type { Render } from './perform.ts'
-import type { Provider } from './provider.ts'
-import { describe } from './result-codes.ts'
-import { take } from './take.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
+import type { Order } from '../../../sandbox/book.ts'
+import { localTime, wireNumber } from '../../../sandbox/format.ts'
+import type { Render } from '../../../sandbox/perform.ts'
+import { describe } from '../../../sandbox/result-codes.ts'
+import { sameText } from '../../../sandbox/secrets.ts'
+import { take } from '../../../sandbox/take.ts'
+import type { Daraja } from './credentials.ts'
+import { amount, invalidField, mobile, timestamp, url } from './fields.ts'
 
 const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
 
@@ -28,8 +28,8 @@ const Query = z.object({ ...proof, CheckoutRequestID: z.string().min(1).max(100)
 
 type Proof = { BusinessShortCode: string; Password: string; Timestamp: string }
 
-const isProven = (provider: Provider, signed: Proof): boolean => {
-  const { shortcode, passkey } = provider.credentials.daraja
+const isProven = (provider: Daraja, signed: Proof): boolean => {
+  const { shortcode, passkey } = provider.credentials.options
   const expected = Buffer.from(`${shortcode}${passkey}${signed.Timestamp}`).toString('base64')
   return signed.BusinessShortCode === shortcode && sameText(signed.Password, expected)
 }
@@ -51,7 +51,7 @@ export const renderCallback: Render = (order, settled) => {
   return { Body: { stkCallback: { ...outcome, CallbackMetadata: { Item: items } } } }
 }
 
-export const stkPush = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const stkPush = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = Push.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   if (!isProven(provider, parsed.data)) return wrongCredentials()
@@ -81,7 +81,7 @@ export const stkPush = (provider: Provider, body: unknown): EmulatedAnswer => {
 /**
  * An order under way gets one of the provider's two answers for it, in turn; an unknown one (after a restart) gets the provider's error.
  */
-export const stkQuery = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const stkQuery = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = Query.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   if (!isProven(provider, parsed.data)) return wrongCredentials()

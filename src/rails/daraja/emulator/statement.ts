@@ -1,8 +1,8 @@
-import type { AnyRail, RailOf } from '../lib/rail-names.ts'
-import { isIncoming, type Movement } from './book.ts'
-import { shillings } from './format.ts'
+import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
+import { isIncoming, type Movement } from '../../../sandbox/book.ts'
+import { dashedTime, shillings } from '../../../sandbox/format.ts'
 
-const mpesaColumns = [
+const columns = [
   'Receipt No.',
   'Completion Time',
   'Details',
@@ -12,7 +12,6 @@ const mpesaColumns = [
   'Other Party Info',
   'A/C No.',
 ]
-const bankColumns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
 
 const words: Readonly<Record<RailOf<'MPESA'>, string>> = {
   MPESA_STK: 'Pay Bill from',
@@ -22,8 +21,6 @@ const words: Readonly<Record<RailOf<'MPESA'>, string>> = {
 }
 const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words, rail)
 
-const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
-
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
 /** What samples of the portal's export print. Of a payout to a phone it is the caller's conversation id, not its `Occassion`. */
@@ -32,13 +29,13 @@ const detailsOf = ({ rail, party, key, reference }: Movement): string => {
   return rail === 'MPESA_B2C' ? `${to} via API. Original conversation ID is ${key}.` : `${to} ${reference}`.trim()
 }
 
-const mpesaLine = (moved: Movement): string[] => {
+const line = (moved: Movement): string[] => {
   const { rail, receipt, at, amountMinor, party, reference } = moved
   const isIn = isIncoming(moved)
   const amount = shillings(amountMinor)
   return [
     receipt,
-    nairobi(at),
+    dashedTime(at),
     detailsOf(moved),
     'Completed',
     isIn ? amount : '',
@@ -48,15 +45,5 @@ const mpesaLine = (moved: Movement): string[] => {
   ]
 }
 
-const bankLine = (moved: Movement): string[] => {
-  const { key, receipt, at, reference } = moved
-  const amount = shillings(moved.amountMinor)
-  const isIn = isIncoming(moved)
-  return [key, nairobi(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
-}
-
 /** The rows of M-PESA's statement, with the columns of its portal first. */
-export const mpesaStatement = (movements: readonly Movement[]): string[][] => [mpesaColumns, ...movements.map(mpesaLine)]
-
-/** The rows of a bank's statement. */
-export const bankStatement = (movements: readonly Movement[]): string[][] => [bankColumns, ...movements.map(bankLine)]
+export const statement = (movements: readonly Movement[]): string[][] => [columns, ...movements.map(line)]

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from './answer.ts'
-import { sameText } from './credentials.ts'
-import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
-import { localTime } from './format.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
+import { localTime } from '../../../sandbox/format.ts'
+import type { Scenario } from '../../../sandbox/scenario.ts'
+import { sameText } from '../../../sandbox/secrets.ts'
+import { take } from '../../../sandbox/take.ts'
+import type { Daraja } from './credentials.ts'
+import { amount, initiated, invalidField, mobile, organisation } from './fields.ts'
 import { renderDuplicate, renderStatus } from './payout-results.ts'
-import type { Provider } from './provider.ts'
-import type { Scenario } from './scenario.ts'
-import { take } from './take.ts'
 
 const B2c = z.object({
   ...initiated,
@@ -57,12 +57,12 @@ export const accepted = (order: { key: string; conversation: string }, lost = fa
   },
 })
 
-export const newConversation = (provider: Provider): string =>
+export const newConversation = (provider: Daraja): string =>
   `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
 
 /** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
-export const isInitiator = (provider: Provider, name: string, credential: string): boolean => {
-  const { initiatorName, initiatorPassword } = provider.credentials.daraja
+export const isInitiator = (provider: Daraja, name: string, credential: string): boolean => {
+  const { initiatorName, initiatorPassword } = provider.credentials.options
   const password = provider.credentials.decryptCredential(credential)
   return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
 }
@@ -80,7 +80,7 @@ type PayoutFields = {
 
 /** Accepts a payout to a phone or an organisation. `known`: the initiator's name and password are right. */
 const takePayout = (
-  provider: Provider,
+  provider: Daraja,
   rail: 'MPESA_B2C' | 'MPESA_B2B',
   request: PayoutFields,
   { key, known }: { key: string; known: boolean },
@@ -101,13 +101,13 @@ const takePayout = (
 }
 
 /** Some gateways take a repeat, and its result is 15: "Duplicate Detected". */
-const refuseByResult = (provider: Provider, { OriginatorConversationID, ResultURL }: z.output<typeof B2c>): EmulatedAnswer => {
+const refuseByResult = (provider: Daraja, { OriginatorConversationID, ResultURL }: z.output<typeof B2c>): EmulatedAnswer => {
   const ids = { key: OriginatorConversationID, conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, () => provider.deliver(ResultURL, renderDuplicate(ids)))
   return accepted(ids)
 }
 
-export const b2c = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const b2c = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = B2c.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
@@ -120,7 +120,7 @@ export const b2c = (provider: Provider, body: unknown): EmulatedAnswer => {
   return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })
 }
 
-export const b2b = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const b2b = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = B2b.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
@@ -129,7 +129,7 @@ export const b2b = (provider: Provider, body: unknown): EmulatedAnswer => {
 }
 
 /** The state is that of the moment of the answer, not of the query. */
-export const transactionStatus = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const transactionStatus = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = Status.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const query = parsed.data

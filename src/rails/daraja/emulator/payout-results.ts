@@ -1,7 +1,7 @@
-import type { Order } from './book.ts'
-import { localTime, shillings, wireNumber } from './format.ts'
-import type { Render } from './perform.ts'
-import { describe } from './result-codes.ts'
+import type { Order } from '../../../sandbox/book.ts'
+import { localTime, shillings, wireNumber } from '../../../sandbox/format.ts'
+import type { Render } from '../../../sandbox/perform.ts'
+import { describe } from '../../../sandbox/result-codes.ts'
 
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }

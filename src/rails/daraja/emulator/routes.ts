@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { field, textField } from '../rails/json.ts'
-import { accountBalance, pullTransactions } from './account-endpoints.ts'
-import { type EmulatedAnswer, gatewayError } from './answer.ts'
-import { sameText } from './credentials.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
+import type { Respond } from '../../../sandbox/faults.ts'
+import { sameText } from '../../../sandbox/secrets.ts'
+import { tokenLifetimeSeconds } from '../../../sandbox/tokens.ts'
+import { field, textField } from '../../json.ts'
+import { accountBalance, pullTransactions } from './account.ts'
+import type { Daraja } from './credentials.ts'
 import { registerUrl } from './deposits.ts'
-import type { Respond } from './faults.ts'
-import { queryOrganisation, querySubscriber } from './name-endpoints.ts'
-import { b2b, b2c, transactionStatus } from './payout-endpoints.ts'
-import type { Provider } from './provider.ts'
-import { stkPush, stkQuery } from './stk-endpoint.ts'
-import { tokenLifetimeSeconds } from './tokens.ts'
+import { queryOrganisation, querySubscriber } from './names.ts'
+import { b2b, b2c, transactionStatus } from './payouts.ts'
+import { stkPush, stkQuery } from './prompts.ts'
 
 const endpoints = {
   '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
@@ -34,15 +34,15 @@ const partyOf = (body: unknown): string | null =>
   textField(field(body, 'body'), 'msisdn') ??
   null
 
-const generateToken = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
-  const { consumerKey, consumerSecret } = provider.credentials.daraja
+const generateToken = (provider: Daraja, request: FastifyRequest): EmulatedAnswer => {
+  const { consumerKey, consumerSecret } = provider.credentials.options
   const expected = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
   if (!sameText(request.headers.authorization ?? '', expected))
     return gatewayError(400, '400.008.01', 'Invalid Authentication passed')
   return { status: 200, body: { access_token: provider.tokens.MPESA.issue().value, expires_in: String(tokenLifetimeSeconds) } }
 }
 
-export const registerDaraja = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
+export const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond): void => {
   app.get('/oauth/v1/generate', (request, reply) => {
     const answer = generateToken(provider, request)
     return reply.code(answer.status).send(answer.body)

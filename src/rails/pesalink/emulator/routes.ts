@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { field, textField } from '../rails/json.ts'
-import type { EmulatedAnswer } from './answer.ts'
-import { sameText } from './credentials.ts'
+import type { EmulatedAnswer } from '../../../sandbox/answer.ts'
+import type { Respond } from '../../../sandbox/faults.ts'
+import { sameText } from '../../../sandbox/secrets.ts'
+import { field, textField } from '../../json.ts'
+import type { Pesalink } from './credentials.ts'
 import { registerNotices } from './deposits.ts'
-import type { Respond } from './faults.ts'
-import { queryAccount } from './name-endpoints.ts'
-import { refuse, transfer, transferDetails } from './pesalink-endpoints.ts'
-import type { Provider } from './provider.ts'
+import { queryAccount } from './names.ts'
+import { refuse, transfer, transferDetails } from './transfers.ts'
 
 const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
 const Named = z.object({ reference: z.string() })
@@ -22,8 +22,8 @@ const header = (request: FastifyRequest, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const login = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
-  const { apiKey, merchantCode, consumerSecret } = provider.credentials.pesalink
+const login = (provider: Pesalink, request: FastifyRequest): EmulatedAnswer => {
+  const { apiKey, merchantCode, consumerSecret } = provider.credentials.options
   const parsed = Login.safeParse(request.body)
   const known =
     parsed.success && parsed.data.merchantCode === merchantCode && sameText(parsed.data.consumerSecret, consumerSecret)
@@ -35,7 +35,7 @@ const login = (provider: Provider, request: FastifyRequest): EmulatedAnswer => {
   }
 }
 
-export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
+export const registerPesalink = (app: FastifyInstance, provider: Pesalink, respond: Respond): void => {
   const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => EmulatedAnswer, faulty = true) => {
     const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
     return provider.tokens.PESALINK.accepts(request.headers.authorization)

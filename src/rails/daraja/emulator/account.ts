@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { providerOf } from '../lib/rail-names.ts'
-import type { EmulatedAnswer } from './answer.ts'
-import { isIncoming } from './book.ts'
-import { initiated, invalidField, organisation } from './daraja-fields.ts'
-import { shillings } from './format.ts'
-import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
+import { providerOf } from '../../../lib/rail-names.ts'
+import type { EmulatedAnswer } from '../../../sandbox/answer.ts'
+import { isIncoming, workingBalance } from '../../../sandbox/book.ts'
+import { shillings } from '../../../sandbox/format.ts'
+import type { Daraja } from './credentials.ts'
+import { initiated, invalidField, organisation } from './fields.ts'
 import { type QueryIds, queryEnvelope } from './payout-results.ts'
-import type { Provider } from './provider.ts'
+import { accepted, isInitiator, newConversation } from './payouts.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -24,8 +24,6 @@ const Pull = z.object({
   OffSetValue: z.string().regex(/^\d+$/),
 })
 
-const openingMinor = 100_000_000_00n
-
 const envelope = (query: QueryIds, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
   Result: {
     ...queryEnvelope(query, code),
@@ -34,25 +32,18 @@ const envelope = (query: QueryIds, code: string, parameters: readonly { Key: str
 })
 
 /** The answer comes as a delivery, like every answer to an initiator. */
-const answerLater = (provider: Provider, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
+const answerLater = (provider: Daraja, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
   const query = { key: randomUUID(), conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
   return accepted(query)
 }
 
-/** Incoming minus outgoing money, of one account or of all, plus an opening balance. */
-export const workingBalance = ({ book }: Provider, of?: string): bigint =>
-  book
-    .movements()
-    .filter(({ rail, account }) => providerOf(rail) === 'MPESA' && (of === undefined || account === of))
-    .reduce((sum, moved) => (isIncoming(moved) ? sum + moved.amountMinor : sum - moved.amountMinor), openingMinor)
-
-export const accountBalance = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const accountBalance = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = Balance.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { Initiator, SecurityCredential, ResultURL, PartyA } = parsed.data
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
-  const amount = shillings(workingBalance(provider, PartyA))
+  const amount = shillings(workingBalance(provider.book, 'MPESA', PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
 }
@@ -60,7 +51,7 @@ export const accountBalance = (provider: Provider, body: unknown): EmulatedAnswe
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
 
 /** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
-export const pullTransactions = (provider: Provider, body: unknown): EmulatedAnswer => {
+export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswer => {
   const parsed = Pull.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const { ShortCode, StartDate, EndDate, OffSetValue } = parsed.data

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import type { EmulatedAnswer } from './answer.ts'
-import type { Order } from './book.ts'
-import { shillings, wireNumber } from './format.ts'
-import type { Render } from './perform.ts'
-import type { Provider } from './provider.ts'
-import { describe } from './result-codes.ts'
-import { take } from './take.ts'
+import type { EmulatedAnswer } from '../../../sandbox/answer.ts'
+import type { Order } from '../../../sandbox/book.ts'
+import { shillings, wireNumber } from '../../../sandbox/format.ts'
+import type { Render } from '../../../sandbox/perform.ts'
+import { describe } from '../../../sandbox/result-codes.ts'
+import { take } from '../../../sandbox/take.ts'
+import type { Pesalink } from './credentials.ts'
 
 const Transfer = z.object({
   source: z.object({ countryCode: z.literal('KE'), name: z.string().min(1), accountNumber: z.string().min(5) }),
@@ -63,7 +63,7 @@ const details = (order: Order, settled: { amountMinor: bigint; receipt: string }
 export const renderTransfer: Render = (order, settled) => details(order, settled)
 
 export const transfer = (
-  provider: Provider,
+  provider: Pesalink,
   service: 'pesalinkacc' | 'pesalinkMobile',
   body: unknown,
   signature: string,
@@ -75,7 +75,7 @@ export const transfer = (
   if (service !== expected) return refuse(400, 400_102, 'Invalid destination.type')
   const signed = `${order.amount}${order.currencyCode}${order.reference}${destination.name}${source.accountNumber}`
   if (!provider.credentials.verifySignature(signed, signature)) return refuse(403, 403_101, 'Invalid signature')
-  if (source.accountNumber !== provider.credentials.pesalink.source.accountNumber) return refuse(403, 403_102, 'Not your account')
+  if (source.accountNumber !== provider.credentials.options.source.accountNumber) return refuse(403, 403_102, 'Not your account')
   const party = destination.type === 'bank' ? destination.accountNumber : destination.mobileNumber
   const isRepeat = provider.book.find(['PESALINK'], order.reference) !== undefined
   if (isRepeat && provider.rules.forRepeat({ rail: 'PESALINK', party }) !== 'pays_again')
@@ -96,7 +96,7 @@ export const transfer = (
   return { status: 200, lost: opened.scenario.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
 }
 
-export const transferDetails = (provider: Provider, reference: string, signature: string): EmulatedAnswer => {
+export const transferDetails = (provider: Pesalink, reference: string, signature: string): EmulatedAnswer => {
   if (!provider.credentials.verifySignature(reference, signature)) return refuse(403, 403_101, 'Invalid signature')
   const order = provider.book.find(['PESALINK'], reference)
   if (!order) return refuse(404, 404_101, 'Transaction not found')

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const rails = fileURLToPath(new URL('../src/rails/', import.meta.url))
+const lists = 'all'
+
+/** What each provider's folder exports, by the list that it stands in. */
+const parts = {
+  words: { name: 'words', file: 'words.ts' },
+  definitions: { name: 'definition', file: 'definition.ts' },
+  adapters: { name: 'adapter', file: 'adapter.ts' },
+  emulators: { name: 'emulator', file: 'emulator/emulator.ts' },
+} as const
+
+const providerOf = async (folder: string): Promise<string> => (await import(join(rails, folder, parts.words.file))).words.provider
+const identifier = (folder: string): string => folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * The lists of what the providers' folders export. A file that a folder does not have stays in its list: without it the program does not
+ * compile.
+ */
+export const railLists = async (): Promise<Map<string, string>> => {
+  const folders = readdirSync(rails, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== lists)
+    .map(({ name }) => name)
+    .sort()
+  const providers = await Promise.all(
+    folders.map(async (folder) => ({ folder, name: identifier(folder), provider: await providerOf(folder) })),
+  )
+  return new Map(
+    Object.entries(parts).map(([list, part]) => {
+      const imports = providers.map(({ folder, name }) => `import { ${part.name} as ${name} } from '../${folder}/${part.file}'\n`)
+      const entries = providers.map(({ provider, name }) => `  ${provider}: ${name},\n`)
+      const text = `// Written by \`npm run rails\`.\n${imports.join('')}\nexport const ${list} = {\n${entries.join('')}}\n`
+      return [join(rails, lists, `${list}.ts`), text]
+    }),
+  )
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) for (const [file, text] of await railLists()) await writeFile(file, text)
