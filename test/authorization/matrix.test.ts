@@ -33,7 +33,7 @@ beforeAll(async () => {
   team = await createTeam(service)
   for (const role of roles) members[role] = role === 'owner' ? team.owner : await join(service, team, role)
   suspended = await join(service, team, 'owner')
-}, 60_000)
+})
 afterAll(() => service.close())
 
 const dashboardOf = async (of: Pick<Person, 'api'>): Promise<Credential> => ({

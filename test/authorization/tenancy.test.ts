@@ -119,7 +119,7 @@ beforeAll(async () => {
     { name: 'a key', api: key.api },
     { name: 'an agent', api: agent.api },
   ]
-}, 60_000)
+})
 afterAll(() => service.close())
 
 const routeOf = ({ method, path }: Row) => `${method} ${path}`

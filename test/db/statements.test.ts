@@ -211,7 +211,7 @@ describe('every named statement finds its rows by an index', () => {
     } finally {
       await database.drop()
     }
-  }, 60_000)
+  })
 })
 
 const conditionsOn = (table: string, plan: Plan): string[] => [

@@ -141,10 +141,8 @@ describe('embedded Postgres', () => {
     await end(killed.child, 'SIGKILL')
     // The orphan still runs: the next start has to handle it.
     expect(await read(killed.url)).toBe('still here')
-    const begun = performance.now()
     const next = await start(folder)
     expect(await read(next.url)).toBe('still here')
-    expect(performance.now() - begun).toBeLessThan(5_000)
     await expect(read(killed.url)).rejects.toThrow()
   })
 

@@ -27,7 +27,7 @@ afterAll(async () => {
   await provider?.sandbox.close()
   for (const server of servers) await server.stop().catch(() => undefined)
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 const newFolder = async (name: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), `faults-${name}-`))

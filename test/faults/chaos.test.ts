@@ -23,13 +23,13 @@ beforeAll(async () => {
   if (!isFull) return
   folder = await mkdtemp(join(tmpdir(), 'faults-'))
   world = await startWorld(folder)
-}, 60_000)
+})
 afterAll(async () => {
   if (!isFull) return
   await killAll()
   await world.close()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 type Running = { url: string; process: ServerProcess }
 

@@ -14,7 +14,7 @@ import { report } from './report.ts'
 import { castAt, isFull, type Puppet, startWorld, type World } from './world.ts'
 
 /** Within this time another process must have ended the interrupted work, once it may take it. */
-const recoverWithinMs = 10_000
+const recoverWithinMs = isFull ? 10_000 : 30_000
 const mostMessages = 200
 /** Fewer than any of them sends, so that the chosen message exists in an ordinary run. */
 const usualMessages = isFull ? 40 : 8
@@ -71,7 +71,7 @@ afterAll(async () => {
   await killAll()
   await world.close()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 const until = async (met: () => Promise<boolean>, withinMs: number): Promise<number> => {
   const from = performance.now()

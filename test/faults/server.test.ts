@@ -42,7 +42,7 @@ describe.runIf(isFull)('the database server', () => {
     await service.sandbox.close()
     await server.stop()
     await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   const pay = (key: string) => person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '100000' }, { key })
   const readiness = async () => (await service.api.get('/readyz')).status
@@ -180,7 +180,7 @@ describe.runIf(isFull)('the database server', () => {
       }
       expect(refused).not.toBe('')
       expect(kept.size).toBeGreaterThan(0)
-      await expect.poll(readiness, { timeout: 10_000 }).toBe(503)
+      await expect.poll(readiness).toBe(503)
       await empty(disk)
       await server.stop().catch(() => undefined)
       server = await startEmbeddedPostgres({ dataDir: folder, port: server.port })

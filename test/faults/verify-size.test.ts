@@ -26,7 +26,7 @@ beforeAll(async () => {
   db = connect({ url: service.database.url, poolSize: 2, clock, logger, statementTimeoutMs: 3_600_000 })
   person = await signIn(service.api)
   await credit(service, person.accountId, 100_000_000_000_000n)
-}, 60_000)
+})
 afterAll(async () => {
   if (!isFull) return
   await db.close()

@@ -26,7 +26,7 @@ export type StreamOptions = Credentials & {
   timeoutMs?: number
 }
 
-const defaultTimeoutMs = 10_000
+const defaultTimeoutMs = 60_000
 
 const fieldOf = (block: string, name: string): string | undefined => {
   const lines = block.split('\n').filter((line) => line === name || line.startsWith(`${name}:`))

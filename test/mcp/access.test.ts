@@ -231,7 +231,7 @@ describe('the conformance runner finds what docs/mcp-conformance.md says', () =>
     const { stdout } = await promisify(execFile)(process.execPath, program).finally(proxy.close)
     const outputs: string[] = JSON.parse(stdout)
     for (const [index, command] of commands.entries()) printed.set(command.join(' ').replace(proxy.url, ''), outputs[index] ?? '')
-  }, 60_000)
+  })
 
   test.each(cases)('%s (%s)', async (name, version, [passed = '', failing = '']) => {
     const output = printed.get(`server --url /mcp --scenario ${name} --spec-version ${version}`) ?? ''

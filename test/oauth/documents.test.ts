@@ -322,6 +322,7 @@ describe('host names without an answer', () => {
   let names: Socket
   let lookedUp: string[] = []
   let waiting: TestService
+  let settings: Record<string, string>
   beforeAll(async () => {
     names = createSocket('udp4')
     // A question's name begins behind twelve bytes of header; its labels carry their length.
@@ -330,7 +331,8 @@ describe('host names without an answer', () => {
     await once(names, 'listening')
     // Four addresses of one silent server: the resolver tries one after the other.
     const servers = [1, 2, 3, 4].map((each) => `127.0.0.${each}:${names.address().port}`).join(',')
-    waiting = await startService({ env: { OAUTH_METADATA_TIMEOUT_MS: '1500', OAUTH_METADATA_DNS_SERVERS: servers } })
+    settings = { OAUTH_METADATA_DNS_SERVERS: servers }
+    waiting = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '4000' } })
   })
   afterAll(async () => {
     await waiting.close()
@@ -343,23 +345,29 @@ describe('host names without an answer', () => {
   test('delay nothing else: no sign-in and no other lookup waits for them', async () => {
     const began = performance.now()
     const silent = flood('silent', 16)
+    let isSilent = true
+    void Promise.race(silent).then(() => {
+      isSilent = false
+    })
     await expect.poll(() => lookedUp.length).toBeGreaterThanOrEqual(16)
     // The pool of threads that getaddrinfo, files and hashing share is free.
     expect(await lookup('localhost')).toMatchObject({ address: expect.any(String) })
     await signIn(waiting.api)
-    expect(performance.now() - began).toBeLessThan(1_500)
+    expect(isSilent).toBe(true)
     expect(await Promise.all(silent)).toEqual(Array(16).fill(refused))
-    // One deadline for the whole lookup, however many servers do not answer.
-    expect(performance.now() - began).toBeLessThan(4_000)
+    // One deadline for the whole lookup, however many servers do not answer: four, one after the other, take sixteen seconds.
+    expect(performance.now() - began).toBeLessThan(14_000)
   })
 
   test('are not looked up again for a minute', async () => {
-    await begin(document('again'), waiting)
+    const hasty = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '300' } })
+    await begin(document('again'), hasty)
     lookedUp = []
-    expect(await begin(document('again'), waiting)).toEqual(refused)
+    expect(await begin(document('again'), hasty)).toEqual(refused)
     expect(lookedUp).toEqual([])
-    waiting.clock.advance(60)
-    await begin(document('again'), waiting)
+    hasty.clock.advance(60)
+    await begin(document('again'), hasty)
     expect(new Set(lookedUp)).toEqual(new Set(['again']))
+    await hasty.close()
   })
 })

@@ -89,9 +89,7 @@ export const startPair = async (
 export const newPayer = async (url: string) => {
   const person = await signIn(createClient(url))
   const topup = await person.api.post('/v1/topups/initiate', { amount_minor: '20000000', phone_number: '254722000001' })
-  await expect
-    .poll(async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status, { timeout: 30_000 })
-    .toBe('succeeded')
+  await expect.poll(async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status).toBe('succeeded')
   return { person, beneficiary: await newBeneficiary(person.api) }
 }
 

@@ -65,7 +65,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
       await break_(before)
       await cluster.successor(before)
       const there = performance.now()
-      await expect.poll(() => successes.some((at) => at > there), { timeout: 60_000, interval: 20 }).toBe(true)
+      await expect.poll(() => successes.some((at) => at > there), { interval: 20 }).toBe(true)
       const first = successes.find((at) => at > there) ?? Number.NaN
       waits[name] = { primary: Math.round(there - from), firstSuccess: Math.round(first - there) }
       return before
@@ -82,7 +82,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
         body = (await apis[0]?.get(`/v1/payments?${query}`).catch(() => undefined))?.body
         return Array.isArray(body?.data)
       }
-      await expect.poll(read, { timeout: 60_000 }).toBe(true)
+      await expect.poll(read).toBe(true)
       return body
     }
     const listed = new Set<string>()
@@ -101,7 +101,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
       const page = await apis[0]?.get('/v1/payments?status=unknown')
       return page?.body.data.length
     }
-    await expect.poll(statuses, { timeout: 60_000 }).toBe(0)
+    await expect.poll(statuses).toBe(0)
     expect((await apis[0]?.get('/readyz'))?.body.status).toBe('ok')
   }
 

@@ -27,7 +27,7 @@ export type SpawnOptions = { command?: readonly [string, ...string[]] }
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
 /** A start takes seconds on a machine that has nothing else to do. */
-export const patience = { timeout: 90_000 }
+export const patience = { timeout: 240_000 }
 
 export const spawnServer = (variables: Record<string, string>, options: SpawnOptions = {}): ServerProcess => {
   const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))

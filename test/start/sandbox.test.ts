@@ -25,7 +25,7 @@ it(
     const topup = await before.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254722000001' })
     const hasAsked = async (process: typeof first, count: number) => {
       const sandbox = createClient(/at (http\S+)\/control/.exec(process.stdout())?.[1] ?? '')
-      await vi.waitFor(async () => expect((await sandbox.get('/control/orders')).body.data).toHaveLength(count), 10_000)
+      await vi.waitFor(async () => expect((await sandbox.get('/control/orders')).body.data).toHaveLength(count), 60_000)
     }
     await hasAsked(first, 1)
     first.kill('SIGKILL')
@@ -35,7 +35,7 @@ it(
     const { url, operatorUrl } = await second.ready()
     const person = await signIn(createClient(url), wallet)
     const read = async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status
-    await vi.waitFor(async () => expect(await read()).toBe('succeeded'), 20_000)
+    await vi.waitFor(async () => expect(await read()).toBe('succeeded'), 60_000)
 
     const never = await person.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254700004999' })
     await hasAsked(second, 2)

@@ -50,7 +50,7 @@ export const everywhere = (world: World): void => {
     await page.getByText('Reconnecting').waitFor()
     await person.api.patch('/v1/accounts/me', { display_name: 'Meanwhile' })
     await context.setOffline(false)
-    await page.getByText('Reconnecting').waitFor({ state: 'detached', timeout: 15_000 })
+    await page.getByText('Reconnecting').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
   })
 

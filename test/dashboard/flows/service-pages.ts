@@ -87,7 +87,7 @@ export const servicePages = (world: World): void => {
     await page.goto('/docs')
     const tryIt = page.getByRole('button', { name: /Test Request/ }).first()
     // The script of the reference has 4 MB.
-    await tryIt.waitFor({ timeout: 45_000 })
+    await tryIt.waitFor()
     expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
     expect(await problemsOf(page, 'docs')).toEqual([])
     await page.evaluate("document.body.classList.replace('light-mode', 'dark-mode')")

@@ -234,7 +234,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     const running = together(requests, 'killed')
     const holding = `select l.pid, count(*)::int as locks from pg_locks l where l.locktype = 'advisory' and l.granted
       and l.pid in (select pid from ${waitingForLock}) group by l.pid`
-    await expect.poll(async () => (await other.query(holding)).rows, { timeout: 10_000 }).toMatchObject([{ locks: 6 }])
+    await expect.poll(async () => (await other.query(holding)).rows).toMatchObject([{ locks: 6 }])
     await other.query(`select pg_terminate_backend(pid) from (${holding}) as waiting`)
     expect(await running).toEqual(requests.map(() => ({ refused: 'unavailable', field: undefined })))
     await other.query('rollback')
