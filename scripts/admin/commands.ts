@@ -65,7 +65,8 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   receipt-keys new                             prints a key to put first in RECEIPT_KEYS; the ones before it stay after it
   receipt-keys retire <id>                     ends one that is no longer first: it stays published, and may leave RECEIPT_KEYS
   rotate-keys                                  seals everything under the current keys
-  after-restore                                after a dump was restored into another server, before the service starts`
+  after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
+                                               writes, when the statements were compared (--reason: why that is not needed)`
 
 const names = [
   'reason',

@@ -103,9 +103,9 @@ export const upkeepCommands = {
   'audit-log export': exportAuditLog,
   verify: verifyData,
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
-  'after-restore': async (at: Console) => {
+  'after-restore': async (at: Console, { options }: Arguments) => {
     const used = await catchUpTransactionIds(at.databaseUrl)
-    const resumed = await resumeAfterLoss(at.deps, at.operator)
+    const resumed = await resumeAfterLoss(at.deps, at.operator, options.reason)
     if (resumed.length > 0) return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed }
     const { unknown } = await markWaitingUnknown(at.deps, subjects, at.operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }

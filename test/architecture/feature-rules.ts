@@ -19,6 +19,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   // A statement offers how a payment of unknown outcome ended, and a person accepts it.
+  // What a payment without an attempt was sent as, in writes that were lost.
+  ['reconciliation', 'payments/lifecycle/lost-writes.ts'],
   ['reconciliation', 'payments/lifecycle/resolve.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/lost-writes.ts'],

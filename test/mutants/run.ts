@@ -7,11 +7,11 @@ import type { Mutant } from './mutant.ts'
 
 /*
  * Plants one bug at a time in a copy of the source, and runs the suite that must notice it. `npm run test:mutants`, or a part of it:
- * `npm run test:mutants -- 2/5`. A bug that nobody notices ends it with 1.
+ * `npm run test:mutants -- 2/5`, or those of some files: `npm run test:mutants -- src/db/witness.ts`. A bug that nobody notices ends it with 1.
  */
 
 const root = join(import.meta.dirname, '../..')
-const [part = 1, parts = 1] = (process.argv[2] ?? '1/1').split('/').map(Number)
+const chosen = process.argv[2] ?? '1/1'
 const perSuiteMs = 300_000
 
 /** What a suite may read. Dependencies are linked: they are not changed. */
@@ -59,20 +59,24 @@ const plant = async (folder: string, { file, find, replace, bug }: Mutant): Prom
   return () => writeFile(path, source)
 }
 
-const own = mutants.filter((_, index) => index % parts === part - 1)
+const [, part, parts] = /^(\d+)\/(\d+)$/.exec(chosen) ?? []
+const own = mutants.filter(({ file }, index) =>
+  part === undefined ? file.includes(chosen) : index % Number(parts) === Number(part) - 1,
+)
 const folder = await makeCopy()
 const survivors: Mutant[] = []
 try {
-  for (const suite of new Set(own.map((mutant) => mutant.suite)))
+  for (const [suite, ofSuite] of Map.groupBy(own, (mutant) => mutant.suite)) {
     if (await isNoticed(folder, suite)) throw new Error(`${suite} fails without a bug: nothing can be learned from it`)
-  for (const mutant of own) {
-    const from = performance.now()
-    const restore = await plant(folder, mutant)
-    const noticed = await isNoticed(folder, mutant.suite)
-    await restore()
-    if (!noticed) survivors.push(mutant)
-    const seconds = Math.round((performance.now() - from) / 1000)
-    console.log(`${noticed ? 'noticed ' : 'SURVIVED'} ${mutant.bug} (${mutant.suite}, ${seconds} s)`)
+    for (const mutant of ofSuite) {
+      const from = performance.now()
+      const restore = await plant(folder, mutant)
+      const noticed = await isNoticed(folder, suite)
+      await restore()
+      if (!noticed) survivors.push(mutant)
+      const seconds = Math.round((performance.now() - from) / 1000)
+      console.log(`${noticed ? 'noticed ' : 'SURVIVED'} ${mutant.bug} (${suite}, ${seconds} s)`)
+    }
   }
   console.log(`${own.length - survivors.length} of ${own.length} were noticed`)
 } finally {

@@ -54,7 +54,7 @@ test('a report with the right secret about an attempt that is not there proves a
   const later = await pay(person, toPaybill('400302'))
   await pass(service, 60)
   for (const party of ['400301', '400302']) expect(ordersTo(service, party)).toHaveLength(0)
-  expect([...(await resumeAfterLoss(service.deps, operator))].sort()).toEqual([...sendingRails].sort())
+  expect([...(await resumeAfterLoss(service.deps, operator, 'a test'))].sort()).toEqual([...sendingRails].sort())
   await look()
   expect(state()).toBe('trusted')
   await pass(service, 60)
@@ -62,15 +62,25 @@ test('a report with the right secret about an attempt that is not there proves a
   expect(ordersTo(service, '400301')).toHaveLength(0)
 })
 
-test('a loss that is reported while the service looks at the server is not forgotten when the look finds everything', async () => {
-  await look()
-  service.deps.witness.doubt()
-  const looking = service.deps.witness.check()
-  service.deps.witness.reportLoss('a test')
-  await looking
-  await look()
-  expect(state()).toBe('lost')
-})
+test.each(['witness.look', 'witness.missing'])(
+  'a loss that is reported while the service looks at the server (%s) is not forgotten when the look finds everything',
+  async (name) => {
+    await look()
+    const { db, witness } = service.deps
+    const { query } = db
+    db.query = (async (statement: Statement, values?: readonly unknown[]) => {
+      const rows = await query(statement, values)
+      if (statement.name === name) witness.reportLoss('a test')
+      return rows
+    }) as typeof query
+    witness.doubt()
+    await witness.check()
+    db.query = query
+    expect(state()).toBe('lost')
+    await look()
+    expect(state()).toBe('lost')
+  },
+)
 
 test('a lost connection alone holds nothing for long: everything remembered is found, and what waits is sent', async () => {
   const id = await pay(person, toPaybill('400308'))
@@ -94,7 +104,7 @@ test.each([
   await look()
   expect(state()).toBe('lost')
   // A person has looked: it is not looked for again.
-  await resumeAfterLoss(service.deps, operator)
+  await resumeAfterLoss(service.deps, operator, 'a test')
   await look()
   witness.doubt()
   await look()
@@ -159,7 +169,7 @@ test('where a connection is lost, nothing is sent before the server was looked a
 test('a second loss, after a person has ended the first, is declared as well', async () => {
   service.deps.witness.reportLoss('a test')
   await look()
-  await resumeAfterLoss(service.deps, operator)
+  await resumeAfterLoss(service.deps, operator, 'a test')
   await look()
   expect(state()).toBe('trusted')
   const waiting = await pay(person, toPaybill('400309'))
@@ -168,7 +178,7 @@ test('a second loss, after a person has ended the first, is declared as well', a
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
-  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
+  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
 })
 
 test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {
@@ -180,7 +190,7 @@ test('a loss that is noticed while an operator has paused every rail is declared
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service)).toContain('database_lost_writes')
-  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
+  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
   await look()
   const later = await pay(person, toPaybill('400304'))
   await pass(service, 60)
@@ -201,7 +211,7 @@ test('what an operator resumes while a loss is declared stays stopped by the los
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'conflict' })
   await look()
   expect(state()).toBe('lost')
-  expect(await resumeAfterLoss(service.deps, operator)).toHaveLength(sendingRails.length)
+  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'not_found' })
 })
 
@@ -235,7 +245,7 @@ test('an attempt that was recorded and not yet sent when the loss was declared i
   service.deps.witness.reportLoss('a test')
   await look()
   expect(await statusOf(id)).toBe('unknown')
-  await resumeAfterLoss(service.deps, operator)
+  await resumeAfterLoss(service.deps, operator, 'a test')
   await look()
   for (const seconds of [20, 60, 600]) await pass(service, seconds)
   expect([await statusOf(id), ordersTo(service, '400307').length]).toEqual(['unknown', 0])
@@ -257,7 +267,7 @@ test('a process that dies after it paused the rails, before it has marked what w
   goOn()
   await look()
   expect(await statusOf(later)).toBe('processing')
-  await resumeAfterLoss(other.deps, operator)
+  await resumeAfterLoss(other.deps, operator, 'a test')
   await look(other)
   await look()
   await pass(other, 60)

@@ -21,6 +21,8 @@ export const cautionWords = (caution: Caution, amountMinor: string): string => {
       return 'Name looks like another'
     case 'name_mismatch':
       return isAnotherName(caution) ? 'Another name' : 'Name not confirmed'
+    case 'may_have_been_sent':
+      return 'May have been paid'
     case 'first_payment':
       return 'First payment'
     case 'unusual_amount':

@@ -1,5 +1,5 @@
 import { and, eq, isNull, lte, min, sql } from 'drizzle-orm'
-import { type Db, first, inTx, type Tx } from '../../db/client.ts'
+import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
@@ -7,7 +7,8 @@ import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import { type Provider, providerOf, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import type { Rails } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { mayHaveBeenSent } from '../payments/lifecycle/lost-writes.ts'
@@ -133,13 +134,38 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(eq(railPauses.cause, 'lost_writes')).returning({ rail: railPauses.rail }),
 )
 
-/** A person has looked: what the service paused because of a loss is resumed. Returns these rails. */
-export const resumeAfterLoss = (deps: Pick<Deps, 'db'>, operator: Operator): Promise<string[]> =>
+const notCompared = statement(
+  'restore.not_compared',
+  `select p.provider from unnest($1::text[]) as p(provider) where not exists (
+     select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
+       and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null))
+     and exists (select from rail_pauses where cause = 'lost_writes')`,
+)
+
+/** A lost payment that its client repeats is found only while the statement's line is in suspense: so each provider's is compared first. */
+const requireStatements = async (tx: Tx, { payout }: Rails): Promise<void> => {
+  const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]
+  const missing = await tx.query<{ provider: Provider }>(notCompared, [providers])
+  if (missing.length === 0) return
+  const names = missing.map(({ provider }) => provider).join(', ')
+  throw conflict(`No statement of ${names} was compared since the loss: reconcile it, or give a reason why it is not needed.`)
+}
+
+/**
+ * A person has looked: what the service paused because of a loss is resumed. Returns these rails. `reason`: why no statement of a provider needs
+ * to be compared before.
+ */
+export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<string[]> =>
   inTx(deps.db, async (tx) => {
+    if (reason === undefined) await requireStatements(tx, deps.rails)
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)
-      await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
+      await audit(tx, operator, tx.at, {
+        action: 'admin.resume_rail',
+        subject: { type: 'rail', id: newId() },
+        after: { rail, ...(reason !== undefined && { reason }) },
+      })
     return resumed
   })
 

@@ -15,8 +15,8 @@ export type Booked = {
   orderId: Uuid | null
   /** The provider's own name of it. */
   conversation: string | null
-  /** Of a payment: when it was sent, and to whom. */
-  sent: { at: Date; payeeMask: string; accountReference: string | null } | null
+  /** Of a payment: when it was sent (`until`: at the latest, where writes were lost), and to whom. */
+  sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
   receipt: string | null
   amountMinor: Minor
   status: string

@@ -11,10 +11,13 @@ const closedAfterMs = 3 * 3_600_000
 /** The provider's clock and ours. */
 const clocksDifferMs = 600_000
 
-/** Compares what a statement and our mask both show of a number; undefined when one of them shows too little. */
+/**
+ * Compares what a statement and our mask both show of a number; undefined when one of them shows too little. The account at a paybill stands
+ * behind the mask.
+ */
 const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | undefined => {
   const shown = /\d+$/.exec(/[\d*]*\d/.exec(printed ?? '')?.[0] ?? '')?.[0] ?? ''
-  const ours = /[^*]*$/.exec(payeeMask)?.[0] ?? ''
+  const ours = /^\**([^*/]*)/.exec(payeeMask)?.[1] ?? ''
   const length = Math.min(shown.length, ours.length)
   return length < 2 ? undefined : shown.slice(-length) === ours.slice(-length)
 }
@@ -46,7 +49,8 @@ export const offersFor = (
   period: { start: Date; end: Date },
 ): Map<Booked, Offer> => {
   const sent = unknown.filter(isSent)
-  const isClosed = ({ sent: { at } }: Sent) => period.start <= at && period.end.getTime() >= at.getTime() + closedAfterMs
+  const isClosed = ({ sent: { at, until } }: Sent) =>
+    period.start <= at && period.end.getTime() >= until.getTime() + closedAfterMs
   return new Map(
     sent.flatMap((ours): [Booked, Offer][] => {
       const [line, ...others] = unexplained.filter((each) => mayBe(each, ours))

@@ -6,9 +6,10 @@ import { collectionRail, depositRailOf, type Provider, providerOf, railsOf } fro
 import { orderIds } from '../../rails/destinations.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
+import { alertAfterCommit } from '../alerts.ts'
 import { type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
-import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
+import type { Report, Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { takeListedDeposits } from '../topups/deposits/listed.ts'
 import type { StatementLine } from './books.ts'
 import type { Deps } from './deps.ts'
@@ -44,6 +45,20 @@ const periodOf = (lines: readonly StatementLine[]) => {
   return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
 }
 
+/** A payment without an attempt: it was sent in writes that were lost, under the names that the statement shows. */
+const takeWithoutAttempt = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
+  subjects: Subjects,
+  report: Report,
+): Promise<void> => {
+  const { id } = report
+  const opened = await subjects.payment.open(tx, deps, [id])
+  const [verdict] = await opened.settle([report])
+  if (verdict === 'mismatch' || verdict === 'contradiction')
+    alertAfterCommit(tx, deps, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
+}
+
 /** A statement comes from the provider: what it shows about an attempt that is still open ends the attempt. */
 const takeAsEvidence = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
@@ -52,12 +67,17 @@ const takeAsEvidence = async (
   difference: Difference,
 ): Promise<void> => {
   const { subject, attemptId, receipt, statedMinor } = difference
-  if (!subject || attemptId === null || statedMinor === null) return
+  if (!subject || statedMinor === null) return
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
   const evidence: Evidence = { kind: 'succeeded', receipt, amountMinor }
+  const source = { kind: 'operator', actor: operator } as const
   await inTx(deps.db, async (tx) => {
+    if (attemptId === null) {
+      if (subject.kind === 'payment') await takeWithoutAttempt(tx, deps, subjects, { id: subject.id, evidence, source })
+      return
+    }
     const open = await openAttempt(tx, deps, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
-    await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'operator', actor: operator } }])
+    await applyEvidence(tx, deps, [{ open, evidence, source }])
   })
 }
 
@@ -125,7 +145,7 @@ const compareLines = async (
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const names = { receipts: lines.map(({ receipt }) => receipt), references, attemptIds }
   const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
-  const booked = await readBooked(db, rails, around, names)
+  const booked = await readBooked(db, rails, around, names, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.

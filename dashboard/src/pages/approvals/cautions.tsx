@@ -6,7 +6,21 @@ import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 
 type Props = { approval: Schemas['Approval'] }
 
-const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['PaymentSummary'] }) => {
+const MayHaveBeenSent = ({ count }: { count: number }) => (
+  <Notice
+    tone="warn"
+    title={count === 1 ? 'A payment may have been paid already' : `${count} payments may have been paid already`}
+  >
+    <p className="quiet">
+      This was asked for before the database lost its last changes. Approved, it is not sent: an administrator first looks for it
+      in the provider’s statement. Reject only what you know was not paid.
+    </p>
+  </Notice>
+)
+
+const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['PaymentSummary'] | null }) => {
+  if (caution.code === 'may_have_been_sent') return <MayHaveBeenSent count={caution.payments_count} />
+  if (payment === null) return null
   if (caution.code === 'first_payment')
     return (
       <Notice tone="warn" title="First payment to this destination">
@@ -26,7 +40,5 @@ const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['
 
 /** What comes before everything else. */
 export const Cautions = ({ approval }: Props) => {
-  const { payment } = approval
-  if (!payment) return null
-  return cautionsOf(approval).map((caution) => <OneCaution key={caution.code} caution={caution} payment={payment} />)
+  return cautionsOf(approval).map((caution) => <OneCaution key={caution.code} caution={caution} payment={approval.payment} />)
 }

@@ -3,7 +3,6 @@ import { alias } from 'drizzle-orm/pg-core'
 import { canSign } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
@@ -18,6 +17,9 @@ import type { Minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { readItemIds } from '../batch/queries.ts'
+import type { Deps } from '../deps.ts'
+import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
 type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
@@ -30,7 +32,11 @@ export type ApprovalContext = {
   payee: PayeeHistory | null
   availableAfterMinor: Minor
   eligibleApprovers: Uuid[]
+  /** How many of its payments may have been sent in writes that were lost, and are not sent when they are approved. */
+  mayHaveBeenSent: number
 }
+
+type ContextDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
 
 const earlier = alias(payments, 'earlier')
 
@@ -99,6 +105,7 @@ const contextOf = madeOnce(
     history: History | undefined,
     availableMinor: Minor,
     mayDecide: readonly Decider[],
+    mayHaveBeenSent: number,
   ): ApprovalContext => {
     const { approval, payment } = record
     // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
@@ -115,18 +122,30 @@ const contextOf = madeOnce(
         .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
         .map(({ accountId }) => accountId)
         .filter((id) => !excluded.has(id)),
+      mayHaveBeenSent,
     }
   },
 )
+
+/** After a loss of writes, and never otherwise: by the same rule as when they are sent. */
+const countLost = async (
+  { db, rails, clock }: ContextDeps,
+  { approval, payment, olderThanLoss }: ApprovalRecord,
+): Promise<number> => {
+  if (!olderThanLoss || approval.status !== 'pending') return 0
+  const ids = approval.batchId === null ? [payment.id] : await readItemIds(db, approval.batchId)
+  return (await thoseThatMayBePaidTwice(db, rails, ids, clock.now())).size
+}
 
 /**
  * Reads what is known without the approvals themselves: a route of one approval sends these statements together with those that read it.
  */
 export const readContexts = async (
-  db: Db,
+  deps: ContextDeps,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
   approvalIds: readonly Uuid[],
-): Promise<(record: ApprovalRecord) => ApprovalContext> => {
+): Promise<(record: ApprovalRecord) => Promise<ApprovalContext>> => {
+  const { db } = deps
   const [histories, mayDecide, { availableMinor }] = await Promise.all([
     db.run(payeeHistories, { approvalIds }),
     db.run(deciders, { workspaceId: workspace.id }),
@@ -134,5 +153,6 @@ export const readContexts = async (
     getBalance(db, workspace.owningAccountId),
   ])
   const historyOf = new Map(histories.map((history) => [history.approvalId, history]))
-  return (record) => contextOf(record, historyOf.get(record.approval.id), availableMinor, mayDecide)
+  return async (record) =>
+    contextOf(record, historyOf.get(record.approval.id), availableMinor, mayDecide, await countLost(deps, record))
 }

@@ -83,11 +83,14 @@ const cautionsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
   context: ApprovalContext,
 ): PresentedContext['warnings'] => {
-  if (approval.batchId !== null) return []
+  const count = context.mayHaveBeenSent
+  const lost = count === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: count }]
+  if (approval.batchId !== null) return lost
   const typical = context.payee?.typicalAmountMinor ?? null
   const decided = (payment.snapshot.decision as Decision).warnings
   const isSaid = decided.some(({ code }) => code === 'unusual_amount')
   return [
+    ...lost,
     ...decided,
     ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
     ...(isSaid ? [] : unusualAmount(payment.amountMinor, typical).map(presentWarning)),

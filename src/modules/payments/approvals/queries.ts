@@ -13,6 +13,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type BatchRow, findBatchRows, readItemIds } from '../batch/queries.ts'
+import { isOlderThanLoss } from '../lifecycle/lost-writes.ts'
 import { lockPaymentsOf, type PaymentRecord } from '../queries.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
@@ -32,6 +33,8 @@ export type ApprovalRecord = {
   /** The grant that asked for it and those above it, root first. */
   lineage: Uuid[]
   firstPayment: boolean
+  /** Asked for before writes were lost: it may have been sent in them. */
+  olderThanLoss: boolean
   decisions: DecisionRow[]
 }
 
@@ -55,6 +58,7 @@ const selection = {
   grantLabel: grants.label,
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
   firstPayment,
+  olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
 const select = (orm: QueryBuilder) =>

@@ -36,16 +36,18 @@ const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
 /** What helps to decide, for those that still wait. */
 const withContexts = async (
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'clock' | 'db' | 'rails'>,
   workspace: Principal['workspace'],
   records: readonly ApprovalRecord[],
 ): Promise<{ record: ApprovalRecord; context: ApprovalContext | undefined }[]> => {
   const waiting = records.filter(({ approval }) => approval.status === 'pending').map(({ approval }) => approval.id)
-  const contextOf = waiting.length === 0 ? undefined : await readContexts(deps.db, workspace, waiting)
-  return records.map((record) => ({
-    record,
-    context: record.approval.status === 'pending' ? contextOf?.(record) : undefined,
-  }))
+  const contextOf = waiting.length === 0 ? undefined : await readContexts(deps, workspace, waiting)
+  return Promise.all(
+    records.map(async (record) => ({
+      record,
+      context: record.approval.status === 'pending' ? await contextOf?.(record) : undefined,
+    })),
+  )
 }
 
 export const registerApprovals = (app: App, deps: Deps): void => {
@@ -72,7 +74,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { id } = params
       const [record, contextOf] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
-        readContexts(deps.db, workspace, [id]),
+        readContexts(deps, workspace, [id]),
       ])
       if (!record) throw notFound()
       const { approval, payment } = record
@@ -81,7 +83,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
       const now = waits ? await decideAt(deps.db, reread, deps.clock.now()) : null
       return {
-        ...presentApproval(record, contextOf(record)),
+        ...presentApproval(record, await contextOf(record)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),
       }
     },

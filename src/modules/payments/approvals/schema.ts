@@ -54,6 +54,13 @@ const ApprovalWarning = z.union([
   z.object({
     code: z.literal('first_payment').meta({ description: 'Nothing has been paid to this destination from this workspace yet.' }),
   }),
+  z.object({
+    code: z.literal('may_have_been_sent').meta({
+      description:
+        'It was asked for before the database lost writes, and may have been paid in them, where the provider might pay it twice. Approved, it is not sent: its outcome is unknown until an administrator has compared it with the statement.',
+    }),
+    payments_count: z.number().int().meta({ description: 'How many payments of the batch it is about; 1 for a payment.' }),
+  }),
 ])
 
 const ApprovalContext = z

@@ -1,5 +1,5 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { type Db, first, statement, type Tx } from '../../../db/client.ts'
+import { type Db, first, statement } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -107,5 +107,5 @@ const itemIds = prepare(
 )
 
 /** The ids of a batch's payments, in their order. */
-export const readItemIds = async (tx: Tx, batchId: Uuid): Promise<Uuid[]> =>
-  (await tx.run(itemIds, { batchId })).map(({ id }) => id)
+export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
+  (await db.run(itemIds, { batchId })).map(({ id }) => id)

@@ -6,6 +6,7 @@ import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
+import type { Evidence } from '../../../rails/rail.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
@@ -14,7 +15,7 @@ import { earlierSql } from './attempts/queries.ts'
 import { longestWaitSeconds, secondsToNextChainQuery } from './attempts/schedule.ts'
 import { type AttemptSubject, type Earlier, notSent, type Outgoing, type PrepareDeps } from './attempts/subject.ts'
 import { releasePayment } from './end.ts'
-import { isOlderThanLoss, mayHaveBeenSent, thoseThatMayBePaidTwice } from './lost-writes.ts'
+import { isListedAsLost, isOlderThanLoss, mayBeListed, mayHaveBeenSent, seedOf, thoseThatMayBePaidTwice } from './lost-writes.ts'
 import { settlePayments } from './outcome.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 
@@ -33,7 +34,7 @@ const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 't
     .where(and(sql`${payments.id} = any(${at.ids})`, lte(payments.dispatchDueAt, at.now))),
 )
 
-type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier; olderThanLoss: boolean }
+type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier; olderThanLoss: boolean; listedAsLost: boolean }
 
 const due = prepare(
   'payments.lock_due',
@@ -45,6 +46,7 @@ const due = prepare(
         beneficiary: beneficiaries,
         earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
         olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
+        listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
       })
       .from(payments)
       .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
@@ -68,13 +70,9 @@ const payeeById = prepare('beneficiaries.payee', { id: 'uuid' }, (orm, at) =>
   orm.select().from(beneficiaries).where(eq(beneficiaries.id, at.id)),
 )
 
-/** A payment that was lost and is requested again with the same key is the same order. */
-const seedOf = ({ id, accountId, workspaceId, idempotencyKey }: PaymentRecord): readonly string[] =>
-  idempotencyKey === null ? ['payment', id] : ['payments', accountId, workspaceId, idempotencyKey]
-
 const outgoingOf = (
   deps: Pick<Deps, 'logger' | 'rails' | 'vault'>,
-  { payment, beneficiary, earlier }: Omit<DuePayment, 'olderThanLoss'>,
+  { payment, beneficiary, earlier }: Pick<DuePayment, 'payment' | 'beneficiary' | 'earlier'>,
 ): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
@@ -116,20 +114,20 @@ const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
 /** Takes out what may have been sent already by writes that were lost, and might be paid twice: its outcome is unknown, and it is never sent. */
 const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]): Promise<DuePayment[]> => {
-  const doubtful = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
-  if (doubtful.length === 0) return [...due]
-  const ids = await thoseThatMayBePaidTwice(tx, deps.rails, doubtful)
-  const lost = due.filter(({ payment }) => ids.has(payment.id))
-  await settlePayments(
-    tx,
-    deps,
-    lost.map(({ payment }) => ({
-      payment: { ...payment, dispatchDueAt: null },
-      evidence: mayHaveBeenSent,
-      source: { kind: 'operator', actor: dispatch },
-    })),
-  )
-  return due.filter(({ payment }) => !ids.has(payment.id))
+  const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
+  const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, deps.rails, older, tx.at)
+  const doubtOf = ({ payment, listedAsLost }: DuePayment): Evidence | undefined => {
+    if (paidTwice.has(payment.id)) return mayHaveBeenSent
+    return listedAsLost ? mayBeListed : undefined
+  }
+  const lost = due.flatMap((each) => {
+    const evidence = doubtOf(each)
+    const payment = { ...each.payment, dispatchDueAt: null }
+    return evidence ? [{ payment, evidence, source: { kind: 'operator', actor: dispatch } as const }] : []
+  })
+  if (lost.length === 0) return [...due]
+  await settlePayments(tx, deps, lost)
+  return due.filter((each) => doubtOf(each) === undefined)
 }
 
 /**

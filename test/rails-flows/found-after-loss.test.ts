@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { subjects } from '../../src/modules/jobs.ts'
+import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { statementCsv } from '../../src/sandbox/emulated.ts'
+import { newBeneficiary } from '../harness/money.ts'
+import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
+import { movementsTo, ordersTo, type Payee, pass, paymentOf } from './scene.ts'
+
+let scene: LossScene
+beforeEach(async () => {
+  scene = await startLossScene()
+})
+afterEach(async () => {
+  expect(await scene.close()).toEqual([])
+})
+
+/** What a person exports hours later, with a payment in at its end. A real portal prints no reference of ours for a paybill. */
+const compareAll = async () => {
+  scene.now.clock.advance(4 * 3_600)
+  for (const [provider, serial] of [
+    ['MPESA', '1'],
+    ['PESALINK', '2'],
+  ] as const) {
+    const movements = scene.now.sandbox.movements()
+    const printed = movements.map((each) => (each.rail === 'MPESA_B2B' ? { ...each, reference: '' } : each))
+    const text = statementCsv(printed, provider)
+    const last = new Date(scene.now.clock.now().getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+    const [header = ''] = text.split('\n')
+    const names = header.split(',')
+    const at = (name: RegExp) => names.findIndex((each) => name.test(each))
+    const row = names.map(() => '')
+    row[at(/receipt|transaction id/i)] = `LATER${serial}`
+    row[at(/time|date/i)] = last
+    row[at(/status/i)] = 'Completed'
+    row[at(/in|credit/i)] = '1.00'
+    await reconcileStatement(scene.now.deps, subjects, operator, {
+      source: provider,
+      text: `${text.trimEnd()}\n${row.join(',')}\n`,
+    })
+  }
+}
+
+const items = async (path: string): Promise<{ id: string; payment_id: string | null; amount_minor: string | null }[]> =>
+  (await (await scene.admin()).get(`/v1/admin/${path}?status=open`)).body.data
+
+test('what waited when writes were lost, and was paid in them, is found by the names that follow from it; a paybill’s payment is offered', async () => {
+  const paid: { rail: string; id: string; destination: string }[] = []
+  const ask = async (payee: Payee, more: Record<string, unknown>) => {
+    const { id } = await scene.ask(payee, more)
+    paid.push({ rail: payee.payment_rail, id, destination: payee.destination })
+  }
+  // Approvals keep them from being sent before the loss.
+  await scene.person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+  await ask(phone('254722000921'), { amount_minor: '100000' })
+  await ask(bank('0123456921'), { amount_minor: '110000' })
+  await ask(paybill('600921'), { amount_minor: '120000' })
+  const unpaid = await scene.ask(paybill('600922'), { amount_minor: '130000' })
+  const approvalOf = async (id: string) => ({ approval_id: (await paymentOf(scene.person, id)).approval_id as string })
+  await scene.losing(async () => {
+    for (const { id } of paid) await approve(scene.person.api, await approvalOf(id))
+    await scene.now.settle()
+    expect(scene.now.sandbox.movements()).toHaveLength(3)
+  })
+  await scene.endLoss()
+  scene.now.clock.advance(3_601)
+  for (const { id } of [...paid, unpaid]) await approve(scene.person.api, await approvalOf(id))
+  await pass(scene.now, 60)
+  for (const each of [...paid, unpaid]) expect(await scene.statusOf(each)).toBe('unknown')
+
+  await compareAll()
+  for (const { rail, id, destination } of paid) {
+    const [movement] = movementsTo(scene.now, destination)
+    const found = { status: 'succeeded', provider_receipt: movement?.receipt }
+    expect(await paymentOf(scene.person, id)).toMatchObject(rail === 'MPESA_B2B' ? { status: 'unknown' } : found)
+  }
+  const offers = await items('reconciliation-differences')
+  const offered = Object.fromEntries(offers.map((each) => [each.payment_id, each])) as Record<string, Record<string, string>>
+  const [, , toPaybill] = paid
+  expect(offered[toPaybill?.id ?? '']).toMatchObject({
+    kind: 'outcome_unknown',
+    offered_outcome: 'succeeded',
+    provider_receipt: movementsTo(scene.now, '600921')[0]?.receipt,
+  })
+  expect(offered[unpaid.id]).toMatchObject({ kind: 'outcome_unknown', offered_outcome: 'failed' })
+  for (const id of [toPaybill?.id ?? '', unpaid.id]) {
+    const path = `/v1/admin/reconciliation-differences/${offered[id]?.id}/resolve`
+    expect((await (await scene.admin()).post(path, { note: 'the statement', accept: true })).status).toBe(200)
+  }
+  expect([await scene.statusOf({ id: toPaybill?.id ?? '' }), await scene.statusOf(unpaid)]).toEqual(['succeeded', 'failed'])
+  expect(scene.now.sandbox.orders()).toHaveLength(3)
+})
+
+test('a payment that was lost whole with its key, and that its client repeats, is not sent while the statement’s line has no explanation', async () => {
+  const beneficiary_id = await newBeneficiary(scene.person.api, paybill('600931'))
+  const request = (key: string, amount_minor = '300000') =>
+    scene.person.api.post('/v1/payments', { beneficiary_id, amount_minor }, { key })
+  await scene.losing(async () => {
+    expect((await request('invoice 1')).status).toBe(201)
+    await scene.now.settle()
+    expect(movementsTo(scene.now, '600931')).toHaveLength(1)
+  })
+  await scene.noticeLoss()
+  await expect(scene.resume()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('MPESA, PESALINK') })
+  await compareAll()
+  expect(await scene.resume()).not.toEqual([])
+
+  const [repeated, other] = [(await request('invoice 1')).body, (await request('invoice 2', '290000')).body]
+  await pass(scene.now, 60)
+  expect([await scene.statusOf(repeated), await scene.statusOf(other)]).toEqual(['unknown', 'succeeded'])
+  expect(ordersTo(scene.now, '600931')).toHaveLength(2)
+
+  // It is that payment: a person ends it with the line's receipt, which is then explained.
+  const admin = await scene.admin()
+  const line = (await items('suspense')).find((each) => each.amount_minor === '300000')
+  const outcome = { outcome: 'succeeded', provider_receipt: movementsTo(scene.now, '600931')[0]?.receipt, evidence: 'its line' }
+  expect((await admin.post(`/v1/admin/payments/${repeated.id}/resolve`, outcome)).body.status).toBe('succeeded')
+  const explained = { outcome: 'explained', note: `it is ${repeated.id}` }
+  expect((await admin.post(`/v1/admin/suspense/${line?.id}/resolve`, explained)).status).toBe(200)
+  const later = (await request('invoice 3')).body
+  await pass(scene.now, 60)
+  expect([await scene.statusOf(later), ordersTo(scene.now, '600931').length]).toEqual(['succeeded', 3])
+})
+
+test('without a statement from after a loss it is ended only for a reason, which the audit log keeps', async () => {
+  await compareAll()
+  await scene.losing(async () => undefined)
+  await scene.noticeLoss()
+  await expect(scene.resume()).rejects.toMatchObject({ code: 'conflict' })
+  expect(await scene.resume('nothing was sent that day')).not.toEqual([])
+  const { body } = await (await scene.admin()).get('/v1/admin/audit-log?action=admin.resume_rail')
+  expect(body.data[0].after).toMatchObject({ reason: 'nothing was sent that day' })
+})
+
+test('who approves is told before that a payment may have been paid, and how many of a batch', async () => {
+  await scene.person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+  const [one, mobile] = [await scene.ask(paybill('600941')), await scene.ask(phone('254722000941'))]
+  const beneficiaries: string[] = []
+  for (const payee of [paybill('600942'), phone('254722000942'), paybill('600943')])
+    beneficiaries.push(await newBeneficiary(scene.person.api, payee))
+  const batch = (
+    await scene.person.api.post('/v1/payment-batches', {
+      items: beneficiaries.map((beneficiary_id) => ({ beneficiary_id, amount_minor: '10000' })),
+    })
+  ).body
+  const warnings = async () => {
+    const listed = (await scene.person.api.get('/v1/approvals?status=pending')).body.data
+    const own = async ({ approval_id }: { approval_id: string }) => {
+      const { context } = (await scene.person.api.get(`/v1/approvals/${approval_id}`)).body
+      expect(listed.find(({ id }: { id: string }) => id === approval_id).context.warnings).toEqual(context.warnings)
+      return context.warnings.filter(({ code }: { code: string }) => code === 'may_have_been_sent')
+    }
+    return Promise.all([one, mobile, batch].map(own))
+  }
+  expect(await warnings()).toEqual([[], [], []])
+  await scene.losing(async () => undefined)
+  await scene.endLoss()
+  const warned = (payments_count: number) => [{ code: 'may_have_been_sent', payments_count }]
+  expect(await warnings()).toEqual([warned(1), [], warned(2)])
+  scene.now.clock.advance(3_601)
+  expect(await warnings()).toEqual([warned(1), warned(1), warned(3)])
+})
