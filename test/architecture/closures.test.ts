@@ -3,6 +3,9 @@ import { readSources } from './source.ts'
 
 const sources = new Map(readSources().map((source) => [source.path, source]))
 
+/** Providers' folders are alike, and their list is written from them: they are not counted, so that another provider breaks nothing here. */
+const isProviders = (path: string) => /^rails\/[^/]+\//.test(path)
+
 /** The files that run with a file: itself and what its imports lead to. Types run nothing. */
 const closureOf = (path: string): Set<string> => {
   const reached = new Set([path])
@@ -18,10 +21,11 @@ const closureOf = (path: string): Set<string> => {
 it.each([
   ['modules/payments/create/payment-queue.ts', 75],
   ['modules/oauth/endpoints/token.ts', 75],
-  ['modules/beneficiaries/routes.ts', 80],
+  ['modules/beneficiaries/routes.ts', 78],
 ])('%s runs with at most %i files', (path, most) => {
   expect(sources.has(path)).toBe(true)
   const closure = closureOf(path)
   expect([...closure].filter((each) => !sources.has(each) && !each.endsWith('.json'))).toEqual([])
-  expect(closure.size, [...closure].sort().join('\n')).toBeLessThanOrEqual(most)
+  const counted = [...closure].filter((each) => !isProviders(each))
+  expect(counted.length, counted.sort().join('\n')).toBeLessThanOrEqual(most)
 })

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { effectivePermissions, permissions, undelegable } from '../../src/auth/permissions.ts'
 import { roles } from '../../src/db/tables/workspaces.ts'
+import { railNames, topupMethods } from '../../src/lib/rail-names.ts'
 
-const guide = readFileSync(new URL('../../docs/guides/permissions.md', import.meta.url), 'utf8')
+const readGuide = (name: string) => readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8')
+const guide = readGuide('permissions')
 const namesIn = (text: string): string[] => [...text.matchAll(/`([a-z]+\.[a-z]+)`/g)].map(([, name]) => name ?? '')
 
 /** The cells of the tables' rows. */
@@ -29,4 +31,12 @@ test.each(roles)('the guide says what the role %s has', (role) => {
 test('the guide names the permissions that a key has only when a person names them', () => {
   const [, paragraph = ''] = /\*\*A key without a list of permissions\*\*([\s\S]*?)\n\n/.exec(guide) ?? []
   expect(namesIn(paragraph).sort()).toEqual([...undelegable].sort())
+})
+
+test.each([
+  ['sandbox', 'a number that fails', railNames],
+  ['funding', 'how money arrives', topupMethods],
+])('the guide %s has a row, %s, for each rail', (name, _what, rails) => {
+  const named = [...readGuide(name).matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|/gm)].map(([, rail = '']) => rail)
+  expect([...new Set(named)].sort()).toEqual([...rails].sort())
 })

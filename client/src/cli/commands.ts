@@ -149,7 +149,8 @@ export const commands: Readonly<Record<string, Command>> = {
   payees: {
     arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] [--all] ${list}`,
     summary: `Who can be paid: id, name, mask, the name at the rail, and who made it.
-  payments payees add NAME NUMBER [--rail MPESA_B2C|MPESA_B2B|PESALINK] [--bank CODE] [--account TEXT] [--legal-name TEXT]
+  payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT]
+    RAIL: a payment_rail of the API; left out, MPESA_B2C, or with --bank PESALINK
   payments payees verify|archive|confirm BENEFICIARY…, or --made-by GRANT for all that a key or an agent made (people confirm)`,
     run: payees,
   },
