@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
 import { DatabaseClient } from '../db/database-client.ts'
 import { describeError } from '../db/errors.ts'
-import { forgetForeignEvents, lastId, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
+import { lastId } from '../lib/ids.ts'
+import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
 /** `wants`: whether a listener needs events now. While none does, no events are read: only the position moves on. */
 export type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }

@@ -1,5 +1,5 @@
 import { type Db, statement } from '../db/client.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
 
@@ -12,9 +12,6 @@ export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceI
  * which there may be none among very many events.
  */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
-
-/** After every id: the position after all events of a transaction. */
-export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 type Row = {
   transaction: string
@@ -87,7 +84,7 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
   (await db.query<Row>(place, [id])).map(toEvent)[0]
 
 /** One index range for the account and one for each workspace, each cut to a page before they are merged: a long history costs nothing. */
-const ranges = (beyond: string, order: string) => `
+const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
     (select ${columns}, events.transaction as tx from events
      where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and type = any($5::text[])
@@ -99,11 +96,27 @@ const ranges = (beyond: string, order: string) => `
        order by events.transaction ${order}, events.id ${order} limit $6) as found)
   ) as page order by tx ${order}, id ${order} limit $6`
 
+/** Greater than every id of a transaction. */
+const lastTransaction = '18446744073709551615'
+
 const laterText = ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc')
-const earlierText = ranges(
-  // The place is one condition, and no alternative for the first page: only so is the index entered there.
-  `(events.transaction, events.id) < (coalesce($1::xid8, '18446744073709551615'), coalesce($2::uuid, '${lastId}'))
-       and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`,
+// The place is one condition, and no alternative for the first page: only so is the index entered there.
+const earlierThan = `(events.transaction, events.id) < (coalesce($1::xid8, '${lastTransaction}'), coalesce($2::uuid, '${lastId}'))
+       and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`
+const earlierText = ranges(earlierThan, 'desc')
+
+/**
+ * The transaction of the event that is nearest beyond a time, among those of all tenants, by the times in their ids. 20 minutes are more
+ * than a transaction lasts and clocks differ. Null where the clock is set, and ids are of other times.
+ */
+const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
+  (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
+
+/** The times are looked for among the transactions, so that what is newer or older is not read. */
+const betweenText = ranges(
+  `${earlierThan}
+       and events.transaction >= coalesce(${transactionBeyond('<= $7', `< first_id_at($7 - interval '20 minutes')`, 'desc')}, '0')
+       and events.transaction <= coalesce(${transactionBeyond('>= $8', `>= first_id_at($8 + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`,
   'desc',
 )
 
@@ -115,6 +128,10 @@ const later = {
 const earlier = {
   all: statement('events.earlier', earlierText, 'page'),
   asked: statement('events.earlier_of_types', earlierText, 'pool'),
+}
+const between = {
+  all: statement('events.between', betweenText, 'page'),
+  asked: statement('events.between_of_types', betweenText, 'pool'),
 }
 
 type Asked = { from: Position | null; audience: Audience; take: number }
@@ -133,13 +150,18 @@ const page = async (
 export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
   page(db, later, { from: after, audience, take })
 
-/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there, and none from `until` on. */
+type Times = { before: Position | null; kept: Date; after: Date | undefined; until: Date | undefined }
+
+/** Newest first; from the newest when there is no position to start from. None that is older than `kept`, though its period may still be there. */
 export const eventsBefore = (
   db: Db,
-  { before, since, until }: { before: Position | null; since: Date; until: Date | undefined },
+  { before, kept, after, until }: Times,
   audience: Audience,
   take: number,
-): Promise<StoredEvent[]> => page(db, earlier, { from: before, audience, take }, [since, until ?? null])
+): Promise<StoredEvent[]> => {
+  const since = after && after > kept ? after : kept
+  return page(db, after || until ? between : earlier, { from: before, audience, take }, [since, until ?? null])
+}
 
 const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'

@@ -1,6 +1,9 @@
 import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.ts'
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
+import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
+import { beginningSql } from './booking-spans.ts'
+import { bookingColumns, bookingType, isBooking } from './booking-totals.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 /** Only what was created or changed since: the first parameter of a check. */
@@ -52,34 +55,41 @@ const drift: Check = {
 }
 
 /**
- * By the way that statements count: back from the present totals, over what has younger ids than a booking an hour before. It is compared
- * with the sum of everything before, at the last two turns of the month.
+ * Hours and each payee's days are compared with the bookings, and what is larger with these. Reads every transfer, so only when everything is
+ * checked, as above.
  */
-const statements = sqlCheck(
+const bookingTotals = sqlCheck(
   'I2',
-  'the opening balance of a statement is the closing balance of the one before',
-  `with turns as (select date_trunc('month', $2::timestamptz) - make_interval(months => n) as at from generate_series(0, 1) n),
-   moved as (
-     select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
-     where a.kind = 'customer' and ($1 = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $1::timestamptz)))
-   select m.code || ' at ' || turns.at as subject from moved m cross join turns
-     cross join lateral (
-       select coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
-       from ledger_transfers t where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < turns.at) as closing
-     cross join lateral (
-       select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
-         order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge
-     cross join lateral (
-       select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
-       from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
-   where closing.minor <> opening.minor`,
-  (facts) => [beginningOf(facts), facts.now],
+  'the sums that statements go on from are those of the bookings before them, so that an opening balance is the closing balance before it',
+  `with counted as materialized (
+     select ${bookingColumns}, t.customer_account_id as account_id, coalesce(p.workspace_id, '${firstId}') as workspace_id, p.beneficiary_id
+     from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
+     where $1 = '-infinity' and ${isBooking} and t.customer_account_id is not null and t.id <= (select through from booking_points)),
+   parts as (
+     select account_id, workspace_id, 'hour' as unit, ${beginningSql('hour', 'c.at')} as begins, ${bookingType('c')} as type, '${firstId}'::uuid as beneficiary_id,
+       1 as entries, greatest(amount_minor, 0) as came_in, greatest(-amount_minor, 0) as went_out from counted c
+     union all
+     select account_id, workspace_id, 'payee_day', ${beginningSql('day', 'c.at')}, ${bookingType('c')}, beneficiary_id,
+       1, greatest(amount_minor, 0), greatest(-amount_minor, 0) from counted c where beneficiary_id is not null
+     union all
+     select account_id, workspace_id, larger.unit, larger.begins, type, beneficiary_id, entries, came_in_minor, went_out_minor
+     from booking_totals t cross join lateral (values
+       ('hour', 'day', ${beginningSql('day', 't.begins')}), ('hour', 'month', ${beginningSql('month', 't.begins')}),
+       ('payee_day', 'payee_month', ${beginningSql('month', 't.begins')})) as larger(smaller, unit, begins)
+     where $1 = '-infinity' and t.unit = larger.smaller),
+   summed as (
+     select account_id, workspace_id, unit, begins, type, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
+     from parts group by 1, 2, 3, 4, 5, 6)
+   select account_id || ' ' || unit || ' of ' || begins as subject
+   from summed s full join (select * from booking_totals where $1 = '-infinity') t using (account_id, workspace_id, unit, begins, type, beneficiary_id)
+   where (s.entries, s.came_in, s.went_out) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
+  since,
 )
 
 /** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
-  statements,
+  bookingTotals,
   clearingPoints,
   sqlCheck(
     'I1',

@@ -3,6 +3,7 @@ import { type Database, type Db, first, inTx, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { clearingPoints } from '../db/tables/ledger.ts'
 import { secondsAfter } from '../lib/clock.ts'
+import { firstId, lastId } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
 /** Money booked as moved at a provider, for good, since the beginning. */
@@ -17,7 +18,6 @@ export type Books = { name: string; rails: readonly string[] }
  */
 const settledAfterSeconds = 3_600
 const transfersAtOnce = 20_000
-const beginning = '00000000-0000-0000-0000-000000000000'
 
 const accounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
 
@@ -37,7 +37,7 @@ const sums = `
 
 const begin = statement(
   'ledger.clearing_begin',
-  `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${beginning}', 0, 0) on conflict (name) do nothing`,
+  `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${firstId}', 0, 0) on conflict (name) do nothing`,
 )
 
 const lock = prepare('ledger.clearing_lock', { name: 'text' }, (orm, at) =>
@@ -49,7 +49,7 @@ const advance = statement(
   'ledger.clearing_advance',
   `with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
      counted as materialized (
-       select * from next where id < coalesce((select id from next where created_at >= $4 order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')),
+       select * from next where id < coalesce((select id from next where created_at >= $4 order by id limit 1), '${lastId}')),
      summed as (${sums})
    update clearing_points p set through = coalesce((select id from counted order by id desc limit 1), p.through),
      came_in_minor = p.came_in_minor + summed.came_in, went_out_minor = p.went_out_minor + summed.went_out
@@ -72,7 +72,7 @@ export const advanceClearing = async (db: Database, { name, rails }: Books): Pro
 const read = statement(
   'ledger.clearing',
   `with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
-     counted as (select * from ledger_transfers where id > coalesce((select through from point), '${beginning}')),
+     counted as (select * from ledger_transfers where id > coalesce((select through from point), '${firstId}')),
      since as (${sums})
    select coalesce((select came_in_minor from point), 0) + since.came_in as came_in,
      coalesce((select went_out_minor from point), 0) + since.went_out as went_out

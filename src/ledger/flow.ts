@@ -1,25 +1,26 @@
 import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { spansOf } from './booking-spans.ts'
+import { bookedSql, spanValues } from './booking-totals.ts'
 
+/** `begins` and `ends`: its instants in the time zone of whoever reads it. */
+export type Day = { date: string; begins: Date; ends: Date }
 export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 
-/**
- * Money that came in and money that left, by local day; a hold is neither. A returned payment counts as coming in.
- * `$3`: the first local date.
- */
+/** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
 const flow = statement(
   'ledger.flow',
-  `select to_char(t.created_at at time zone $2, 'YYYY-MM-DD') as date,
-     coalesce(sum(t.amount_minor) filter (where t.kind = 'direct' and t.credit_account_id = t.customer_account_id), 0)::text as in_minor,
-     coalesce(sum(t.amount_minor) filter (where t.kind = 'post' or (t.kind = 'direct' and t.debit_account_id = t.customer_account_id)), 0)::text as out_minor
-   from ledger_transfers t
-   where t.customer_account_id = (select id from ledger_accounts where owner_id = $1)
-     and t.created_at >= $3::date::timestamp at time zone $2
-   group by 1`,
+  `with ${bookedSql}
+   select label as date, sum(came_in_minor)::text as in_minor, sum(went_out_minor)::text as out_minor
+   from (select label, came_in_minor, went_out_minor from stored
+         union all select label, greatest(amount_minor, 0), greatest(-amount_minor, 0) from loose) as moved
+   group by label`,
 )
 
-export const readFlow = async (db: Db, ownerId: Uuid, timeZone: string, from: string): Promise<DayFlow[]> => {
-  const rows = await db.query<{ date: string; in_minor: string; out_minor: string }>(flow, [ownerId, timeZone, from])
+/** Of the days on which anything moved. */
+export const readFlow = async (db: Db, ownerId: Uuid, days: readonly Day[]): Promise<DayFlow[]> => {
+  const spans = days.flatMap(({ date, begins, ends }) => spansOf(begins, ends).map((span) => ({ ...span, label: date })))
+  const rows = await db.query<{ date: string; in_minor: string; out_minor: string }>(flow, spanValues(ownerId, spans))
   return rows.map((row) => ({ date: row.date, inMinor: BigInt(row.in_minor), outMinor: BigInt(row.out_minor) }))
 }

@@ -3,8 +3,9 @@ import { alias } from 'drizzle-orm/pg-core'
 import { type Db, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { ledgerAccounts, ledgerTransfers } from '../db/tables/ledger.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { lastId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { idAhead, idBehind } from './booked-between.ts'
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
@@ -34,6 +35,8 @@ type HistoryRow = {
   created_at: Date
 }
 
+const account = '(select id from ledger_accounts where owner_id = $1)'
+
 /** The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. */
 const history = statement(
   'ledger.history',
@@ -46,8 +49,9 @@ const history = statement(
      t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
      coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at
    from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-   where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)) h
+   where t.customer_account_id = ${account} and t.id < coalesce($2::uuid, '${lastId}')
+     and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)
+     and t.id > ${idBehind(account, '$5')} and t.id < ${idAhead(account, '$6')}) h
    where ($4::text[] is null or h.type = any($4))
    order by h.id desc limit $3`,
   'page',

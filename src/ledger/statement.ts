@@ -1,9 +1,12 @@
 import { type Db, statement } from '../db/client.ts'
+import type { BookingType } from '../db/tables/ledger.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { idAhead, idBehind } from './booked-between.ts'
+import { hourOf, never, spansOf } from './booking-spans.ts'
+import { bookedSql, bookingColumns, bookingType, isBooking, type NamedSpan, spanValues } from './booking-totals.ts'
 
-export const statementTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
-export type StatementType = (typeof statementTypes)[number]
+export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
 /** An account's bookings from `start` until before `end`; with a workspace, those of its payments alone. */
 export type StatementOf = {
@@ -15,65 +18,61 @@ export type StatementOf = {
   payeesOf: Uuid | 'all' | 'none'
 }
 
-/**
- * Bookings only: money under a hold has not left. Balances are counted back from the account's present totals, over what was booked since
- * `start`, so that the opening balance of one statement is the closing balance of the one before whatever their lengths. An account's
- * bookings stand in the order of their ids; `edge` ends the walk back through them, an hour early as processes' clocks differ.
- */
-const booked = `
-  account as (select id, posted_credits_minor - posted_debits_minor as now_minor from ledger_accounts where owner_id = $1),
-  edge as (
-    select coalesce((select t.id from ledger_transfers t where t.customer_account_id = (select id from account)
-      and t.created_at < $2::timestamptz - interval '1 hour' order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id),
-  since as materialized (
-    select t.id, t.created_at as at, t.reference_type, t.reference_id,
-      case when t.credit_account_id = a.id then t.amount_minor else -t.amount_minor end as amount_minor
-    from ledger_transfers t join account a on t.customer_account_id = a.id
-    where t.id > (select id from edge) and t.kind in ('direct', 'post') and t.created_at >= $2),
-  opening as (select coalesce((select now_minor from account), 0) - coalesce((select sum(amount_minor) from since), 0) as minor),
-  period as (
-    select s.*, (select minor from opening) + sum(s.amount_minor) over (order by s.id) as balance_after_minor,
-      case s.reference_type when 'payment' then case when s.amount_minor < 0 then 'payment' else 'payment_return' end
-        when 'topup' then 'topup' when 'deposit' then 'topup' else 'adjustment' end as type,
-      p.id as payment_id, p.workspace_id, p.beneficiary_id
-    from since s left join payments p on s.reference_type = 'payment' and p.id = s.reference_id
-    where s.at < $3 and ($4::uuid is null or p.workspace_id = $4))`
-
-const named = `left join beneficiaries b on b.id = m.beneficiary_id and ($5 = 'all' or m.workspace_id::text = $5)`
-
 /** A year of a busy account may have more payees than anybody reads. */
 const mostPayees = 1_000
 
+/**
+ * Bookings only: money under a hold has not left. The opening balance is counted back from the account's present totals, over what was booked
+ * `since` the start, so that the opening balance of one statement is the closing balance of the one before whatever their lengths.
+ */
 const summary = statement(
   'ledger.statement_summary',
-  `with ${booked}
-   select (select minor from opening)::text as opening, (select max(id::text) from period) as through,
-     coalesce((select sum(amount_minor) from period where amount_minor > 0), 0)::text as came_in,
-     coalesce((select -sum(amount_minor) from period where amount_minor < 0), 0)::text as went_out,
+  `with ${bookedSql},
+   moved as (
+     select s.label, s.type, s.workspace_id, s.beneficiary_id, s.entries, s.came_in_minor, s.went_out_minor from stored s
+     union all
+     select l.label, ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
+     from loose l left join lateral (
+       select workspace_id, beneficiary_id from payments where l.label <> 'since' and l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true),
+   period as (select * from moved where label = 'period' and ($8::uuid is null or workspace_id = $8)),
+   payees as (
+     select beneficiary_id as id, sum(entries) as entries, sum(came_in_minor) as came_in, sum(went_out_minor) as went_out from moved
+     where label = 'payees' and beneficiary_id is not null and ($8::uuid is null or workspace_id = $8) and ($9 = 'all' or workspace_id::text = $9)
+     group by 1 order by 4 desc, 1 limit ${mostPayees})
+   select (select posted_credits_minor - posted_debits_minor - coalesce((select sum(came_in_minor - went_out_minor) from moved where label = 'since'), 0)
+       from ledger_accounts where id = $1)::text as opening,
+     (select t.id from ledger_transfers t where t.customer_account_id = $1 and t.created_at >= $6 and t.created_at < $7 and ${isBooking}
+       and t.id > ${idBehind('$1', '$6::timestamptz')} and t.id < ${idAhead('$1', '$7::timestamptz')} order by t.id desc limit 1) as through,
+     coalesce((select sum(came_in_minor) from period), 0)::text as came_in, coalesce((select sum(went_out_minor) from period), 0)::text as went_out,
      coalesce((select json_agg(row_to_json(t) order by t.type) from (
-       select type, count(*)::int as entries, coalesce(sum(amount_minor) filter (where amount_minor > 0), 0)::text as came_in,
-         coalesce(-sum(amount_minor) filter (where amount_minor < 0), 0)::text as went_out from period group by type) t), '[]') as by_type,
+       select type, sum(entries)::int as entries, sum(came_in_minor)::text as came_in, sum(went_out_minor)::text as went_out
+       from period group by type) t), '[]') as by_type,
      coalesce((select json_agg(row_to_json(t) order by t.went_out::numeric desc, t.id) from (
-       select b.id, b.display_name, count(*)::int as entries, coalesce(sum(m.amount_minor) filter (where m.amount_minor > 0), 0)::text as came_in,
-         coalesce(-sum(m.amount_minor) filter (where m.amount_minor < 0), 0)::text as went_out
-       from period m join beneficiaries b on b.id = m.beneficiary_id and ($5 = 'all' or m.workspace_id::text = $5)
-       group by b.id order by 5 desc, 1 limit ${mostPayees}) t), '[]') as by_payee`,
+       select m.id, b.display_name, m.entries::int, m.came_in::text, m.went_out::text
+       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee`,
 )
 
+/** In the order of their ids. $9: the balance before the first of them. */
 const entries = statement(
   'ledger.statement_entries',
-  `with ${booked}
-   select m.id, m.at, m.type, m.amount_minor::text as amount_minor, m.balance_after_minor::text as balance_after_minor, m.payment_id,
+  `with page as (
+     select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id
+     from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
+     where t.customer_account_id = $1 and ${isBooking} and t.created_at >= $2 and t.created_at < $3 and ($4::uuid is null or p.workspace_id = $4)
+       and t.id > coalesce($6::uuid, ${idBehind('$1', '$2::timestamptz')}) and t.id <= $7
+     order by t.id limit $8)
+   select m.id, m.at, ${bookingType('m')} as type, m.amount_minor::text as amount_minor,
+     ($9::bigint + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
      u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, p.account_reference as reference, p.narrative,
      coalesce(p.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, p.provider_receipt, u.provider_receipt) as provider_receipt,
      coalesce(p.initiator_account_id, u.initiator_account_id) as requested_by,
      coalesce((select array_agg(distinct x.account_id) from approval_decisions x where x.approval_id = p.approval_id and x.decision = 'approve'
        and not exists (select from approval_voids v where v.decision_id = x.id)), '{}') as approved_by
-   from (select * from period where ($6::uuid is null or id > $6) and ($7::uuid is null or id <= $7) order by id limit $8) m
+   from page m
      left join payments p on p.id = m.payment_id
      left join deposits d on m.reference_type = 'deposit' and d.id = m.reference_id
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
-     ${named}
+     left join beneficiaries b on b.id = m.beneficiary_id and ($5 = 'all' or m.workspace_id::text = $5)
    order by m.id`,
 )
 
@@ -83,7 +82,7 @@ export type StatementSummary = {
   closingMinor: Minor
   inMinor: Minor
   outMinor: Minor
-  byType: (StatementTotal & { type: StatementType })[]
+  byType: (StatementTotal & { type: BookingType })[]
   byPayee: (StatementTotal & { id: Uuid; displayName: string })[]
   /** The last booking that it counts; null when there is none. */
   through: Uuid | null
@@ -95,7 +94,7 @@ type SummaryRow = {
   through: Uuid | null
   came_in: string
   went_out: string
-  by_type: (TotalRow & { type: StatementType })[]
+  by_type: (TotalRow & { type: BookingType })[]
   by_payee: (TotalRow & { id: Uuid; display_name: string })[]
 }
 
@@ -105,11 +104,17 @@ const totalOf = ({ entries: count, came_in, went_out }: TotalRow): StatementTota
   outMinor: BigInt(went_out),
 })
 
-const valuesOf = ({ ownerId, start, end, workspaceId, payeesOf }: StatementOf) => [ownerId, start, end, workspaceId, payeesOf]
+const named = (label: string, spans: ReturnType<typeof spansOf>): NamedSpan[] => spans.map((span) => ({ ...span, label }))
 
 /** The balances and sums of a statement. For a workspace the balances are those of the account, and mean nothing. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> => {
-  const [row] = await db.query<SummaryRow>(summary, valuesOf(of))
+  const { ownerId, start, end, workspaceId, payeesOf } = of
+  const spans = [
+    ...named('since', spansOf(start, never)),
+    ...named('period', spansOf(start, end)),
+    ...(payeesOf === 'none' ? [] : named('payees', spansOf(start, end, 'by payee'))),
+  ]
+  const [row] = await db.query<SummaryRow>(summary, [...spanValues(ownerId, spans), start, end, workspaceId, payeesOf])
   if (!row) throw new Error('a statement has no summary')
   const [openingMinor, inMinor, outMinor] = [row.opening, row.came_in, row.went_out].map(BigInt) as [Minor, Minor, Minor]
   return {
@@ -126,7 +131,7 @@ export const readStatementSummary = async (db: Db, of: StatementOf): Promise<Sta
 export type StatementEntry = {
   id: Uuid
   at: Date
-  type: StatementType
+  type: BookingType
   amountMinor: Minor
   balanceAfterMinor: Minor
   paymentId: Uuid | null
@@ -143,7 +148,7 @@ export type StatementEntry = {
 type EntryRow = {
   id: Uuid
   at: Date
-  type: StatementType
+  type: BookingType
   amount_minor: string
   balance_after_minor: string
   payment_id: Uuid | null
@@ -158,13 +163,49 @@ type EntryRow = {
   approved_by: Uuid[]
 }
 
+const bookedAt = statement(
+  'ledger.booked_at',
+  'select created_at as at from ledger_transfers where customer_account_id = $1 and id = $2',
+)
+
+/**
+ * The balance behind booking $8: that of an hour before it, and what was booked from there. Ids are in the order of the times, but for bookings
+ * of processes whose clocks differ: $7 is the hour, and those of the period, $6 to $9, count by their ids.
+ */
+const balanceAfter = statement(
+  'ledger.balance_after',
+  `with ${bookedSql}
+   select (posted_credits_minor - posted_debits_minor
+     - coalesce((select sum(came_in_minor - went_out_minor) from stored), 0) - coalesce((select sum(amount_minor) from loose), 0)
+     + coalesce((select sum(case when t.created_at >= $7 and t.id <= $8 then 1 when t.created_at < $7 and t.id > $8 then -1 else 0 end
+           * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
+         from ledger_transfers t where t.customer_account_id = $1 and ${isBooking} and t.created_at >= $6 and t.created_at < $9
+           and t.id > ${idBehind('$1', '$7::timestamptz')} and t.id <= greatest($8::uuid, ${idAhead('$1', '$7::timestamptz')})), 0))::text as minor
+   from ledger_accounts where id = $1`,
+)
+
+const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<string> => {
+  const [booking] = await db.query<{ at: Date }>(bookedAt, [ownerId, after])
+  if (!booking) throw new Error('a page goes on from a booking of the account')
+  const hour = hourOf(booking.at)
+  const from = hour > start ? hour : start
+  const values = [...spanValues(ownerId, named('since', spansOf(from, never))), start, from, after, end]
+  const [row] = await db.query<{ minor: string }>(balanceAfter, values)
+  return row?.minor ?? '0'
+}
+
+type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
+
 /** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
 export const listStatementEntries = async (
   db: Db,
   of: StatementOf,
-  page: { after: Uuid | null; through: Uuid | null; take: number },
+  { after, take, summary: { openingMinor, through } }: EntriesPage,
 ): Promise<StatementEntry[]> => {
-  const rows = await db.query<EntryRow>(entries, [...valuesOf(of), page.after, page.through, page.take])
+  const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
+  const { ownerId, start, end, workspaceId, payeesOf } = of
+  const values = [ownerId, start, end, workspaceId, payeesOf, after, through, take, balance]
+  const rows = await db.query<EntryRow>(entries, values)
   return rows.map((row) => ({
     id: row.id,
     at: row.at,

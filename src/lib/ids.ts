@@ -1,6 +1,6 @@
 import { newUuid, type Uuid } from './uuid.ts'
 
-export { firstIdAt, timeOfId } from './uuid.ts'
+export { firstId, firstIdAt, lastId, timeOfId } from './uuid.ts'
 
 import { decodeUuid, encodeUuid } from './uuid-text.ts'
 

@@ -52,5 +52,9 @@ export const firstIdAt = (at: Date): Uuid => {
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
 }
 
+/** Before and after every id. */
+export const firstId: Uuid = '00000000-0000-0000-0000-000000000000'
+export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** When an id was made. */
 export const timeOfId = (id: Uuid): Date => new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))

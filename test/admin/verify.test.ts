@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
+import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
 import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -67,6 +68,10 @@ beforeAll(async () => {
   await live()
   await service.deps.jobs.sweep()
   await service.settle()
+  const now = service.clock.now()
+  service.clock.advance(3_600)
+  await advanceBookingTotals(service.deps.db)
+  service.clock.set(now)
 })
 afterAll(() => service.close())
 
@@ -125,6 +130,12 @@ test.each([
     'the sums from which comparisons',
     'update clearing_points set went_out_minor = went_out_minor + 1',
   ],
+  ...["'hour'", "'month'", "'payee_day'", "'payee_month'"].map((unit): [string, string, string] => [
+    `a sum of bookings that was raised: ${unit}`,
+    'the sums that statements go on from',
+    `update booking_totals set came_in_minor = came_in_minor + 1 where unit = ${unit}`,
+  ]),
+  ['a sum of bookings that is missing', 'the sums that statements go on from', `delete from booking_totals where unit = 'day'`],
   ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
   [
     'a payment given back by one person, without an adjustment',

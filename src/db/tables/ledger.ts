@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { id, instant, money } from './columns.ts'
+import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { id, instant, money, oneOf } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
@@ -84,3 +84,39 @@ export const clearingPoints = pgTable('clearing_points', {
   cameInMinor: money().notNull(),
   wentOutMinor: money().notNull(),
 })
+
+/** What a booking is for its customer: a post or a direct transfer. `payment_return`: of a payment that the rail sent back. */
+export const bookingTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
+export type BookingType = (typeof bookingTypes)[number]
+
+/** `payee_…`: for each payee by itself. */
+export const bookingUnits = ['hour', 'day', 'month', 'payee_day', 'payee_month'] as const
+export type BookingUnit = (typeof bookingUnits)[number]
+
+/**
+ * Sums of each account's bookings by the time at which they were booked, of the transfers up to `booking_points`: statements go on from here, so
+ * that none reads years of bookings. Zeros stand for no workspace, and for all payees together.
+ */
+export const bookingTotals = pgTable(
+  'booking_totals',
+  {
+    accountId: uuid().notNull(),
+    workspaceId: uuid().notNull(),
+    beneficiaryId: uuid().notNull(),
+    begins: instant().notNull(),
+    entries: bigint({ mode: 'bigint' }).notNull(),
+    cameInMinor: money().notNull(),
+    wentOutMinor: money().notNull(),
+    unit: text({ enum: bookingUnits }).notNull(),
+    type: text({ enum: bookingTypes }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.unit, t.begins, t.workspaceId, t.type, t.beneficiaryId] }),
+    check('booking_totals_unit_check', oneOf(t.unit, bookingUnits)),
+    check('booking_totals_type_check', oneOf(t.type, bookingTypes)),
+    check('booking_totals_sums_check', sql`${t.entries} > 0 and ${t.cameInMinor} >= 0 and ${t.wentOutMinor} >= 0`),
+  ],
+)
+
+/** The last transfer that `booking_totals` counts. */
+export const bookingPoints = pgTable('booking_points', { name: text().primaryKey(), through: uuid().notNull() })

@@ -1,6 +1,7 @@
-import { and, desc, eq, getTableColumns, gt, like, lt, not, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, like, lt, not, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
+import { createdBetween } from '../../db/created-between.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -40,21 +41,21 @@ const filters = {
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** A page of those that `scope` and the filters leave, newest first. */
-const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, scope: SQL | undefined) =>
+/** A page of those that the filters leave, newest first. `within`: whose log it is; undefined for the whole one. */
+const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, within: SQL | undefined, scope?: SQL) =>
   orm
     .select({ ...listed, grantLabel: grants.label })
     .from(auditLog)
     .leftJoin(grants, eq(grants.id, auditLog.grantId))
     .where(
       and(
+        within,
         scope,
         at.accountId && eq(auditLog.accountId, at.accountId),
         at.subjectId && eq(auditLog.subjectId, at.subjectId),
         at.action && eq(auditLog.action, at.action),
         at.beginning && like(auditLog.action, at.beginning),
-        at.createdAfter && gt(auditLog.at, at.createdAfter),
-        at.createdBefore && lt(auditLog.at, at.createdBefore),
+        createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
         at.before && lt(auditLog.id, at.before),
       ),
     )
@@ -85,7 +86,7 @@ export const listAudit = (
 const ofWorkspace = prepare(
   'audit.of_workspace',
   { workspaceId: 'uuid', ...filters, ...page },
-  (orm, at) => select(orm, at, and(eq(auditLog.workspaceId, at.workspaceId), notOfAccounts)),
+  (orm, at) => select(orm, at, eq(auditLog.workspaceId, at.workspaceId), notOfAccounts),
   'page',
 )
 

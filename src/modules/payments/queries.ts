@@ -1,6 +1,7 @@
-import { and, count, desc, eq, getTableColumns, gt, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { createdBetween } from '../../db/created-between.ts'
 import { containing } from '../../db/like.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -180,8 +181,11 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
     at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
     textCondition(at),
-    at.createdAfter && gt(payments.createdAt, at.createdAfter),
-    at.createdBefore && lt(payments.createdAt, at.createdBefore),
+    createdBetween(
+      { id: payments.id, at: payments.createdAt, within: eq(payments.workspaceId, at.workspaceId) },
+      at.createdAfter,
+      at.createdBefore,
+    ),
   )
 
 const list = prepare(

@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
+import { createdBetween } from '../../db/created-between.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -29,8 +30,11 @@ const list = prepare(
             sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
           at.grantId && eq(requestLog.grantId, at.grantId),
           at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
-          at.createdAfter && gt(requestLog.at, at.createdAfter),
-          at.createdBefore && lt(requestLog.at, at.createdBefore),
+          createdBetween(
+            { id: requestLog.id, at: requestLog.at, within: eq(requestLog.accountId, at.accountId) },
+            at.createdAfter,
+            at.createdBefore,
+          ),
           at.before && lt(requestLog.id, at.before),
         ),
       )

@@ -36,10 +36,10 @@ type Export = { source: Db; of: StatementOf; period: StatementPeriod; summary: S
 
 /** Where nothing was booked there is nothing to read. */
 const entriesOf = async (
-  { source, of, summary: { through } }: Pick<Export, 'source' | 'of' | 'summary'>,
+  { source, of, summary }: Pick<Export, 'source' | 'of' | 'summary'>,
   after: string | null,
   take: number,
-): Promise<StatementEntry[]> => (through === null ? [] : listStatementEntries(source, of, { after, through, take }))
+): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
 
 /** The lines of an export, oldest first; `before` is the last one that was sent. */
 const readLines =

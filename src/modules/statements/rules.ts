@@ -1,14 +1,11 @@
+import { dateAfter } from '../../lib/days.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { ReadStatement } from './schema.ts'
 
 export type StatementPeriod = { from: string; to: string; timeZone: string; start: Date; end: Date }
 
-const dayMs = 86_400_000
 const mostDays = 366
-
-const shifted = (date: string, days: number): string =>
-  new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
 const lastOfMonth = (date: string): string => {
   const [year = 0, month = 1] = date.split('-').map(Number)
@@ -20,7 +17,7 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
   const first = from ?? (to === undefined ? periodsAt(now, timeZone).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
-  if (shifted(first, mostDays) <= last)
+  if (dateAfter(first, mostDays) <= last)
     throw invalidFields({ path: 'to', message: `must be at most ${mostDays} days after from` })
-  return { from: first, to: last, timeZone, start: startOfDate(first, timeZone), end: startOfDate(shifted(last, 1), timeZone) }
+  return { from: first, to: last, timeZone, start: startOfDate(first, timeZone), end: startOfDate(dateAfter(last, 1), timeZone) }
 }

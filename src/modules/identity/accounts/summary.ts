@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import { readFlow } from '../../../ledger/flow.ts'
-import { lastDays } from '../../../lib/days.ts'
+import { dateAfter, lastDays } from '../../../lib/days.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt, startOfDate } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
 import type { HistorySummary } from './schema.ts'
 
@@ -16,7 +16,8 @@ export const summarizeHistory = async (
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
   const dates = lastDays(periodsAt(at, zone).day, count)
-  const flow = new Map((await readFlow(deps.db, accountId, zone, dates[0] ?? '')).map((day) => [day.date, day]))
+  const days = dates.map((date) => ({ date, begins: startOfDate(date, zone), ends: startOfDate(dateAfter(date, 1), zone) }))
+  const flow = new Map((await readFlow(deps.db, accountId, days)).map((day) => [day.date, day]))
   return {
     currency: deps.config.CURRENCY,
     days: dates.map((date) => ({

@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { createdBetween } from '../../../db/created-between.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -42,8 +43,11 @@ const list = prepare(
           at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
           at.grantId && eq(paymentRefusals.grantId, at.grantId),
           at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
-          at.createdAfter && gt(paymentRefusals.createdAt, at.createdAfter),
-          at.createdBefore && lt(paymentRefusals.createdAt, at.createdBefore),
+          createdBetween(
+            { id: paymentRefusals.id, at: paymentRefusals.createdAt, within: eq(paymentRefusals.workspaceId, at.workspaceId) },
+            at.createdAfter,
+            at.createdBefore,
+          ),
           at.before && lt(paymentRefusals.id, at.before),
         ),
       )

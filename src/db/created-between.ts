@@ -1,0 +1,34 @@
+import { type AnyColumn, and, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { firstId, lastId } from '../lib/ids.ts'
+
+/**
+ * How far the time that an id begins with may be from the time of its row: one process takes both from one clock, for one transaction. Where
+ * the clock is set (in tests, and in a sandbox that is moved to a later day) they are further apart, and the condition on ids is left out.
+ */
+export const idSlack = `interval '10 minutes'`
+
+/** A list in the order of its ids, which is that of its times. `within`: the list's owner, by whom an index has the ids in this order. */
+export type Timed = { id: AnyColumn; at: AnyColumn; within: SQL | undefined }
+
+type Bound = { first: 'asc' | 'desc'; beyond: SQL; isOutside: SQL }
+
+/** The id of the nearest row that is surely outside of the times; null if the row is not, or does not exist. */
+const nearest = ({ id, at, within }: Timed, { first, beyond, isOutside }: Bound): SQL =>
+  sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(within, sql`${id} ${beyond}`)} order by ${id} ${sql.raw(first)} limit 1)`
+
+/**
+ * Rows from between two times; either may be missing. The times are looked for among the ids, in the index in whose order the list is read:
+ * without that, a list of old rows reads everything newer first, and the last page of new rows everything older.
+ */
+export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL | undefined): SQL | undefined => {
+  const { id, at } = list
+  const slack = sql.raw(idSlack)
+  return and(
+    after && gt(at, after),
+    after &&
+      sql`${id} > coalesce(${nearest(list, { first: 'desc', beyond: sql`< first_id_at(${after} - ${slack})`, isOutside: sql`<= ${after}` })}, '${sql.raw(firstId)}')`,
+    before && lt(at, before),
+    before &&
+      sql`${id} < coalesce(${nearest(list, { first: 'asc', beyond: sql`>= first_id_at(${before} + ${slack})`, isOutside: sql`>= ${before}` })}, '${sql.raw(lastId)}')`,
+  )
+}

@@ -1,0 +1,117 @@
+import { eq } from 'drizzle-orm'
+import { type Database, first, inTx, statement } from '../db/client.ts'
+import { plainList, timeList } from '../db/lists.ts'
+import { prepare } from '../db/prepare.ts'
+import { bookingPoints } from '../db/tables/ledger.ts'
+import { secondsAfter } from '../lib/clock.ts'
+import { firstId, lastId, type Uuid } from '../lib/ids.ts'
+import { idAhead, idBehind } from './booked-between.ts'
+import { type BookingSpan, beginningSql } from './booking-spans.ts'
+
+/**
+ * Totals are of transfers that are older than this. A transfer that commits later than younger ones was made minutes ago at most: a statement
+ * ends after seconds, and the processes' clocks differ by minutes at most.
+ */
+const settledAfterSeconds = 1_800
+const transfersAtOnce = 20_000
+const point = 'all'
+
+/** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
+export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
+  case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end as amount_minor`
+export const isBooking = `t.kind in ('direct', 'post')`
+
+/** Of a row with these columns. */
+export const bookingType = (row: string): string =>
+  `case ${row}.reference_type when 'payment' then case when ${row}.amount_minor < 0 then 'payment' else 'payment_return' end
+    when 'topup' then 'topup' when 'deposit' then 'topup' else 'adjustment' end`
+
+const begin = statement(
+  'ledger.totals_begin',
+  `insert into booking_points (name, through) values ('${point}', '${firstId}') on conflict (name) do nothing`,
+)
+
+const lock = prepare('ledger.totals_lock', { name: 'text' }, (orm, at) =>
+  orm.select({ through: bookingPoints.through }).from(bookingPoints).where(eq(bookingPoints.name, at.name)).for('update'),
+)
+
+const unitsSql = (['hour', 'day', 'month'] as const)
+  .flatMap((unit) => {
+    const begins = beginningSql(unit, 'm.at')
+    return [
+      `('${unit}', ${begins}, '${firstId}'::uuid)`,
+      ...(unit === 'hour' ? [] : [`('payee_${unit}', ${begins}, m.beneficiary_id)`]),
+    ]
+  })
+  .join(', ')
+
+/**
+ * Over the next transfers in the order of their ids, up to the first one that is too young. In the order of the key, so that an account's rows
+ * stand together. `offset 0`: a payment is looked up for each row; joined, the plan for an unknown number of rows reads every payment.
+ */
+const advance = statement(
+  'ledger.totals_advance',
+  `with next as materialized (select * from ledger_transfers where id > $1 order by id limit ${transfersAtOnce}),
+     counted as materialized (
+       select * from next where id < coalesce((select id from next where created_at >= $2 order by id limit 1), '${lastId}')),
+     moved as (
+       select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
+       from counted t left join lateral (
+         select p.workspace_id, p.beneficiary_id from payments p where t.reference_type = 'payment' and p.id = t.reference_id offset 0) as paid on true
+       where ${isBooking} and t.customer_account_id is not null),
+     summed as (
+       insert into booking_totals (account_id, unit, begins, workspace_id, type, beneficiary_id, entries, came_in_minor, went_out_minor)
+       select m.account_id, u.unit, u.begins, coalesce(m.workspace_id, '${firstId}'), ${bookingType('m')}, u.beneficiary_id, count(*),
+         coalesce(sum(m.amount_minor) filter (where m.amount_minor > 0), 0), coalesce(-sum(m.amount_minor) filter (where m.amount_minor < 0), 0)
+       from moved m cross join lateral (values ${unitsSql}) as u(unit, begins, beneficiary_id)
+       where u.beneficiary_id is not null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+       on conflict (account_id, unit, begins, workspace_id, type, beneficiary_id) do update set entries = booking_totals.entries + excluded.entries,
+         came_in_minor = booking_totals.came_in_minor + excluded.came_in_minor, went_out_minor = booking_totals.went_out_minor + excluded.went_out_minor)
+   update booking_points p set through = coalesce((select id from counted order by id desc limit 1), p.through)
+   where p.name = '${point}' returning (select count(*) from counted) = ${transfersAtOnce} as more`,
+)
+
+/** Counts what has settled since the last time, in short transactions: so that a statement reads about half an hour of bookings. */
+export const advanceBookingTotals = async (db: Database): Promise<void> => {
+  for (let more = true; more; )
+    more = await inTx(db, async (tx) => {
+      await tx.query(begin)
+      const counted = await first(tx, lock, { name: point })
+      const [moved] = await tx.query<{ more: boolean }>(advance, [counted?.through, secondsAfter(tx.at, -settledAfterSeconds)])
+      return moved?.more ?? false
+    })
+}
+
+/** A span, and the name of what it is added to. */
+export type NamedSpan = BookingSpan & { label: string }
+
+/** The first parameters of a statement that begins with `bookedSql`: the account, and the spans. */
+export const spanValues = (accountId: Uuid, spans: readonly NamedSpan[]): unknown[] => [
+  accountId,
+  plainList(spans.map(({ label }) => label)),
+  plainList(spans.map(({ unit }) => unit)),
+  timeList(spans.map(({ begins }) => begins)),
+  timeList(spans.map(({ ends }) => ends)),
+]
+
+/**
+ * What was booked in spans, as `stored` sums and `loose` bookings: those behind the point, and those of spans that are no whole unit. The two
+ * together are every booking of a span once.
+ */
+export const bookedSql = `
+  point as (select coalesce((select through from booking_points where name = '${point}'), '${firstId}') as through),
+  spans as (select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as s(label, unit, begins, ends)),
+  stored as (
+    select s.label, b.type, b.workspace_id, b.beneficiary_id, b.entries, b.came_in_minor, b.went_out_minor
+    from spans s join booking_totals b on b.account_id = $1 and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),
+  tail as materialized (
+    select ${bookingColumns} from ledger_transfers t
+    where t.customer_account_id = $1 and t.id > (select through from point) and ${isBooking}),
+  loose as (
+    select s.label, t.* from spans s join tail t on t.at >= s.begins and t.at < s.ends
+    union all
+    select s.label, t.* from spans s cross join lateral (
+      select ${bookingColumns} from ledger_transfers t
+      where s.unit is null and t.customer_account_id = $1 and t.id <= (select through from point) and ${isBooking}
+        and t.id > ${idBehind('$1', 's.begins')} and t.id < ${idAhead('$1', 's.ends')}
+        and t.created_at >= s.begins and t.created_at < s.ends) as t)`

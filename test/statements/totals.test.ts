@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { spansOf } from '../../src/ledger/booking-spans.ts'
+import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
+import { readFlow } from '../../src/ledger/flow.ts'
+import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
+import { dateAfter } from '../../src/lib/days.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { startOfDate } from '../../src/policy/calendar.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const now = new Date('2026-04-20T10:17:00Z')
+const firstDay = '2026-01-25'
+
+let service: TestService
+let person: Person
+let ownerId: Uuid
+let workspaceId: Uuid
+
+/** Bookings of three months, with the payees and workspaces of payments, and clocks of two processes that differ by two minutes. */
+const book = (count: number) =>
+  service.deps.db.query(
+    `with booked as (
+       select n, $2::timestamptz + random() * ($3::timestamptz - $2::timestamptz) as at, n % 7 as kind, 1 + (random() * 9000)::int as amount
+       from generate_series(1, $4::int) n),
+     ids as (
+       select b.*, overlay(gen_random_uuid()::text placing left(first_id_at(at + interval '2 minutes' * (n % 2))::text, 13) from 1)::uuid as id from booked b),
+     paid as (
+       insert into payments select (jsonb_populate_record(p, jsonb_build_object('id', md5('paid' || i.n)::uuid, 'created_at', i.at, 'idempotency_key', null,
+         'request_hash', null, 'beneficiary_id', (select id from beneficiaries order by id offset i.n % 3 limit 1),
+         'workspace_id', case when i.n % 5 = 0 then md5('another')::uuid else p.workspace_id end))).*
+       from ids i join payments p on p.id = (select id from payments order by id limit 1) where i.kind < 4)
+     insert into ledger_transfers (id, amount_minor, available_after_minor, created_at, kind, debit_account_id, credit_account_id, reference_type, reference_id, customer_account_id)
+     select id, amount, 0, at, case when kind = 6 then 'pending' else 'direct' end,
+       case when kind in (3, 4) then c.clearing else $1 end, case when kind in (3, 4) then $1 else c.clearing end,
+       case when kind < 4 then 'payment' when kind = 4 then 'topup' else 'adjustment' end, md5('paid' || n)::uuid, $1
+     from ids, (select id as clearing from ledger_accounts where code = 'rail_clearing') c`,
+    [ownerId, startOfDate(firstDay, 'UTC'), now, count],
+  )
+
+/** The same from every booking of the account, in the order of their ids: what a statement says. */
+const plainly = async ({ start, end, workspaceId: workspace }: StatementOf) => {
+  const rows = await service.deps.db.query<{
+    id: Uuid
+    at: Date
+    minor: bigint
+    type: string
+    payee: Uuid | null
+    workspace: Uuid | null
+  }>(
+    `select t.id, t.created_at as at, case when t.credit_account_id = $1 then t.amount_minor else -t.amount_minor end as minor, t.reference_type as type,
+       p.beneficiary_id as payee, p.workspace_id as workspace
+     from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
+     where t.customer_account_id = $1 and t.kind in ('direct', 'post') order by t.id`,
+    [ownerId],
+  )
+  const sum = (some: typeof rows) => some.reduce((total, { minor }) => total + minor, 0n)
+  const [before, later] = [rows.filter(({ at }) => at < start), rows.filter(({ at }) => at >= start)]
+  const all = later.filter(({ at }) => at < end)
+  const period = all.filter((row) => workspace === null || row.workspace === workspace)
+  const typeOf = ({ type, minor }: (typeof rows)[number]) =>
+    type === 'payment' ? (minor < 0n ? 'payment' : 'payment_return') : type === 'topup' ? 'topup' : 'adjustment'
+  const totalOf = (some: typeof rows) => ({
+    entries: some.length,
+    inMinor: sum(some.filter(({ minor }) => minor > 0n)),
+    outMinor: -sum(some.filter(({ minor }) => minor < 0n)),
+  })
+  const grouped = (nameOf: (row: (typeof rows)[number]) => string | null) =>
+    [...Map.groupBy(period, nameOf)]
+      .filter(([name]) => name !== null)
+      .map(([name, some]) => [name, totalOf(some)])
+      .sort()
+  let balance = sum(before)
+  return {
+    opening: workspace === null ? balance : null,
+    ...totalOf(period),
+    byType: grouped(typeOf),
+    byPayee: grouped(({ payee }) => payee),
+    entries: period.map((row) => {
+      balance += row.minor
+      return [row.id, row.minor, workspace === null ? balance : null]
+    }),
+  }
+}
+
+const stated = async (of: StatementOf, take: number) => {
+  const { db } = service.deps
+  const summary = await readStatementSummary(db, of)
+  const entries: Awaited<ReturnType<typeof listStatementEntries>> = []
+  for (let more = summary.through !== null; more; ) {
+    const page = await listStatementEntries(db, of, { after: entries.at(-1)?.id ?? null, take, summary })
+    entries.push(...page)
+    more = page.length === take
+  }
+  const total = ({ entries: count, inMinor, outMinor }: (typeof summary.byType)[number] | (typeof summary.byPayee)[number]) => ({
+    entries: count,
+    inMinor,
+    outMinor,
+  })
+  return {
+    opening: of.workspaceId === null ? summary.openingMinor : null,
+    entries: entries.map((each) => [each.id, each.amountMinor, of.workspaceId === null ? each.balanceAfterMinor : null]),
+    inMinor: summary.inMinor,
+    outMinor: summary.outMinor,
+    byType: summary.byType.map((each) => [each.type, total(each)]).sort(),
+    byPayee: summary.byPayee.map((each) => [each.id, total(each)]).sort(),
+  }
+}
+
+beforeAll(async () => {
+  service = await startService()
+  service.clock.set(now)
+  person = await signIn(service.api)
+  ownerId = parseId('account', person.accountId) ?? ''
+  await credit(service, person.accountId, 1_000_000n)
+  const ids = await Promise.all([1, 2, 3].map((n) => newBeneficiary(person.api, { destination: `25470000100${n}` })))
+  const answer = await person.api.post('/v1/payments', { beneficiary_id: ids[0], amount_minor: '1000' })
+  workspaceId = parseId('workspace', answer.body.workspace_id) ?? ''
+  await book(700)
+  await service.deps.db.query(
+    `update ledger_accounts a set posted_credits_minor = (select sum(amount_minor) from ledger_transfers t where t.kind in ('direct', 'post') and t.credit_account_id = a.id),
+       posted_debits_minor = (select coalesce(sum(amount_minor), 0) from ledger_transfers t where t.kind in ('direct', 'post') and t.debit_account_id = a.id),
+       pending_debits_minor = 0 where a.id = $1`,
+    [ownerId],
+  )
+})
+afterAll(() => service.close())
+
+const zone = fc.constantFrom('Africa/Nairobi', 'UTC', 'Asia/Kathmandu', 'America/New_York')
+const day = fc.integer({ min: -3, max: 90 })
+const periodOf = ([timeZone, one, other]: [string, number, number]) => {
+  const [from, to] = [Math.min(one, other), Math.max(one, other)].map((days) => dateAfter(firstDay, days)) as [string, string]
+  return { timeZone, from, to, start: startOfDate(from, timeZone), end: startOfDate(dateAfter(to, 1), timeZone) }
+}
+
+describe.each([
+  ['nothing is counted yet', async () => undefined],
+  [
+    'totals are of a part of them',
+    async () => {
+      service.clock.set(new Date('2026-03-17T09:41:00Z'))
+      await advanceBookingTotals(service.deps.db)
+      service.clock.set(now)
+    },
+  ],
+  ['totals are of all that is older than half an hour', () => advanceBookingTotals(service.deps.db)],
+  ['totals are counted again', () => advanceBookingTotals(service.deps.db)],
+])('when %s', (_, prepare) => {
+  beforeAll(prepare)
+
+  test('a statement is the sum of its bookings, whatever its period, time zone and pages', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(zone, day, day), fc.boolean(), fc.constantFrom(7, 50), async (days, ofWorkspace, take) => {
+        const { start, end } = periodOf(days)
+        const of = { ownerId, workspaceId: ofWorkspace ? workspaceId : null, start, end, payeesOf: 'all' as const }
+        const { entries, ...expected } = await plainly(of)
+        const { entries: count, ...totals } = { ...expected, entries: entries.length }
+        expect(count).toBe(entries.length)
+        expect(await stated(of, take)).toEqual({ ...totals, entries })
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('the flow of each day is the sum of its bookings', async () => {
+    for (const timeZone of ['Africa/Nairobi', 'Asia/Kathmandu', 'America/New_York']) {
+      const days = Array.from({ length: 90 }, (_each, n) => {
+        const { start: begins, end: ends, from: date } = periodOf([timeZone, n, n])
+        return { date, begins, ends }
+      })
+      const flow = await readFlow(service.deps.db, ownerId, days)
+      for (const { date, begins, ends } of days) {
+        const { inMinor, outMinor } = await plainly({ ownerId, workspaceId: null, start: begins, end: ends, payeesOf: 'none' })
+        const found = flow.find((each) => each.date === date) ?? { inMinor: 0n, outMinor: 0n }
+        expect([date, found.inMinor, found.outMinor]).toEqual([date, inMinor, outMinor])
+      }
+    }
+  })
+})
+
+test('spans make up their period: in order, without a gap, each a whole unit', () => {
+  const time = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+  fc.assert(
+    fc.property(time, time, fc.constantFrom('together' as const, 'by payee' as const), (one, other, of) => {
+      const [begins, ends] = [one, other].sort((a, b) => a.getTime() - b.getTime()) as [Date, Date]
+      const spans = spansOf(begins, ends, of)
+      expect(spans[0]?.begins ?? ends).toEqual(begins)
+      expect(spans.at(-1)?.ends ?? begins).toEqual(ends)
+      for (const [at, span] of spans.entries()) {
+        expect(span.ends.getTime()).toBeGreaterThan(span.begins.getTime())
+        if (at > 0) expect(span.begins).toEqual(spans[at - 1]?.ends)
+        const local = [span.begins, span.ends].map((edge) => new Date(edge.getTime() + 3 * 3_600_000).toISOString())
+        const whole = { hour: /:00:00.000Z$/, day: /T00:00:00.000Z$/, month: /-01T00:00:00.000Z$/ }
+        if (span.unit)
+          for (const edge of local) expect(edge).toMatch(whole[span.unit.replace('payee_', '') as keyof typeof whole])
+      }
+    }),
+  )
+})
