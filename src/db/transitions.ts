@@ -16,6 +16,15 @@ export const paymentStatuses = [
 /** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
 export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly (typeof paymentStatuses)[number][]
 
+/** How few payments end, or stay: an index has these alone, so that it costs the others nothing. */
+export const rarePaymentStatuses = [
+  'unknown',
+  'rejected',
+  'expired',
+  'cancelled',
+  'returned',
+] as const satisfies readonly (typeof paymentStatuses)[number][]
+
 export const paymentBatchStatuses = [
   'scheduled',
   'pending_approval',

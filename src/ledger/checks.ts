@@ -55,12 +55,37 @@ const drift: Check = {
 }
 
 /**
+ * Counted back from the present totals, over what has younger ids than a booking an hour before. It is compared with the sum of everything
+ * before, at the last two turns of the month: so a booking with a time that its place in the ledger is not of is found.
+ */
+const statements = sqlCheck(
+  'I2',
+  'the opening balance of a statement is the closing balance of the one before',
+  `with turns as (select date_trunc('month', $2::timestamptz) - make_interval(months => n) as at from generate_series(0, 1) n),
+   moved as (
+     select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
+     where a.kind = 'customer' and ($1 = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $1::timestamptz)))
+   select m.code || ' at ' || turns.at as subject from moved m cross join turns
+     cross join lateral (
+       select coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
+       from ledger_transfers t where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < turns.at) as closing
+     cross join lateral (
+       select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
+         order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge
+     cross join lateral (
+       select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
+       from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
+   where closing.minor <> opening.minor`,
+  (facts) => [beginningOf(facts), facts.now],
+)
+
+/**
  * Hours and each payee's days are compared with the bookings, and what is larger with these. Reads every transfer, so only when everything is
  * checked, as above.
  */
 const bookingTotals = sqlCheck(
   'I2',
-  'the sums that statements go on from are those of the bookings before them, so that an opening balance is the closing balance before it',
+  'the sums that statements go on from are those of the bookings before their point',
   `with counted as materialized (
      select ${bookingColumns}, t.customer_account_id as account_id, coalesce(p.workspace_id, '${firstId}') as workspace_id, p.beneficiary_id
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
@@ -89,6 +114,7 @@ const bookingTotals = sqlCheck(
 /** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
+  statements,
   bookingTotals,
   clearingPoints,
   sqlCheck(

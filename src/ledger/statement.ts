@@ -1,7 +1,10 @@
+import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
-import type { BookingType } from '../db/tables/ledger.ts'
+import { prepare } from '../db/prepare.ts'
+import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { only } from '../lib/only.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { hourOf, never, spansOf } from './booking-spans.ts'
 import { bookedSql, bookingColumns, bookingType, isBooking, type NamedSpan, spanValues } from './booking-totals.ts'
@@ -163,9 +166,8 @@ type EntryRow = {
   approved_by: Uuid[]
 }
 
-const bookedAt = statement(
-  'ledger.booked_at',
-  'select created_at as at from ledger_transfers where customer_account_id = $1 and id = $2',
+const bookedAt = prepare('ledger.booked_at', { id: 'uuid' }, (orm, at) =>
+  orm.select({ at: ledgerTransfers.createdAt }).from(ledgerTransfers).where(eq(ledgerTransfers.id, at.id)),
 )
 
 /**
@@ -185,8 +187,7 @@ const balanceAfter = statement(
 )
 
 const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<string> => {
-  const [booking] = await db.query<{ at: Date }>(bookedAt, [ownerId, after])
-  if (!booking) throw new Error('a page goes on from a booking of the account')
+  const booking = only(await db.run(bookedAt, { id: after }))
   const hour = hourOf(booking.at)
   const from = hour > start ? hour : start
   const values = [...spanValues(ownerId, named('since', spansOf(from, never))), start, from, after, end]

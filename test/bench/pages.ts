@@ -1,13 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { signInWithWallet } from '#client/wallet'
 import { type Answer, type Client, createClient } from '../harness/client.ts'
-import { multiply } from './growth.ts'
+import { type Fill, fillWorkspace } from './fill-workspace.ts'
 import type { Scene } from './operation-list.ts'
 import { type Bench, type Started, startService } from './processes.ts'
 import { type PageRead as Page, type PageResult, savePages, say } from './report.ts'
 import { furnish } from './scene.ts'
 
-export type PagesOptions = { write: boolean; paymentCount: number; eventCount: number }
+export type PagesOptions = { write: boolean } & Fill
 
 type Parameter = { name: string; in: string; schema: { enum?: string[]; type?: string; format?: string } }
 type Documented = { operationId: string; parameters?: Parameter[] }
@@ -22,7 +22,7 @@ const deepAfter = 50
 const values = (scene: Scene, batch: string): Readonly<Record<string, string>> => ({
   account_id: '',
   account_reference: 'INV77',
-  action: 'payment.created',
+  action: 'policy.archived',
   actor: 'acc_00000000000000000000000000',
   after: '',
   amount_max_minor: '2000',
@@ -68,7 +68,11 @@ const statuses: Readonly<Record<string, readonly string[]>> = {
   'admin.list_suspense': ['open'],
   'admin.list_differences': ['open'],
 }
-const types: Readonly<Record<string, string>> = { 'accounts.history': 'payment', 'notifications.list': 'payment.succeeded' }
+/** One that each payment brings, and one that none of them does. */
+const types: Readonly<Record<string, readonly string[]>> = {
+  'accounts.history': ['payment', 'adjustment'],
+  'notifications.list': ['payment.succeeded', 'policy.archived'],
+}
 
 /** Every list of the API's own document, plain and with each of its parameters. */
 const listsOf = async (service: Started, scene: Scene, batch: string): Promise<List[]> => {
@@ -80,7 +84,7 @@ const listsOf = async (service: Started, scene: Scene, batch: string): Promise<L
     const { operationId: operation } = get
     const of = (parameter: string): readonly string[] => {
       if (parameter === 'status') return statuses[operation] ?? []
-      if (parameter === 'type') return [types[operation] ?? 'payment']
+      if (parameter === 'type') return types[operation] ?? []
       const value = known[parameter]
       if (value === undefined) throw new Error(`${operation}: there is no value for ${parameter}`)
       return value === '' ? [] : [value]
@@ -120,7 +124,8 @@ const touched = async (bench: Bench, client: Client, path: string): Promise<Page
     `select coalesce(sum(shared_blks_hit + shared_blks_read), 0)::int as blocks from pg_stat_statements
      where dbid = (select oid from pg_database where datname = current_database()) and query ~* '^\\s*(select|with|/)' and query !~ 'pg_stat'`,
   )
-  return { blocks: Number(found?.blocks), rows: (answer.body.data ?? answer.body.entries ?? []).length }
+  const { data, entries = [], totals } = answer.body
+  return { blocks: Number(found?.blocks), rows: (data ?? [...entries, ...(totals?.by_payee ?? [])]).length }
 }
 
 const cursorFarIn = async (client: Client, path: string): Promise<string | null> => {
@@ -131,65 +136,6 @@ const cursorFarIn = async (client: Client, path: string): Promise<string | null>
     cursor = answer.body.next_cursor
   }
   return cursor
-}
-
-const payees = 2_000
-const shifted = { id: `uuidv7(-n * interval '1 second')`, created_at: `now() - n * interval '1 second'` }
-const uuidBy = (name: string, number = 'n') => `md5('${name}' || ${number})::uuid`
-
-/** One workspace with many of everything. Nothing that is added is due. */
-const grow = async (bench: Bench, { paymentCount, eventCount }: PagesOptions): Promise<void> => {
-  await multiply(bench, 'payees', payees, { id: uuidBy('payee'), fingerprint: `sha256(('payee' || n)::bytea)` })
-  await multiply(bench, 'beneficiaries', payees, {
-    id: uuidBy('one'),
-    payee_id: uuidBy('payee'),
-    display_name: `'Supplier ' || n`,
-  })
-  await multiply(bench, 'spending_policies', 100, { ...shifted, beneficiary_ids: `array[${uuidBy('one')}]` })
-  await multiply(bench, 'grants', 1_000, { ...shifted, id: uuidBy('grant') })
-  await multiply(bench, 'api_keys', 1_000, {
-    ...shifted,
-    grant_id: uuidBy('grant'),
-    lookup: `lpad(to_hex(n), 12, '0')`,
-    hash: `sha256(n::text::bytea)`,
-  })
-  await multiply(bench, 'payment_batches', 1_000, {
-    ...shifted,
-    status: `'completed'`,
-    idempotency_key: `'k' || n`,
-    request_hash: 'sha256(n::text::bytea)',
-    approval_id: 'null',
-  })
-  await multiply(bench, 'payments', paymentCount, {
-    ...shifted,
-    status: `case when n % 50 = 0 then 'failed' else 'succeeded' end`,
-    dispatch_due_at: 'null',
-    execute_at: 'null',
-    beneficiary_id: uuidBy('one', `(n % ${payees} + 1)`),
-    payee_id: uuidBy('payee', `(n % ${payees} + 1)`),
-    amount_minor: '1000 + n % 100000',
-    account_reference: `'INV' || n`,
-    idempotency_key: `'k' || n`,
-    request_hash: 'sha256(n::text::bytea)',
-    hold_transfer_id: uuidBy('hold'),
-    approval_id: 'null',
-    batch_id: 'null',
-    batch_index: 'null',
-    batch_leaf: 'null',
-  })
-  await multiply(bench, 'ledger_transfers', paymentCount, { ...shifted, reference_id: uuidBy('reference') })
-  await multiply(bench, 'approvals', Math.ceil(paymentCount / 10), {
-    ...shifted,
-    status: `'approved'`,
-    payment_id: uuidBy('approved'),
-    batch_id: 'null',
-  })
-  await multiply(bench, 'audit_log', paymentCount, { id: shifted.id, at: shifted.created_at })
-  await multiply(bench, 'events', eventCount, {
-    id: `uuidv7(-n * interval '50 milliseconds')`,
-    created_at: `now() - n * interval '50 milliseconds'`,
-  })
-  await bench.query('vacuum analyze')
 }
 
 /** An index has a level or two more, and a search may look through what one page has of other rows. */
@@ -215,7 +161,7 @@ export const measurePages = async (bench: Bench, options: PagesOptions): Promise
     await bench.query('vacuum analyze')
     const small = new Map<string, Page>()
     for (const list of lists) small.set(list.name, await touched(bench, clientOf(list), `${list.path}limit=${pageRows}`))
-    await grow(bench, options)
+    await fillWorkspace(bench, options)
     const result: PageResult[] = []
     for (const list of lists) {
       const client = clientOf(list)

@@ -79,6 +79,7 @@ export const beneficiaries = pgTable(
   },
   (t) => [
     index('beneficiaries_workspace').on(t.workspaceId, t.id),
+    index('beneficiaries_verification').on(t.workspaceId, t.verification, t.id),
     index('beneficiaries_payee').on(t.payeeId),
     index('beneficiaries_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('beneficiaries_changed_by').on(t.changedByGrantId, t.id).where(sql`${t.changedByGrantId} is not null`),

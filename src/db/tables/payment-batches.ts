@@ -35,6 +35,7 @@ export const paymentBatches = pgTable(
   },
   (t) => [
     index('payment_batches_workspace').on(t.workspaceId, t.id),
+    index('payment_batches_status').on(t.workspaceId, t.status, t.id),
     uniqueIndex('payment_batches_idempotency_key')
       .on(t.workspaceId, t.idempotencyKey, t.accountId)
       .where(sql`${t.idempotencyKey} is not null`),

@@ -4,7 +4,14 @@ import { failureCodes } from '../../errors/failures.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
-import { attemptStates, paidPaymentStatuses, paymentStatuses, topupStatuses, underWayPaymentStatuses } from '../transitions.ts'
+import {
+  attemptStates,
+  paidPaymentStatuses,
+  paymentStatuses,
+  rarePaymentStatuses,
+  topupStatuses,
+  underWayPaymentStatuses,
+} from '../transitions.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { grants } from './grants.ts'
@@ -87,6 +94,12 @@ export const payments = pgTable(
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
+    // Of all tenants, for administrators.
+    index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),
+    // What was paid under one reference, to whomever.
+    index('payments_reference')
+      .on(t.workspaceId, sql.raw(referenceKeySql('account_reference')), t.id)
+      .where(sql`${t.accountReference} is not null`),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
     // What last reached a payee, and whether anything did: a payee may have many payments that wait for their results.
     index('payments_paid').on(t.payeeId, t.id, t.amountMinor).where(oneOf(t.status, paidPaymentStatuses)),

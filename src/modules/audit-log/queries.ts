@@ -86,7 +86,13 @@ export const listAudit = (
 const ofWorkspace = prepare(
   'audit.of_workspace',
   { workspaceId: 'uuid', ...filters, ...page },
-  (orm, at) => select(orm, at, eq(auditLog.workspaceId, at.workspaceId), notOfAccounts),
+  (orm, at) => {
+    const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
+    // Of one actor by the index of what each did: `is true` keeps out that of the workspace, which has what everybody did in the same order.
+    return at.accountId
+      ? select(orm, at, eq(auditLog.accountId, at.accountId), and(sql`(${inWorkspace}) is true`, notOfAccounts))
+      : select(orm, at, inWorkspace, notOfAccounts)
+  },
   'page',
 )
 

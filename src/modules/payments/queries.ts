@@ -1,4 +1,5 @@
 import { and, count, desc, eq, getTableColumns, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
@@ -188,21 +189,23 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     ),
   )
 
-const list = prepare(
-  'payments.list',
-  { ...scope, ...page },
-  (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(and(matching(at), at.before && lt(payments.id, at.before)))
-      .orderBy(desc(payments.id))
-      .limit(at.take),
-  'page',
-)
+const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) =>
+  orm
+    .select()
+    .from(payments)
+    .where(and(matching(at), at.before && lt(payments.id, at.before)))
+    .orderBy(desc(payments.id))
+    .limit(at.take)
 
+const list = prepare('payments.list', { ...scope, ...page }, selectPage, 'page')
+const listRare = prepare('payments.list_rare', { ...scope, ...page }, selectPage, 'pool')
+
+/** An index for each would cost every payment more than these are asked for. */
+const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
+
+/** What may match few of very many payments is looked for on a connection of its own: not on the one that all lists share. */
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
-  db.run(list, { workspaceId, ...filter, ...page })
+  db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
 const listWithPayee = prepare(
   'payments.list_with_payee',
