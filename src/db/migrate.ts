@@ -151,15 +151,35 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
  * repeated.
  */
 const applyInSteps = async (client: pg.Client, migration: Migration) => {
-  for (const statement of migration.statements) {
-    // CONCURRENTLY takes a lock that blocks nobody, and then waits for older transactions to end.
-    const blocksNobody = /\bconcurrently\b/i.test(statement)
-    await client.query(`set lock_timeout = ${blocksNobody ? 0 : lockTimeoutMs}`)
-    await dropInvalid(client, statement)
-    await client.query(statement)
-  }
+  for (const written of migration.statements)
+    for (const statement of await forEachPart(client, written)) {
+      // CONCURRENTLY takes a lock that blocks nobody, and then waits for older transactions to end.
+      const blocksNobody = /\bconcurrently\b/i.test(statement)
+      await client.query(`set lock_timeout = ${blocksNobody ? 0 : lockTimeoutMs}`)
+      await dropInvalid(client, statement)
+      await client.query(statement)
+    }
   await client.query('reset lock_timeout')
   await record(client, migration)
+}
+
+const eachPart = /^\s*-- each part of (\w+) without (\w+)$/m
+
+/**
+ * A statement below `-- each part of <divided table> without <index>` runs for each of the parts that have no part of that index yet, with the
+ * part's name in place of `{part}`. Parts that are created later get theirs from the table.
+ */
+const forEachPart = async (client: pg.Client, statement: string): Promise<readonly string[]> => {
+  const [, table, index] = eachPart.exec(statement) ?? []
+  if (table === undefined) return [statement]
+  const { rows } = await client.query<{ part: string }>(
+    `select c.relname as part from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = $1::regclass and not exists (
+       select from pg_inherits a join pg_index x on x.indexrelid = a.inhrelid where a.inhparent = $2::regclass and x.indrelid = c.oid)
+     order by c.relname`,
+    [table, index],
+  )
+  return rows.map(({ part }) => statement.replaceAll('{part}', part))
 }
 
 const newIndex = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+"?([a-z0-9_]+)"?/i

@@ -1,4 +1,6 @@
 import { type Db, statement } from '../db/client.ts'
+import { namesSql } from '../db/tables/columns.ts'
+import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
@@ -96,14 +98,21 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
        order by events.transaction ${order}, events.id ${order} limit $6) as found)
   ) as page order by tx ${order}, id ${order} limit $6`
 
+/** The same where none of the types is frequent: by the index of the others. */
+const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
+  select found.* from unnest(array_append($4::uuid[], $3::uuid)) as mine(owner) cross join unnest($5::text[]) as asked(type) cross join lateral (
+    select ${columns}, events.transaction as tx from events
+    where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${settled}
+    order by events.transaction ${order}, events.id ${order} limit $6) as found
+  order by tx ${order}, id ${order} limit $6`
+
 /** Greater than every id of a transaction. */
 const lastTransaction = '18446744073709551615'
 
-const laterText = ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc')
+const laterThan = '(events.transaction, events.id) > ($1::xid8, $2::uuid)'
 // The place is one condition, and no alternative for the first page: only so is the index entered there.
 const earlierThan = `(events.transaction, events.id) < (coalesce($1::xid8, '${lastTransaction}'), coalesce($2::uuid, '${lastId}'))
        and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`
-const earlierText = ranges(earlierThan, 'desc')
 
 /**
  * The transaction of the event that is nearest beyond a time, among those of all tenants, by the times in their ids. 20 minutes are more
@@ -113,26 +122,21 @@ const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc')
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
 /** The times are looked for among the transactions, so that what is newer or older is not read. */
-const betweenText = ranges(
-  `${earlierThan}
+const betweenTimes = `${earlierThan}
        and events.transaction >= coalesce(${transactionBeyond('<= $7', `< first_id_at($7 - interval '20 minutes')`, 'desc')}, '0')
-       and events.transaction <= coalesce(${transactionBeyond('>= $8', `>= first_id_at($8 + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`,
-  'desc',
-)
+       and events.transaction <= coalesce(${transactionBeyond('>= $8', `>= first_id_at($8 + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
 
-/** To look for types that are rare takes longer: not on the connection that all lists share. */
-const later = {
-  all: statement('events.later', laterText, 'page'),
-  asked: statement('events.later_of_types', laterText, 'pool'),
-}
-const earlier = {
-  all: statement('events.earlier', earlierText, 'page'),
-  asked: statement('events.earlier_of_types', earlierText, 'pool'),
-}
-const between = {
-  all: statement('events.between', betweenText, 'page'),
-  asked: statement('events.between_of_types', betweenText, 'pool'),
-}
+/** To look for types that may be missing among very many events takes longer: not on the connection that all lists share. */
+const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
+  all: statement(`events.${name}`, ranges(beyond, order), 'page'),
+  asked: statement(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
+  rare: statement(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
+})
+const later = declare('later', laterThan, 'asc')
+const earlier = declare('earlier', earlierThan, 'desc')
+const between = declare('between', betweenTimes, 'desc')
+
+const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
 type Asked = { from: Position | null; audience: Audience; take: number }
 
@@ -143,7 +147,8 @@ const page = async (
   more: readonly (Date | null)[] = [],
 ): Promise<StoredEvent[]> => {
   const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, types, take, ...more]
-  return (await db.query<Row>(asked ? query.asked : query.all, values)).map(toEvent)
+  const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
+  return (await db.query<Row>(query[form], values)).map(toEvent)
 }
 
 /** Oldest first. */

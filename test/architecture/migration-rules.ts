@@ -93,7 +93,7 @@ const isProven = (statement: string, at: At): boolean =>
     })
 
 const repeatable =
-  /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists|reindex (?:index|table) concurrently|alter table (?:if exists )?\w+ validate constraint|alter type \w+ add value if not exists|vacuum|analyze)\b/
+  /^(?:create (?:unique )?index concurrently if not exists|create index if not exists \w+ on only|alter index \w+ attach partition|drop index concurrently if exists|reindex (?:index|table) concurrently|alter table (?:if exists )?\w+ validate constraint|alter type \w+ add value if not exists|vacuum|analyze)\b/
 
 const checks: readonly Check[] = [
   onOldTable('adds a column that is NOT NULL without a default: the version before cannot insert', (statement) =>
@@ -135,7 +135,7 @@ const checks: readonly Check[] = [
     dividedTables.some((table) =>
       new RegExp(`^create (?:unique )?index concurrently .*\\bon (?:public\\.)?${table}\\b`).test(statement),
     )
-      ? 'PostgreSQL refuses CONCURRENTLY on a divided table: create the index ON ONLY it, CONCURRENTLY on each period, and attach those'
+      ? 'PostgreSQL refuses CONCURRENTLY on a divided table: create the index ON ONLY it, CONCURRENTLY on each part, and attach those (0007)'
       : undefined,
   (statement) =>
     /^(?:drop index|reindex)\b(?!.*\bconcurrently\b)/.test(statement) ? 'locks an index without CONCURRENTLY' : undefined,

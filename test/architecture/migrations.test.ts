@@ -94,6 +94,14 @@ describe('a migration after the first two', () => {
       [`${concurrently}create index concurrently if not exists n on payments (reference)`],
     ],
     [
+      'an index of a divided table, on the table alone and on each part',
+      [
+        `${concurrently}create index if not exists events_new on only events (type)`,
+        `${concurrently}-- each part of events without events_new\ncreate index concurrently if not exists "{part}_new" on "{part}" (type)`,
+        `${concurrently}-- each part of events without events_new\nalter index events_new attach partition "{part}_new"`,
+      ],
+    ],
+    [
       'NOT NULL in three steps',
       [
         'alter table payments add constraint note_given check (note is not null) not valid',

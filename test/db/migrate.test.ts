@@ -162,6 +162,35 @@ describe('a migration', () => {
     expect(await migrate(database.url, { folder: migrations })).toEqual(further.slice(1))
     expect(await rowsOf(database.url, valid)).toEqual([{ indisvalid: true }])
   })
+
+  test('can build an index on each part of a divided table, also after a try that ended in the middle', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther(`-- no transaction
+create index if not exists events_further on only events (type);
+--> statement-breakpoint
+-- each part of events without events_further
+create index concurrently if not exists "{part}_further" on "{part}" (type);
+--> statement-breakpoint
+-- each part of events without events_further
+alter index events_further attach partition "{part}_further"`)
+    // As a try would leave it: the index of the table is there, one part has an attached one, and a period was created meanwhile, which has its own.
+    await connected(database.url, async (client) => {
+      await client.query('create index events_further on only events (type)')
+      await client.query('create index events_default_further on events_default (type)')
+      await client.query('alter index events_further attach partition events_default_further')
+      await client.query(`select create_periods('events', 'week', now() + interval '40 days')`)
+    })
+    expect(await migrate(database.url, { folder: migrations })).toEqual(further)
+    expect(await rowsOf(database.url, `select indisvalid from pg_index where indexrelid = 'events_further'::regclass`)).toEqual([
+      { indisvalid: true },
+    ])
+    const [{ parts, attached }] = await rowsOf(
+      database.url,
+      `select (select count(*)::int from pg_inherits where inhparent = 'events'::regclass) as parts,
+         (select count(*)::int from pg_inherits where inhparent = 'events_further'::regclass) as attached`,
+    )
+    expect([parts > 3, attached]).toEqual([true, parts])
+  })
 })
 
 describe('a role that serves beside the role that owns', () => {

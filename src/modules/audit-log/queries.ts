@@ -3,8 +3,9 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { auditLog } from '../../db/tables/events.ts'
+import { auditLog, frequentActions, noneOf } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
+import { workspaceAuditActions } from '../../events/audit-actions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { FindAudit, FindWorkspaceAudit } from './schema.ts'
@@ -28,6 +29,8 @@ const accountActions = [
 ]
 const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
+const isFrequent = (action: string): boolean => frequentActions.some((frequent) => frequent === action)
+
 const beginningWith = (text: string): string => `${text.replace(/[%_\\]/g, '\\$&')}%`
 const byAction = (action: string | undefined) => (action?.endsWith('.') ? { beginning: beginningWith(action) } : { action })
 
@@ -36,6 +39,7 @@ const filters = {
   subjectId: 'uuid?',
   action: 'text?',
   beginning: 'text?',
+  rare: 'flag?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
@@ -54,6 +58,7 @@ const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, wit
         at.accountId && eq(auditLog.accountId, at.accountId),
         at.subjectId && eq(auditLog.subjectId, at.subjectId),
         at.action && eq(auditLog.action, at.action),
+        at.rare && noneOf(auditLog.action, frequentActions),
         at.beginning && like(auditLog.action, at.beginning),
         createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
         at.before && lt(auditLog.id, at.before),
@@ -96,9 +101,28 @@ const ofWorkspace = prepare(
   'page',
 )
 
-export const listWorkspaceAudit = (
+type WorkspaceFilter = Omit<FindWorkspaceAudit, 'limit' | 'cursor'>
+
+/** The actions that are asked for, if none of them is one that every payment writes: each has its place in an index. */
+const rareActions = ({ action, actor }: WorkspaceFilter): readonly string[] | null => {
+  if (action === undefined || actor !== undefined) return null
+  const asked = action.endsWith('.') ? workspaceAuditActions.filter((each) => each.startsWith(action)) : [action]
+  return asked.some(isFrequent) ? null : asked
+}
+
+export const listWorkspaceAudit = async (
   db: Db,
   workspaceId: Uuid,
-  { actor, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  { actor, ...filter }: WorkspaceFilter,
   request: PageRequest,
-): Promise<AuditRecord[]> => db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...request })
+): Promise<AuditRecord[]> => {
+  const read = (values: ReturnType<typeof filtersOf> & { rare?: boolean }) =>
+    db.run(ofWorkspace, { workspaceId, accountId: actor, ...values, ...request })
+  const actions = rareActions({ actor, ...filter })
+  if (actions === null) return read(filtersOf(filter))
+  const pages = await Promise.all(actions.map((action) => read({ ...filtersOf({ ...filter, action }), rare: true })))
+  return pages
+    .flat()
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, request.take)
+}

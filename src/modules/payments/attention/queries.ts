@@ -85,9 +85,12 @@ const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestam
   `with newest as (
      select p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
      from payments p where p.workspace_id = key.workspace order by p.id desc limit ${mostRead}),
+   recent as materialized (
+     select * from newest n where n.created_at > key.since and n.status not in ('rejected', 'cancelled', 'expired', 'failed')),
+   many as (select payee_id, amount_minor from recent group by 1, 2 having count(*) >= ${alikeFrom}),
    runs as (
      select n.*, count(*) over alike as within, min(n.created_at) over alike as first_at
-     from newest n where n.created_at > key.since and n.status not in ('rejected', 'cancelled', 'expired', 'failed')
+     from recent n join many using (payee_id, amount_minor)
      window alike as (partition by n.payee_id, n.amount_minor, n.initiator_account_id, n.grant_id order by n.created_at
        range between interval '${window}' preceding and current row)),
    longest as (
