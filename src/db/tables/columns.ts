@@ -26,3 +26,7 @@ export const namesSql = (names: readonly string[]): string => `(${names.map((nam
 
 /** A column has one of these values, from the list of its type. */
 export const oneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} in ${sql.raw(namesSql(values))}`
+
+/** A column has none of these values. */
+export const noneOf = (column: AnyColumn, values: readonly string[]): SQL =>
+  sql`${column} not in ${sql.raw(namesSql(values))}`

@@ -1,12 +1,10 @@
-import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { bytes, id, instant, namesSql, packedJson, transactionId } from './columns.ts'
+import { bytes, id, instant, noneOf, packedJson, transactionId } from './columns.ts'
 
 /** What every payment writes: the indexes of kinds leave it out, so that they cost a payment nothing. A page of it is full soon without one. */
 export const frequentEventTypes = ['balance.updated', 'payment.created', 'payment.processing', 'payment.succeeded'] as const
 export const frequentActions = ['payment.create', 'payment.processing', 'payment.succeeded'] as const
-
-export const noneOf = (column: AnyColumn, names: readonly string[]): SQL => sql`${column} not in ${sql.raw(namesSql(names))}`
 
 export const events = pgTable(
   'events',
