@@ -28,5 +28,4 @@ export const namesSql = (names: readonly string[]): string => `(${names.map((nam
 export const oneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} in ${sql.raw(namesSql(values))}`
 
 /** A column has none of these values. */
-export const noneOf = (column: AnyColumn, values: readonly string[]): SQL =>
-  sql`${column} not in ${sql.raw(namesSql(values))}`
+export const noneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} not in ${sql.raw(namesSql(values))}`
