@@ -24,7 +24,7 @@ const linkOf = prepare(
           ),
         ),
       ),
-  'pool',
+  'joined',
 )
 
 /**

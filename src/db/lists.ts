@@ -16,6 +16,16 @@ export const bytesList = (items: readonly (Buffer | null)[]): string =>
 export const textList = (items: readonly (string | null)[]): string =>
   `{${items.map((item) => (item === null ? 'NULL' : `"${item.replace(/[\\"]/g, '\\$&')}"`)).join(',')}}`
 
+/** For a list of any type: each item as a text that the type reads. */
+export const valuesList = (items: readonly unknown[]): string =>
+  textList(
+    items.map((item) => {
+      if (item === null) return null
+      if (item instanceof Date) return item.toISOString()
+      return Buffer.isBuffer(item) ? `\\x${item.toString('hex')}` : String(item)
+    }),
+  )
+
 /** For `documents(n)`. JSON contains no control characters, so one of them can separate its texts. */
 export const documentList = (items: readonly (string | null)[]): string => items.map((item) => item ?? '').join('\u001f')
 

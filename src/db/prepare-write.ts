@@ -1,9 +1,19 @@
-import { getTableColumns, type InferInsertModel, type InferSelectModel, is, Param, Placeholder, sql } from 'drizzle-orm'
+import {
+  getTableColumns,
+  getTableName,
+  type InferInsertModel,
+  type InferSelectModel,
+  is,
+  Param,
+  Placeholder,
+  sql,
+} from 'drizzle-orm'
 import { CasingCache } from 'drizzle-orm/casing'
 import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres'
 import type { PgColumn, PgDatabase, PgInsertBase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/only.ts'
-import type { Db, Tx } from './client.ts'
+import type { Db, Joint, Tx } from './client.ts'
+import { valuesList } from './lists.ts'
 import {
   type Complete,
   declareForms,
@@ -70,6 +80,40 @@ const formOf = (name: string, built: Complete): Form<Row, unknown> => {
   }
 }
 
+const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
+
+/**
+ * A write of one row, which is one statement for several: for what the lines of a transaction write at the same time (`lines.ts`). `text`: the
+ * statement, given a list for each column as `x`. Not of a column that is a list itself: a list of lists has no rows.
+ */
+const jointWrite = (
+  one: Prepared<Row, unknown>,
+  name: string,
+  columns: Readonly<Record<string, PgColumn>>,
+  text: (lists: string) => string,
+): Joint<Row, void> => {
+  const all = Object.entries(columns)
+  const lists = all.map(([, column], at) => `$${at + 1}::${column.getSQLType()}[]`)
+  const isJoined = all.every(([, column]) => !column.getSQLType().endsWith(']'))
+  const many = isJoined
+    ? statement(`${name}@lines`, text(`unnest(${lists.join(', ')}) as x(${all.map(([, column]) => nameOf(column)).join(', ')})`))
+    : undefined
+  const driverValue = (value: unknown, column: PgColumn): unknown =>
+    value === null || value === undefined ? null : column.mapToDriverValue(value)
+  return {
+    writes: true,
+    ask: async (db, rows) => {
+      if (rows.length === 1 || !many) await Promise.all(rows.map((row) => db.run(one, row)))
+      else
+        await db.query(
+          many,
+          all.map(([key, column]) => valuesList(rows.map((row) => driverValue(row[key], column)))),
+        )
+      return rows.map(() => undefined)
+    },
+  }
+}
+
 /** An insert, built once for the columns that are given and not for each request. */
 const declareInsert = (
   name: string,
@@ -97,7 +141,26 @@ const declareInsert = (
  */
 export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
   const insert = declareInsert(name, table, (insert) => insert)
-  return (tx, row) => tx.defer(tx.run(insert, row))
+  const columns = getTableColumns<PgTable>(table)
+  const joints = new Map<string, Joint<Row, void>>()
+  const jointFor = (given: readonly string[]): Joint<Row, void> => {
+    const missing = Object.keys(columns)
+      .filter((column) => !given.includes(column))
+      .join('-')
+    const known = joints.get(missing)
+    if (known) return known
+    const own = Object.fromEntries(Object.entries(columns).filter(([column]) => given.includes(column)))
+    const into = `insert into "${getTableName(table)}" (${Object.values(own).map(nameOf).join(', ')})`
+    const form = missing === '' ? name : `${name}-${missing}`
+    const made = jointWrite(insert, form, own, (lists) => `${into} select * from ${lists}`)
+    joints.set(missing, made)
+    return made
+  }
+  declareStatements(() => void jointFor(Object.keys(columns)))
+  return (tx, row) => {
+    const values: Row = row
+    tx.defer(tx.join(jointFor(Object.keys(columns).filter((column) => values[column] !== undefined)), values))
+  }
 }
 
 /** The same outside of a transaction. */
@@ -166,7 +229,25 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
     )
     return form
   }
-  declareStatements(() => void formed())
   const update: Prepared<Row, unknown> = { lane: 'pool', writes: true, form: formed }
-  return (tx, id, changes) => tx.defer(tx.run(update, { ...changes, id }))
+  let joint: Joint<Row, void> | undefined
+  const joined = (): Joint<Row, void> => {
+    const all = getTableColumns<PgTable>(table)
+    const own = Object.fromEntries(['id', ...columns].flatMap((column) => (all[column] ? [[column, all[column]]] : [])))
+    const set = Object.values(own)
+      .slice(1)
+      .map((column) => `${nameOf(column)} = x.${nameOf(column)}`)
+    joint ??= jointWrite(
+      update,
+      name,
+      own,
+      (lists) => `update "${getTableName(table)}" t set ${set.join(', ')} from ${lists} where t.id = x.id`,
+    )
+    return joint
+  }
+  declareStatements(() => {
+    formed()
+    joined()
+  })
+  return (tx, id, changes) => tx.defer(tx.join(joined(), { ...changes, id }))
 }

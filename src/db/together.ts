@@ -1,9 +1,9 @@
-import { type Db, inTransaction, statement } from './client.ts'
+import { type Db, isTx, type Joint, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import { plainList } from './lists.ts'
 import type { Lane } from './statement.ts'
 
-type ReadMany<Key, Value> = (db: Db, keys: readonly Key[]) => Promise<readonly Value[]>
+type ReadMany<Key, Value> = Joint<Key, Value>['ask']
 
 /** As many as a batch of payments reads at once. */
 const mostTogether = 64
@@ -12,7 +12,7 @@ const mostReadTogether = 16
 
 /**
  * A reader of one by a reader of many: outside of transactions, what requests ask for in one turn of the event loop, or while others are read, is
- * read together. For statements that cost much before their first row. Each value is read after it was asked for.
+ * read together; in one, what its lines ask for at the same time. For statements that cost much before their first row. Each value is read after it was asked for.
  */
 export const together = <Key, Value>(read: ReadMany<Key, Value>, most = mostTogether): ((db: Db, key: Key) => Promise<Value>) => {
   const joined = new WeakMap<Db, (key: Key) => Promise<Value>>()
@@ -23,11 +23,8 @@ export const together = <Key, Value>(read: ReadMany<Key, Value>, most = mostToge
     joined.set(db, made)
     return made
   }
-  return async (db, key) => {
-    if (!(inTransaction in db)) return joinedBy(db)(key)
-    const [value] = await read(db, [key])
-    return value as Value
-  }
+  const joint: Joint<Key, Value> = { writes: false, ask: read }
+  return (db, key) => (isTx(db) ? db.join(joint, key) : joinedBy(db)(key))
 }
 
 /** The type of each part of a key in SQL. */

@@ -2,9 +2,10 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { type Database, inTransaction, type Tx } from './client.ts'
+import { type Database, inTransaction, type Joint, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createGathering } from './gather.ts'
+import { createLines } from './lines.ts'
 import type { Remembered } from './remembered.ts'
 import { UnconfirmedCommitError } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
@@ -96,6 +97,12 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         },
         query,
         run: runBy({ record: rows, page: rows, pool: rows }),
+        join: async <Key, Value>({ ask }: Joint<Key, Value>, key: Key) => (await ask(tx, [key]))[0] as Value,
+        lines: () =>
+          createLines(tx, {
+            beforeLeaving: (task) => corkUntilTick(client, task),
+            runEach: async (form, list) => form.read(await rows(form.statement, form.values(list)), list.length),
+          }),
         defer,
         gather,
         savepoint,

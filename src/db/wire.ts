@@ -91,17 +91,25 @@ export const sendRaw = async (
   return { rows: rows.map((row) => ({ fields: row })), types: fields.map(({ dataTypeID }) => dataTypeID) }
 }
 
+const tasks = new WeakMap<pg.Client, (() => void)[]>()
+
 /**
  * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a
- * transaction's `begin` with its first statements, its last statements with the `commit`.
+ * transaction's `begin` with its first statements, its last statements with the `commit`. `task`: runs before, and what it writes leaves too.
  */
-export const corkUntilTick = (client: pg.ClientBase): void => {
+export const corkUntilTick = (client: pg.ClientBase, task?: () => void): void => {
   // A pool's clients have this type too, although its declared type does not say so.
-  if (!(client instanceof pg.Client)) return
+  if (!(client instanceof pg.Client)) throw new Error('a connection is not of the driver')
+  if (task) tasks.set(client, [...(tasks.get(client) ?? []), task])
   const { stream } = client.connection
   if (stream.writableCorked > 0) return
   stream.cork()
-  process.nextTick(() => stream.uncork())
+  process.nextTick(() => {
+    const due = tasks.get(client) ?? []
+    tasks.delete(client)
+    for (const each of due) each()
+    stream.uncork()
+  })
 }
 
 /** A span for each statement, by its name and without its bound values. Without tracing this is the query itself. */

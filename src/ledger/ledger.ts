@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
-import { type Db, statement, type Tx } from '../db/client.ts'
+import { type Db, type Joint, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
@@ -108,24 +108,33 @@ const endStatement = statement(
 /** `post`: the held money has left. `void`: it is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
+const ended: Joint<{ ends: readonly HoldEnd[]; at: Date }, ReadonlyMap<Uuid, Balance>> = {
+  writes: true,
+  ask: async (db, asked) => {
+    const ends = asked.flatMap((one) => one.ends)
+    const rows = await db.query<BalanceRow & { owner_id: Uuid; ended: bigint }>(endStatement, [
+      plainList(ends.map(() => newId())),
+      plainList(ends.map(({ holdId }) => holdId)),
+      plainList(ends.map(({ kind }) => kind)),
+      asked[0]?.at,
+    ])
+    if (rows[0]?.ended !== BigInt(ends.length)) throw new Error('there is no such hold')
+    const balances = new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
+    return asked.map((one) => new Map(one.ends.map(({ ownerId }) => [ownerId, balanceIn(balances, ownerId)])))
+  },
+}
+
 /**
  * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of them. A hold ends once: the
  * database refuses a second end. The caller holds the owners' locks.
  */
-export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<Map<Uuid, Balance>> => {
+export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
   requireLocked(
     tx,
     ends.map(({ ownerId }) => ownerId),
   )
-  const rows = await tx.query<BalanceRow & { owner_id: Uuid; ended: bigint }>(endStatement, [
-    plainList(ends.map(() => newId())),
-    plainList(ends.map(({ holdId }) => holdId)),
-    plainList(ends.map(({ kind }) => kind)),
-    at,
-  ])
-  if (rows[0]?.ended !== BigInt(ends.length)) throw new Error('there is no such hold')
-  return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
+  return tx.join(ended, { ends, at })
 }
 
 const directTransfer = statement(

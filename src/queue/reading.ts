@@ -1,4 +1,4 @@
-import type { Statement, Tx } from '../db/client.ts'
+import type { Joint, Statement, Tx } from '../db/client.ts'
 import type { Gathered } from '../db/gather.ts'
 import type { Prepared } from '../db/prepare.ts'
 
@@ -33,6 +33,12 @@ export const watched = (shared: Tx): WatchedTx => {
       value: (query: Statement | string, values?: readonly unknown[]) => {
         written ||= !reads(query)
         return shared.query(query, values)
+      },
+    },
+    join: {
+      value: <Key, Value>(joint: Joint<Key, Value>, key: Key) => {
+        written ||= joint.writes
+        return shared.join(joint, key)
       },
     },
     gather: {

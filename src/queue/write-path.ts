@@ -138,12 +138,15 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   }
 
   const outcomes: Outcome<Answered<Answer>>[] = []
+  const groups = unrelated(requests)
+  const lines = tx.lines()
   const oneByOne = async (indexes: readonly number[]): Promise<void> => {
-    for (const index of indexes) outcomes[index] = await outcomeOf(tx, requests[index] as Request, index)
+    const line = groups.length > 1 ? lines.line() : tx
+    for (const index of indexes) outcomes[index] = await outcomeOf(line, requests[index] as Request, index)
   }
   // What one group waits for, all wait for together. All of them end before the transaction does, also when one fails.
-  for (const group of await Promise.allSettled(unrelated(requests).map(oneByOne)))
-    if (group.status === 'rejected') throw group.reason
+  for (const group of await Promise.allSettled(groups.map(oneByOne))) if (group.status === 'rejected') throw group.reason
+  lines.flush()
   await act.write(tx, state)
   tx.defer(keys.keep(tx))
   return outcomes

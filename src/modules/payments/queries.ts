@@ -73,7 +73,7 @@ const lockRow = prepare(
       .from(payments)
       .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id)))
       .for('update'),
-  'pool',
+  'joined',
 )
 
 /** A payment of a workspace, where the caller holds the lock of the account that pays: nothing is read before. */

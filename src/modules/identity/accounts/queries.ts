@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { together } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
 
@@ -11,7 +12,10 @@ const byIds = prepare('accounts.by_ids', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(accounts).where(sql`${accounts.id} = any(${at.ids})`),
 )
 
-export const getAccounts = (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> => db.run(byIds, { ids })
+export const getAccounts = together<readonly Uuid[], AccountRecord[]>(async (db, lists) => {
+  const rows = await db.run(byIds, { ids: [...new Set(lists.flat())] })
+  return lists.map((ids) => rows.filter(({ id }) => ids.includes(id)))
+})
 
 const byId = prepare(
   'accounts.by_id',

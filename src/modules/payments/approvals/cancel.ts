@@ -14,11 +14,15 @@ import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../
 import { cancelPending, endWhole } from './end.ts'
 import { findApproval, lockApprovalOf, lockWhole } from './queries.ts'
 
-const readBelow = prepare('payments.asked_below', { grantId: 'uuid', asking: 'uuid' }, (orm, at) =>
-  orm
-    .select({ isBelow: sql<boolean>`${at.grantId} = any(${grants.ancestorIds} || ${grants.id})` })
-    .from(grants)
-    .where(eq(grants.id, at.asking)),
+const readBelow = prepare(
+  'payments.asked_below',
+  { grantId: 'uuid', asking: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ isBelow: sql<boolean>`${at.grantId} = any(${grants.ancestorIds} || ${grants.id})` })
+      .from(grants)
+      .where(eq(grants.id, at.asking)),
+  'joined',
 )
 
 const isAtOrBelow = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<boolean> => {

@@ -2,6 +2,7 @@ import { and, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { together } from '../../../db/together.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
@@ -17,9 +18,17 @@ const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (or
     .orderBy(beneficiaries.id),
 )
 
+const proposedAmong = together<readonly Uuid[], { id: Uuid }[]>(async (db, lists) => {
+  const rows = await db.run(readProposed, { ids: [...new Set(lists.flat())] })
+  return lists.map((ids) => rows.filter(({ id }) => ids.includes(id)))
+})
+
 /** The payees that nobody has confirmed yet. */
 export const proposedPayees = (tx: Tx, { payments }: LockedApproval): Promise<{ id: Uuid }[]> =>
-  tx.run(readProposed, { ids: [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))] })
+  proposedAmong(
+    tx,
+    payments.map(({ beneficiaryId }) => beneficiaryId),
+  )
 
 /** By the names that the approver saw. */
 export const confirmPayees = async (

@@ -164,12 +164,16 @@ export const listApprovals = async (
   )
 }
 
-const lockRow = prepare('approvals.lock', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
-  orm
-    .select({ id: approvals.id })
-    .from(approvals)
-    .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-    .for('update'),
+const lockRow = prepare(
+  'approvals.lock',
+  { id: 'uuid', workspaceId: 'uuid?' },
+  (orm, at) =>
+    orm
+      .select({ id: approvals.id })
+      .from(approvals)
+      .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+      .for('update'),
+  'joined',
 )
 
 /** The approval, locked: after the owning ledger account and the payment. */
@@ -210,7 +214,7 @@ const lockItems = prepare(
       )
       .orderBy(asc(payments.batchIndex), asc(payments.id))
       .for('update'),
-  'pool',
+  'joined',
 )
 
 /** The same by its id, where the caller holds the lock of the account that pays: locked and read in one trip. */
@@ -238,11 +242,19 @@ const lockOfPayment = prepare(
       .from(approvals)
       .where(eq(approvals.id, ofPayment(at)))
       .for('update'),
-  'pool',
+  'joined',
 )
-const byPayment = prepare('approvals.by_payment', paymentPlace, (orm, at) => select(orm).where(eq(approvals.id, ofPayment(at))))
-const decisionsOfPayment = prepare('approvals.decisions_of_payment', paymentPlace, (orm, at) =>
-  selectDecisions(orm, eq(approvalDecisions.approvalId, ofPayment(at))),
+const byPayment = prepare(
+  'approvals.by_payment',
+  paymentPlace,
+  (orm, at) => select(orm).where(eq(approvals.id, ofPayment(at))),
+  'joined',
+)
+const decisionsOfPayment = prepare(
+  'approvals.decisions_of_payment',
+  paymentPlace,
+  (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, ofPayment(at))),
+  'joined',
 )
 
 /** The approval that a payment of a workspace asked for, locked and read without knowing its id: after the account and the payment. */

@@ -1,6 +1,7 @@
 import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
-import { type Db, statement } from '../../../db/client.ts'
+import { statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { together } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 /** What stops the requester for now: its account is frozen, or a capability of it is disabled. */
@@ -53,12 +54,13 @@ const read = statement(
  * What payments rest on at this moment. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it
  * to this reading.
  */
-export const readAuthority = async (db: Db, paymentIds: readonly Uuid[]): Promise<(paymentId: Uuid) => Authority> => {
-  const rows = await db.query<Authority & { id: Uuid }>(read, [plainList(paymentIds)])
+export const readAuthority = together<readonly Uuid[], (paymentId: Uuid) => Authority>(async (db, lists) => {
+  const rows = await db.query<Authority & { id: Uuid }>(read, [plainList([...new Set(lists.flat())])])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return (paymentId) => {
+  const authorityOf = (paymentId: Uuid): Authority => {
     const authority = byId.get(paymentId)
     if (!authority) throw new Error('a payment that must exist is missing')
     return authority
   }
-}
+  return lists.map(() => authorityOf)
+})

@@ -1,7 +1,8 @@
 import { currentDecisions, isContractSigned } from '../../../auth/authority-sql.ts'
 import type { ChainAnswer, ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress } from '../../../auth/wallet.ts'
-import { type Db, statement } from '../../../db/client.ts'
+import type { Db } from '../../../db/client.ts'
+import { readTogether } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
 import type { Authority } from './authority.ts'
@@ -17,13 +18,16 @@ export const confirmedBy = (authority: Authority, answers: ChainAnswers): Author
   return { ...authority, approvers: approvers.filter(holds), signers: signers.filter(holds) }
 }
 
-const readContractSigned = statement(
-  'approvals.contract_signed',
-  `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
-   where a.id = $1 and ($2::uuid is null or a.workspace_id = $2) and d.decision = 'approve' and ${isContractSigned('d')}`,
-)
-
 type ContractSigned = { id: Uuid; signer: string; signature: string; message: string }
+
+const readContractSigned = readTogether<ContractSigned, { approval: 'uuid'; workspace: 'uuid' }>(
+  'approvals.contract_signed',
+  { approval: 'uuid', workspace: 'uuid' },
+  `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
+   where a.id = key.approval and (key.workspace is null or a.workspace_id = key.workspace)
+     and d.decision = 'approve' and ${isContractSigned('d')}`,
+  'record',
+)
 
 /**
  * Asks the chains of the contract wallets that approved whether they still stand behind their signatures: their owners may have changed since.
@@ -35,7 +39,7 @@ export const askChains = async (
   approvalId: Uuid,
   workspaceId: Uuid | null = null,
 ): Promise<ChainAnswers> => {
-  const decisions = await db.query<ContractSigned>(readContractSigned, [approvalId, workspaceId])
+  const decisions = await readContractSigned(db, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
     const wallet = parseWalletName(signer)
     const address = wallet && parseAddress(wallet.address)

@@ -244,7 +244,7 @@ export const countOnApproval = async (
   const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
   const again = payments.map((payment) => ({ payment, day }))
   const [state, authorityOf] = await Promise.all([
-    readState(
+    readStateTogether(
       tx,
       stateQuery(again, () => lineage),
     ),
