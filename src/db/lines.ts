@@ -67,7 +67,7 @@ export const createLines = (tx: Tx, { beforeLeaving, runEach }: Own): Lines => {
         last = { of: steps, at }
       })
     const alone = <Value>(send: () => Promise<Value>): Promise<Value> =>
-      put({ writes: true, ask: async () => [await send()] }, send, undefined)
+      put({ writes: true, ask: () => send().then((value) => [value]) }, send, undefined)
     return Object.create(tx, {
       query: { value: (query: Statement | string, values?: readonly unknown[]) => alone(() => tx.query(query, values)) },
       run: {
