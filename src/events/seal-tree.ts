@@ -1,4 +1,5 @@
-import { leafHash, nodeHash, rootOf, treeOf } from '../lib/merkle.ts'
+import { hash } from 'node:crypto'
+import { leafHash, nodeHash } from '../lib/merkle.ts'
 
 // The sealed log is a Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and the tree over all seals has the root
 // of each seal as a leaf. A proof for one row is the way to its seal's root, and from there to the root over all seals: some twenty hashes for
@@ -10,9 +11,29 @@ export const sealPurpose = 'audit.seal'
 /** A node over 2^level seals, beginning with seal `place · 2^level` (counted from 0). */
 export type SealNode = { level: number; place: number; hash: Uint8Array }
 
-/** The root over a seal's rows, one line for each. */
-export const rowsRoot = (lines: readonly string[]): Buffer =>
-  Buffer.from(rootOf(lines.length, treeOf(lines.map((line) => leafHash(line)))))
+const pair = Buffer.alloc(1 + 32 + 32, 1)
+const joined = (left: Buffer, right: Buffer): Buffer => {
+  left.copy(pair, 1)
+  right.copy(pair, 1 + 32)
+  return hash('sha256', pair, 'buffer')
+}
+
+/**
+ * The root over a seal's rows, one line for each: `rootOf` of their leaves, by Node's own hash function, which takes a third of the time. A seal is
+ * made and verified over millions of rows.
+ */
+export const rowsRoot = (lines: readonly string[]): Buffer => {
+  let level: Buffer[] = lines.map((line) => hash('sha256', `\0${line}`, 'buffer'))
+  while (level.length > 1) {
+    const nodes: Buffer[] = []
+    for (let index = 0; index < level.length; index += 2) {
+      const [left, right] = [level[index], level[index + 1]]
+      if (left) nodes.push(right ? joined(left, right) : left)
+    }
+    level = nodes
+  }
+  return level[0] ?? hash('sha256', '', 'buffer')
+}
 
 /** The largest complete subtrees of a tree over `size` seals, from the left: together they are the whole tree. */
 export const peaksOf = (size: number): Omit<SealNode, 'hash'>[] => {

@@ -61,14 +61,19 @@ const drift: Check = {
 const statements = sqlCheck(
   'I2',
   'the opening balance of a statement is the closing balance of the one before',
-  `with turns as (select date_trunc('month', $2::timestamptz) - make_interval(months => n) as at from generate_series(0, 1) n),
+  `with turns as (select n, date_trunc('month', $2::timestamptz) - make_interval(months => n) as at from generate_series(0, 1) n),
    moved as (
      select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
      where a.kind = 'customer' and ($1 = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $1::timestamptz)))
-   select m.code || ' at ' || turns.at as subject from moved m cross join turns
+   -- Both turns in one pass over an account's transfers.
+   select m.code || ' at ' || turns.at as subject from moved m
      cross join lateral (
-       select coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
-       from ledger_transfers t where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < turns.at) as closing
+       select coalesce(sum(signed.minor), 0) as at_last, coalesce(sum(signed.minor) filter (where t.created_at < before.at), 0) as at_before
+       from ledger_transfers t cross join (select at from turns where n = 1) as before
+         cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
+       where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < (select at from turns where n = 0)) as sums
+     cross join turns
+     cross join lateral (select case turns.n when 0 then sums.at_last else sums.at_before end as minor) as closing
      cross join lateral (
        select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
          order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge

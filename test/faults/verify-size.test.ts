@@ -147,6 +147,7 @@ test.runIf(isFull)(
     await service.deps.jobs.sweep()
     const recent = await look(since)
     report('verify_recent_seconds', recent.seconds)
+    report('verify_recent_slowest', recent.slowest.join('; '))
     const whole = await look(null)
     report('verify_whole_seconds', whole.seconds)
     report('verify_whole_slowest', whole.slowest.join('; '))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rowsRoot } from '../../src/events/seal-tree.ts'
 import {
   consistencyPath,
   inclusionPath,
@@ -112,4 +113,11 @@ describe('consistency', () => {
       { numRuns: 200 },
     )
   })
+})
+
+test('the root over the rows of a seal is the root of RFC 6962, for any number of rows', () => {
+  for (let size = 0; size <= 130; size += 1) {
+    const lines = Array.from({ length: size }, (_, index) => `["${index}", "ä \u0000"]`)
+    expect(hex(rowsRoot(lines))).toBe(hex(rootOf(size, treeOf(lines.map((line) => leafHash(line))))))
+  }
 })
