@@ -23,7 +23,7 @@ type With<Field extends 'pays' | 'provider' | 'topUp', Value> = {
 export type RailName = With<'pays', true>
 export type RailOf<P extends Provider> = With<'provider', P>
 export type PayoutOf<P extends Provider> = RailName & RailOf<P>
-/** The rail of a payee that a list names by a phone alone. */
+/** The rail of a payee that a list names by a phone alone, and the one that a form for a payee begins with. */
 export const phoneRail = 'MPESA_B2C' satisfies RailName
 /** How a prompt reaches a payer's phone. */
 export type PromptRail = With<'topUp', 'prompt'>

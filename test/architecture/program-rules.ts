@@ -40,6 +40,16 @@ const parameters: Rule = {
     ),
 }
 
+const pagesWithoutRails: Rule = {
+  name: 'no page names a rail or a provider: what it says of them stands in their folders',
+  check: (files) =>
+    files.flatMap(({ path, code }) =>
+      path.startsWith('dashboard/') && /\b(MPESA|PESALINK)(_[A-Z0-9_]+)?\b/.test(code)
+        ? [`${path} names a rail or a provider`]
+        : [],
+    ),
+}
+
 const withoutTests: Rule = {
   name: 'nothing that runs outside of tests imports from test/',
   check: (files) =>
@@ -76,7 +86,12 @@ const pagesAbove: Rule = {
     ),
 }
 
-export const programRules = { doubleAssertions, parameters, withoutTests, exits, cycles, pagesAbove } satisfies Record<
-  string,
-  Rule
->
+export const programRules = {
+  doubleAssertions,
+  parameters,
+  pagesWithoutRails,
+  withoutTests,
+  exits,
+  cycles,
+  pagesAbove,
+} satisfies Record<string, Rule>

@@ -14,6 +14,7 @@ const violations: Record<keyof typeof programRules, [path: string, text: string]
     ['src/modules/planted.ts', 'export const pay = (tx, deps, principal, payment, at, reason) => undefined'],
     ['scripts/planted.ts', 'export function pay(tx, deps, principal, payment, at, ...reasons) {}'],
   ],
+  pagesWithoutRails: [['dashboard/src/planted.tsx', `export const labels = { MPESA_B2C: 'M-PESA' }`]],
   withoutTests: [
     ['scripts/planted.ts', `import { startService } from '../test/harness/service.ts'`],
     ['client/src/planted.ts', `import type { Client } from '../../test/harness/client.ts'`],

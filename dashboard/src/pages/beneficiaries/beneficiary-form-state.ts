@@ -1,4 +1,4 @@
-import { hasAccounts } from '../../../../src/lib/rail-names.ts'
+import { hasAccounts, phoneRail } from '../../../../src/lib/rail-names.ts'
 import { type RailName, railFacts } from '../../lib/rails.ts'
 
 export type BeneficiaryDraft = {
@@ -14,7 +14,7 @@ export type BeneficiaryDraft = {
 }
 
 export const emptyBeneficiary: BeneficiaryDraft = {
-  rail: 'MPESA_B2C',
+  rail: phoneRail,
   name: '',
   destination: '',
   bank: '',
