@@ -62,7 +62,7 @@ export const beneficiaryFlows = (world: World): void => {
     const body = { type: 'person', payment_rail: 'MPESA_B2C', destination: '0722155720' }
     const { id } = (await person.api.post('/v1/beneficiaries', { ...body, display_name: 'Otieno' })).body
     await follow(page, '/beneficiaries/new')
-    await page.getByRole('radio', { name: /to a phone/ }).check()
+    await page.getByRole('radio', { name: 'M-PESA to a phone' }).check()
     await page.getByLabel('Name', { exact: true }).fill('Kenya Power')
     await page.getByLabel('Mobile number').fill('0722 155 720')
     await page.getByRole('button', { name: 'Add beneficiary' }).click()
