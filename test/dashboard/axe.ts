@@ -65,6 +65,8 @@ const load = async (page: Page): Promise<void> => {
 
 export type Inspector = {
   inBothThemes: (page: Page, within?: string) => Promise<string[]>
+  /** Only what depends on a theme: for a page that was inspected and now has another theme of its own. */
+  contrastInBothThemes: (page: Page) => Promise<string[]>
 }
 
 /**
@@ -80,19 +82,31 @@ export const createInspector = (): Inspector => {
     for (const key of fresh) known[theme].add(key)
     return fresh.length > 0
   }
+  /** A change of theme costs a new layout, so the next page begins in the theme in which this one ends. */
+  const changeTheme = async (page: Page): Promise<void> => {
+    theme = theme === 'light' ? 'dark' : 'light'
+    await page.emulateMedia({ colorScheme: theme })
+  }
+  const contrastOfNewTexts = async (page: Page, within: string): Promise<string[]> => {
+    if (!(await markTexts(page, within))) return []
+    const contrast = await run(page, '[data-new-text]', { runOnly: ['color-contrast'] })
+    return contrast.map((finding) => `${theme}: ${finding}`)
+  }
   const inspect = async (page: Page, within: string): Promise<string[]> => {
     await load(page)
-    // A change of theme costs a new layout, so the next page begins in the theme in which this one ends.
     await page.emulateMedia({ colorScheme: theme })
     await markTexts(page, within)
     const findings = (await run(page, within)).map((finding) => `${theme}: ${finding}`)
-    theme = theme === 'light' ? 'dark' : 'light'
-    await page.emulateMedia({ colorScheme: theme })
-    if (!(await markTexts(page, within))) return findings
-    const contrast = await run(page, '[data-new-text]', { runOnly: ['color-contrast'] })
-    return [...findings, ...contrast.map((finding) => `${theme}: ${finding}`)]
+    await changeTheme(page)
+    return [...findings, ...(await contrastOfNewTexts(page, within))]
   }
   return {
     inBothThemes: (page, within = 'html') => inspect(page, within),
+    contrastInBothThemes: async (page) => {
+      await load(page)
+      const findings = await contrastOfNewTexts(page, 'html')
+      await changeTheme(page)
+      return [...findings, ...(await contrastOfNewTexts(page, 'html'))]
+    },
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { isFull } from '../faults/world.ts'
 import { createClient } from '../harness/client.ts'
 import { walletMessage } from '../harness/people.ts'
 import { type Balancer, balancers, isInstalled } from './balancer.ts'
@@ -25,6 +26,9 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
   return { balancer, pair }
 }
 
+// Each costs ten milliseconds of a processor.
+const perSecond = isFull ? 100 : 40
+
 const needsProgram = { haproxy: true, nginx: true, 'a plain one': false } as const
 
 for (const [name, start] of Object.entries(balancers)) {
@@ -35,9 +39,9 @@ for (const [name, start] of Object.entries(balancers)) {
       const { balancer, pair } = await open(start)
       const payer = await newPayer(balancer.url)
       let restarted = false
-      const atLeast = balancer.callbacks ? 2_000 : 500
+      const atLeast = (balancer.callbacks ? 20 : 5) * perSecond
       // nginx does not ask for health, so it may send to a process that is closing the connection: it then repeats what has a key.
-      const asked = askAtRate(payer, { perSecond: 100, clients: 8, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
+      const asked = askAtRate(payer, { perSecond, clients: 8, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
       await pair.restartEach(balancer).finally(() => {
         restarted = true
       })
