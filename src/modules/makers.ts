@@ -22,6 +22,25 @@ const labelOf = prepare('grants.label', { id: 'uuid' }, (orm, at) =>
 
 export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
+/** A maker as a row has it that it created, and nobody has changed yet. */
+export const createdBy = ({ accountId, grantId, label }: Maker) => ({
+  createdBy: accountId,
+  createdByGrantId: grantId,
+  createdByLabel: label,
+  changedBy: null,
+  changedByGrantId: null,
+  changedByLabel: null,
+})
+
+/** The columns that a change by a maker writes. */
+export const changedByColumns = ['changedBy', 'changedByGrantId', 'changedByLabel'] as const
+
+export const changedBy = ({ accountId, grantId, label }: Maker) => ({
+  changedBy: accountId,
+  changedByGrantId: grantId,
+  changedByLabel: label,
+})
+
 /** The caller as a maker, to be stored, with the label of its grant at this moment. */
 export const readMaker = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Maker> => ({
   accountId,

@@ -11,4 +11,19 @@ export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => 
 })
 
 /** A maker as it is stored. */
-export const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })
+const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })
+
+type Made = {
+  createdBy: Uuid
+  createdByGrantId: Uuid | null
+  createdByLabel: string | null
+  changedBy: Uuid | null
+  changedByGrantId: Uuid | null
+  changedByLabel: string | null
+}
+
+/** Who created a record, and who changed it last. */
+export const presentMakers = (row: Made): { created_by: MakerOut; changed_by: MakerOut | null } => ({
+  created_by: presentMaker(makerOf(row.createdBy, row.createdByGrantId, row.createdByLabel)),
+  changed_by: row.changedBy === null ? null : presentMaker(makerOf(row.changedBy, row.changedByGrantId, row.changedByLabel)),
+})

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { CreateAdjustment } from '../../src/modules/adjustments/schema.ts'
 import { createAdjustment } from '../../src/modules/adjustments/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 import { startAdministered } from './administrators.ts'
 
-let service: TestService
-let other: TestService
-let admin: Person
-let second: Person
-beforeAll(async () => {
-  const env = { ADJUSTMENT_CONFIRM_MINOR: '10000' }
-  const started = await startAdministered({ env })
-  ;({ service, admin, second } = started)
-  const names = started.wallets.map(({ address }) => address).join(',')
-  other = await startService({ database: service.database, clock: service.clock, env: { ...env, ADMIN_ACCOUNTS: names } })
-})
-afterAll(async () => {
-  await other.close()
-  await service.close()
-})
+const env = { ADJUSTMENT_CONFIRM_MINOR: '10000' }
+const started = await startAdministered({ env })
+const { service, admin, second } = started
+const names = started.wallets.map(({ address }) => address).join(',')
+const other = await openService({ database: service.database, clock: service.clock, env: { ...env, ADMIN_ACCOUNTS: names } })
+afterAll(() => service.close())
 
 const path = '/v1/admin/adjustments'
 const fields = (person: Pick<Person, 'accountId'>, direction: string, amount: string) => ({

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { readCommand } from '../../scripts/admin/commands.ts'
 import { aboutPerson } from '../../scripts/admin/persons.ts'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
@@ -13,9 +13,9 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
@@ -23,19 +23,10 @@ import { createTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
 const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
-
-let service: TestService
-let person: Person
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'admin-'))
-  service = await startService({ env: { ...keys, ADJUSTMENT_CONFIRM_MINOR: '10000' } })
-  person = await signIn(service.api)
-})
-afterAll(async () => {
-  await service.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const folder = await mkdtemp(join(tmpdir(), 'admin-'))
+const service = await openService({ env: { ...keys, ADJUSTMENT_CONFIRM_MINOR: '10000' } })
+const person = await signIn(service.api)
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** The output of the command, run in this process by the named operator. */
 const as =

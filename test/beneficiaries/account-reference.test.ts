@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
 let person: Person
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 afterAll(async () => {
   await service.settle()
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 beforeEach(async () => {
   person = await signIn(service.api)

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { describe, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let stranger: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
 
 const phone = { type: 'supplier', display_name: 'Jane Wanjiru', payment_rail: 'MPESA_B2C', destination: '0712 345 678' }
 const create = (body: unknown, key?: string) => person.api.post('/v1/beneficiaries', body, key === undefined ? {} : { key })

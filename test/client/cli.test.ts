@@ -6,33 +6,24 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let beneficiary: string
-let folder: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  beneficiary = await newBeneficiary(person.api)
-  await fund(service, person, 10_000_000n)
-  folder = await mkdtemp(join(tmpdir(), 'payments-cli-'))
-})
+const service = await openService()
+const person = await signIn(service.api)
+const beneficiary = await newBeneficiary(person.api)
+await fund(service, person, 10_000_000n)
+const folder = await mkdtemp(join(tmpdir(), 'payments-cli-'))
 const running = new Set<Run>()
 afterEach(async () => {
   for (const run of running) run.kill()
   await Promise.all([...running].map((run) => run.ended))
 })
-afterAll(async () => {
-  await service.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type Run = {
   out: () => string

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import {
   ApiKeyRevokedError,
   ConnectionError,
@@ -13,34 +13,23 @@ import {
 } from '#client'
 import { decideByWallet, signInWithWallet, signMandate } from '#client/wallet'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
+import { openService, startService } from '../harness/service.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 
-let service: TestService
-let proxy: FaultyProxy
-let person: Person
-let key: Key
-let beneficiary: string
-let client: Payments
-beforeAll(async () => {
-  service = await startService()
-  proxy = await startFaultyProxy(service.api.url)
-  person = await signIn(service.api)
-  key = await createKey(person)
-  beneficiary = await newBeneficiary(person.api)
-  await fund(service, person, 10_000_000n)
-  client = new Payments({ baseUrl: proxy.url, apiKey: key.key })
-})
+const service = await openService()
+const proxy: FaultyProxy = await startFaultyProxy(service.api.url)
+const person = await signIn(service.api)
+const key = await createKey(person)
+const beneficiary = await newBeneficiary(person.api)
+await fund(service, person, 10_000_000n)
+const client = new Payments({ baseUrl: proxy.url, apiKey: key.key })
 afterEach(() => {
   proxy.faults.length = 0
   proxy.seen.length = 0
   proxy.rewrite(undefined)
 })
-afterAll(async () => {
-  await proxy.close()
-  await service.close()
-})
+afterAll(() => proxy.close())
 
 const order = (amount = '1000') => ({ beneficiary_id: beneficiary, amount_minor: amount })
 const countPayments = async () => (await client.payments.list().toArray(1000)).length

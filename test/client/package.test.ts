@@ -9,32 +9,24 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Payments } from '#client'
 import { apiTypes, apiTypesFile } from '../../scripts/api-types.ts'
 import { chromiumPath, openBrowser } from '../dashboard/browser.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 
 const run = promisify(execFile)
-let service: TestService
 /** A reader's empty folder, after the one command of the README. */
-let folder: string
-let installed: string
-beforeAll(async () => {
-  service = await startService()
-  folder = await mkdtemp(join(tmpdir(), 'payments-client-'))
-  await writeFile(join(folder, 'package.json'), '{}')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), `${service.api.url}/client.tgz`], {
-    cwd: folder,
-  })
-  installed = join(folder, 'node_modules/payments-service-client')
+const service = await openService()
+const folder = await mkdtemp(join(tmpdir(), 'payments-client-'))
+await writeFile(join(folder, 'package.json'), '{}')
+await run('npm', ['install', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), `${service.api.url}/client.tgz`], {
+  cwd: folder,
 })
-afterAll(async () => {
-  await service.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const installed = join(folder, 'node_modules/payments-service-client')
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Programs that can run JavaScript. Node 20 is the host's where the host has it; Deno and Bun where somebody has installed them. */
 const runtimes = () => {

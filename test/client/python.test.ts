@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+import { startFaultyProxy } from './faulty-proxy.ts'
 
 const run = promisify(execFile)
 const source = fileURLToPath(new URL('../../client/python/payments.py', import.meta.url))
@@ -21,22 +21,14 @@ const python = (() => {
     return false
   }
 })()
-
-let service: TestService
-let proxy: FaultyProxy
-let person: Person
-let folder: string
-beforeAll(async () => {
-  service = await startService()
-  proxy = await startFaultyProxy(service.api.url)
-  person = await signIn(service.api)
-  await fund(service, person, 1_000_000n)
-  folder = await mkdtemp(join(tmpdir(), 'payments-python-'))
-  await writeFile(join(folder, 'payments.py'), await (await fetch(`${service.api.url}/payments.py`)).text())
-})
+const service = await openService()
+const proxy = await startFaultyProxy(service.api.url)
+const person = await signIn(service.api)
+await fund(service, person, 1_000_000n)
+const folder = await mkdtemp(join(tmpdir(), 'payments-python-'))
+await writeFile(join(folder, 'payments.py'), await (await fetch(`${service.api.url}/payments.py`)).text())
 afterAll(async () => {
   await proxy.close()
-  await service.close()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,17 +1,12 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { statement } from '../../src/db/statement.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 /** How often this process asks what a statement answers while `work` runs. */
 const descriptionsDuring = async (work: () => Promise<unknown>): Promise<number> => {

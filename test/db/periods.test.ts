@@ -1,18 +1,14 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createPeriods } from '../../src/db/periods.ts'
 import { firstIdAt, formatId, newId, parseId } from '../../src/lib/ids.ts'
 import { fund } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
 let person: Person
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 beforeEach(async () => {
   person = await signIn(service.api)
 })

@@ -1,9 +1,9 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import { PgTable } from 'drizzle-orm/pg-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { first, inTx } from '../../src/db/client.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import { namedStatements, statement } from '../../src/db/statement.ts'
@@ -12,27 +12,20 @@ import { payments } from '../../src/db/tables/payments.ts'
 import { workspaces } from '../../src/db/tables/workspaces.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let orm: NodePgDatabase
-let paymentId: string
-beforeAll(async () => {
-  service = await startService()
-  orm = drizzle(service.deps.db.pool, { casing: 'snake_case' })
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 1_000_000n)
-  const paid = await person.api.post('/v1/payments', {
-    beneficiary_id: await newBeneficiary(person.api),
-    amount_minor: '10000',
-    narrative: 'Rent "May"',
-    metadata: { order: '7' },
-  })
-  paymentId = String(parseId('payment', String(paid.body.id)))
+const service = await openService()
+const orm = drizzle(service.deps.db.pool, { casing: 'snake_case' })
+const person = await signIn(service.api)
+await credit(service, person.accountId, 1_000_000n)
+const paid = await person.api.post('/v1/payments', {
+  beneficiary_id: await newBeneficiary(person.api),
+  amount_minor: '10000',
+  narrative: 'Rent "May"',
+  metadata: { order: '7' },
 })
-afterAll(() => service.close())
+const paymentId = String(parseId('payment', String(paid.body.id)))
 
 /** Every table that is declared, so that a type of column that is new here is compared too. */
 const allTables = async (): Promise<PgTable[]> => {

@@ -1,29 +1,23 @@
 import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
+
 // Commands load these.
 import '../../src/modules/audit-log/export.ts'
 import '../../src/modules/payments/lifecycle/trace.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { fillTables } from './filled.ts'
 
-let service: TestService
-let person: Person
-let key: Key
-let beneficiary: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 1_000_000n)
-  beneficiary = await newBeneficiary(person.api)
-  key = await createKey(person)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await credit(service, person.accountId, 1_000_000n)
+const beneficiary = await newBeneficiary(person.api)
+const key = await createKey(person)
 
 /** Tables that stay small, or that a statement reads as a whole; every other table grows with use. */
 const small = new Set([

@@ -2,27 +2,18 @@ import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock } from '../harness/clock.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { createTestDatabase } from '../harness/postgres.ts'
+import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { findFaults } from './belief.ts'
 
-let database: TestDatabase
-let service: TestService
-let person: Person
-let payee: string
-beforeAll(async () => {
-  database = await createTestDatabase()
-  service = await startService({ database, env: { DATABASE_POOL_SIZE: '2' } })
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 1_000_000_000n)
-  payee = await newBeneficiary(person.api)
-})
-afterAll(async () => {
-  await service.close()
-  await database.drop()
-})
+const database = await createTestDatabase()
+const service = await openService({ database, env: { DATABASE_POOL_SIZE: '2' } })
+const person = await signIn(service.api)
+await credit(service, person.accountId, 1_000_000_000n)
+const payee = await newBeneficiary(person.api)
+afterAll(() => database.drop())
 
 const sound = async () =>
   expect([...(await findFaults(database.url, service.sandbox.movements())), ...(await findBreaches(service))]).toEqual([])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../src/http/guides.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
@@ -14,37 +14,31 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce } from '../harness/programs.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { guides, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
-let service: TestService
-let providers: Promise<void>
-let paymentsPy: string
 const done = new AbortController()
-beforeAll(async () => {
-  service = await startService()
-  await registerAtEmulator(service.deps)
-  // A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
-  writeFileSync(join(folder, 'package.json'), '{}')
-  const install = ['install', '--no-audit', '--no-fund', `${service.api.url}/client.tgz`]
-  await promisify(execFile)('npm', install, { cwd: folder })
-  for (const name of ['viem', '@modelcontextprotocol'])
-    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-  paymentsPy = await (await fetch(`${service.api.url}/payments.py`)).text()
-  const work = async () => {
-    while (!done.signal.aborted) {
-      await service.settle()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+const service = await openService()
+await registerAtEmulator(service.deps)
+// A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
+writeFileSync(join(folder, 'package.json'), '{}')
+const install = ['install', '--no-audit', '--no-fund', `${service.api.url}/client.tgz`]
+await promisify(execFile)('npm', install, { cwd: folder })
+for (const name of ['viem', '@modelcontextprotocol'])
+  symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+const paymentsPy = await (await fetch(`${service.api.url}/payments.py`)).text()
+const work = async () => {
+  while (!done.signal.aborted) {
+    await service.settle()
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  providers = work()
-})
+}
+const providers = work()
 afterAll(async () => {
   done.abort()
   await providers
-  await service.close()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { pino } from 'pino'
+import { afterAll } from 'vitest'
 import { createService, type Service } from '../../src/app.ts'
 import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -153,4 +154,11 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
       if (!options.database) await database.drop()
     },
   }
+}
+
+/** The service of a test file: it closes after the file's last test, and after everything that was begun later. */
+export const openService = async (options: TestOptions = {}): Promise<TestService> => {
+  const service = await startService(options)
+  afterAll(() => service.close())
+  return service
 }

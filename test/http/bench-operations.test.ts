@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fallenOf, readLast } from '../bench/last-operations.ts'
 import { isListed, measured, rare } from '../bench/operation-list.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const operations = () => service.routes.flatMap(({ operation }) => operation ?? [])
 

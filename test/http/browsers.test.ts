@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { describe, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService, startService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
 const allowed = 'https://dashboard.example'
-beforeAll(async () => {
-  service = await startService({ env: { CORS_ORIGINS: allowed } })
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService({ env: { CORS_ORIGINS: allowed } })
+const person = await signIn(service.api)
 
 describe('an unsafe request with a cookie must come from this site or an allowed origin', () => {
   const rename = (headers: Record<string, string>, person_ = person.api) =>

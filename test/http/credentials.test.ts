@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { expect, test } from 'vitest'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const metadata = () => `Bearer resource_metadata="${service.deps.config.publicUrl}/.well-known/oauth-protected-resource"`
 

@@ -1,25 +1,17 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, expect, inject, test, vi } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService, startService } from '../harness/service.ts'
 import { startSilentProxy } from '../harness/silent-proxy.ts'
 import { openStream } from '../harness/stream.ts'
 
-let service: TestService
-let person: Person
-let admin: pg.Client
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  admin = new pg.Client({ connectionString: inject('testServer').adminUrl })
-  await admin.connect()
-})
-afterAll(async () => {
-  await admin.end()
-  await service.close()
-})
+const service = await openService()
+const person = await signIn(service.api)
+const admin = new pg.Client({ connectionString: inject('testServer').adminUrl })
+await admin.connect()
+afterAll(() => admin.end())
 
 const database = () => new URL(service.database.url).pathname.slice(1)
 

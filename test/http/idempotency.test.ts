@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Answer, Client } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { sendRaw } from './raw.ts'
 
-let first: TestService
-let second: TestService
-beforeAll(async () => {
-  first = await startService()
-  second = await startService({ database: first.database, clock: first.clock })
-})
-afterAll(async () => {
-  await second.close()
-  await first.close()
-})
+const first = await openService()
+const second = await openService({ database: first.database, clock: first.clock })
 
 const payee = { type: 'supplier', display_name: 'Acme', payment_rail: 'MPESA_B2C', destination: '0712345678' }
 const create = (api: Client, key: string, fields: object = {}): Promise<Answer> =>

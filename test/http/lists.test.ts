@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { expect, test } from 'vitest'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
 const names = Array.from({ length: 7 }, (_, index) => `Payee ${index}`)
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  for (const [index, display_name] of names.entries()) {
-    await person.api.post('/v1/beneficiaries', {
-      type: 'supplier',
-      display_name,
-      payment_rail: 'MPESA_B2C',
-      destination: `071234567${index}`,
-    })
-  }
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+for (const [index, display_name] of names.entries()) {
+  await person.api.post('/v1/beneficiaries', {
+    type: 'supplier',
+    display_name,
+    payment_rail: 'MPESA_B2C',
+    destination: `071234567${index}`,
+  })
+}
 
 const list = (query: string) => person.api.get(`/v1/beneficiaries?${query}`)
 

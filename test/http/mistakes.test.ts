@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { railNames } from '../../src/lib/rail-names.ts'
 import type { CallOptions, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, newWallet, signIn, walletMessage } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
 // What people send by mistake, and the answer that each mistake gets: what was wrong, and what to send instead.
 
-let service: TestService
-let person: Person
-let stranger: Person
-let key: Key
-let beneficiaryId: string
-let foreignBeneficiaryId: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-  key = await createKey(person)
-  beneficiaryId = await newBeneficiary(person.api)
-  foreignBeneficiaryId = await newBeneficiary(stranger.api)
-  await credit(service, person.accountId, 100_000n)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
+const key = await createKey(person)
+const beneficiaryId = await newBeneficiary(person.api)
+const foreignBeneficiaryId = await newBeneficiary(stranger.api)
+await credit(service, person.accountId, 100_000n)
 
 type Expected = { status: number; error: string; message: string | RegExp; param?: string; headers?: Record<string, string> }
 type Mistake = [

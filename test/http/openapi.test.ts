@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { validate } from '@scalar/openapi-parser'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import { words } from '../../src/reference/glossary/describe.ts'
 import type { Json } from '../harness/client.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let document: Json
-beforeAll(async () => {
-  service = await startService()
-  document = (await service.api.get('/openapi.json')).body
-})
-afterAll(() => service.close())
+const service = await openService()
+const document = (await service.api.get('/openapi.json')).body
 
 type Operation = { method: string; path: string; operation: Json }
 

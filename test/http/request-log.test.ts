@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const logOf = async (api: Client, query = ''): Promise<Json[]> => (await api.get(`/v1/request-log${query}`)).body.data
 const told = (rows: readonly Json[]) => rows.map(({ method, path, status, error }) => [method, path, status, error].join(' '))

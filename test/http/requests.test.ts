@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { describe, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 import { sendRaw } from './raw.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const beneficiary = { type: 'supplier', display_name: 'Acme', payment_rail: 'MPESA_B2C', destination: '0712345678' }
 

@@ -1,16 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { networkOf } from '../../src/http/address.ts'
 import { signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { REQUEST_TIMEOUT_MS: '300', STREAM_PING_SECONDS: '1' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { REQUEST_TIMEOUT_MS: '300', STREAM_PING_SECONDS: '1' } })
 
 const listeners = [
   ['public', () => service.api.url, '/v1/oauth/token'],

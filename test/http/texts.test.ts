@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let payee: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  payee = await newBeneficiary(person.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const payee = await newBeneficiary(person.api)
 
 const reversed = 'KES 00.001\u202e'
 const policy = { approval_threshold_minor: '1' }

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
 const administrator = newWallet()
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { ADMIN_ACCOUNTS: administrator.address } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { ADMIN_ACCOUNTS: administrator.address } })
 
 const close = (person: { api: { delete: (path: string) => Promise<{ status: number; body: Record<string, unknown> }> } }) =>
   person.api.delete('/v1/accounts/me')

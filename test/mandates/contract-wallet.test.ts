@@ -1,21 +1,15 @@
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { mandateTerms } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { newWallet, sessionCookieOf } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { type Chain, startChain } from '../identity/sign-in/chain.ts'
 
-let chain: Chain
-let base: Chain
-let service: TestService
-beforeAll(async () => {
-  chain = await startChain(1)
-  base = await startChain(8453)
-  service = await startService({ env: { EVM_RPC_URLS: `1=${chain.url},8453=${base.url}` } })
-})
+const chain: Chain = await startChain(1)
+const base = await startChain(8453)
+const service = await openService({ env: { EVM_RPC_URLS: `1=${chain.url},8453=${base.url}` } })
 afterAll(async () => {
-  await service.close()
   await chain.close()
   await base.close()
 })

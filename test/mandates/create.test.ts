@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'
 import { newBeneficiary } from '../harness/money.ts'
-import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let stranger: Person
-let workspaceId: string
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-  workspaceId = (await person.api.get('/v1/workspaces/current')).body.workspace.id
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
+const workspaceId = (await person.api.get('/v1/workspaces/current')).body.workspace.id
 
 const path = '/v1/intent-mandates'
 const terms = (fields: Record<string, unknown> = {}) => mandateTerms(service, fields)

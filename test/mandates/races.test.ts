@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Answer, Json } from '../harness/client.ts'
 import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
 /** Two processes on one database: so the database enforces what these tests prove, not one process. */
-let first: TestService
-let second: TestService
-let person: Person
-let beneficiary: string
-beforeAll(async () => {
-  first = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  // One service in two processes: one address, because the signed text contains it.
-  const env = { RATE_LIMIT_ENABLED: 'false', PUBLIC_URL: first.deps.config.publicUrl }
-  second = await startService({ database: first.database, clock: first.clock, env })
-  person = await signIn(first.api)
-  await credit(first, person.accountId, 100_000_000n)
-  beneficiary = await newBeneficiary(person.api)
-})
-afterAll(async () => {
-  await second.close()
-  await first.close()
-})
+const first = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+// One service in two processes: one address, because the signed text contains it.
+const env = { RATE_LIMIT_ENABLED: 'false', PUBLIC_URL: first.deps.config.publicUrl }
+const second = await openService({ database: first.database, clock: first.clock, env })
+const person = await signIn(first.api)
+await credit(first, person.accountId, 100_000_000n)
+const beneficiary = await newBeneficiary(person.api)
 
 const of = (index: number) => (index % 2 === 0 ? first : second)
 const pay = (mandate: Json, index: number, amount = '10000'): Promise<Answer> =>

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let stranger: Person
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
 
 const path = (mandate: Json, rest = '') => `/v1/intent-mandates/${mandate.id}${rest}`
 const agree = (fields: Record<string, unknown> = {}, signer = person) => createMandate(service, signer.wallet, fields)

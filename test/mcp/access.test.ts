@@ -2,28 +2,22 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { CallOptions } from '../harness/client.ts'
 import { newMcpProvider } from '../harness/mcp-provider.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService, startService } from '../harness/service.ts'
 import { sendRaw } from '../http/raw.ts'
 import { connectAgent, ToolError } from './connect.ts'
 import { startTokenProxy } from './token-proxy.ts'
 
-let service: TestService
-let person: Person
-let payee: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await fund(service, person, 1_000_000n)
-  payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await fund(service, person, 1_000_000n)
+const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
 
 const protocol = { accept: 'application/json, text/event-stream' }
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 import { connectAgent } from './connect.ts'
 
-let service: TestService
-let person: Person
-let payees: string[]
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await fund(service, person, 1_000_000n)
-  payees = [
-    await newBeneficiary(person.api, { destination: '254722000601' }),
-    await newBeneficiary(person.api, { destination: '254722000602' }),
-  ]
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await fund(service, person, 1_000_000n)
+const payees = [
+  await newBeneficiary(person.api, { destination: '254722000601' }),
+  await newBeneficiary(person.api, { destination: '254722000602' }),
+]
 
 test('an agent proposes a batch that a person approves, and never one above its limits', async () => {
   const spending_controls = { daily_limit_minor: '50000', approval_threshold_minor: '20000' }

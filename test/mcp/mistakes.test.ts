@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { type Agent, connectAgent, ToolError } from './connect.ts'
 
 // What weak models do with these tools, as scripts: whatever they get wrong, no money moves that nobody meant.
 
-let service: TestService
 let person: Person
 let payee: string
 let agent: Agent
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 beforeEach(async () => {
   person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { tools } from '../../src/mcp/tools.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let key: Key
-let payee: string
-let payment: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await fund(service, person, 10_000_000n)
-  payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-  key = await createKey(person)
-  payment = (await key.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).body.id
-  await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await fund(service, person, 10_000_000n)
+const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+const key = await createKey(person)
+const payment = (await key.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).body.id
+await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
 
 let serial = 0
 const order = (amount: string) => {

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createToolList } from '../../src/mcp/tool-list.ts'
-import { createKey, type Key, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let key: Key
-beforeAll(async () => {
-  service = await startService()
-  key = await createKey(await signIn(service.api))
-})
-afterAll(() => service.close())
+const service = await openService()
+const key = await createKey(await signIn(service.api))
 
 const protocol = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
 const ask = (id: unknown, more: object = {}, bearer = key.key) =>

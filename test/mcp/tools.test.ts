@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { tools } from '../../src/mcp/tools.ts'
 import { mcpScopes } from '../../src/modules/oauth/scopes.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
-import { type Agent, connectAgent, connectOldAgent, ToolError } from './connect.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+import { connectAgent, connectOldAgent, ToolError } from './connect.ts'
 
-let service: TestService
-let person: Person
-let key: Key
-let agent: Agent
-let payee: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await fund(service, person, 10_000_000n)
-  payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-  key = await createKey(person)
-  agent = await connectAgent(service.api.url, { bearer: key.key })
-})
-afterAll(async () => {
-  await agent.close()
-  await service.close()
-})
+const service = await openService()
+const person = await signIn(service.api)
+await fund(service, person, 10_000_000n)
+const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+const key = await createKey(person)
+const agent = await connectAgent(service.api.url, { bearer: key.key })
+afterAll(() => agent.close())
 
 let serial = 0
 const order = (amount: string, more: object = {}) => {

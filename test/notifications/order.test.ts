@@ -1,20 +1,12 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { beginWriter } from './events.ts'
 
-let first: TestService
-let second: TestService
-beforeAll(async () => {
-  first = await startService()
-  second = await startService({ database: first.database, clock: first.clock })
-})
-afterAll(async () => {
-  await second.close()
-  await first.close()
-})
+const first = await openService()
+const second = await openService({ database: first.database, clock: first.clock })
 
 const listed = async (person: Person, query = ''): Promise<string[]> =>
   (await person.api.get(`/v1/notifications${query}`)).body.data.map((event: { id: string }) => event.id)

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changesOf, withChanges } from '../../src/events/payment-changes.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 type Listed = { type: string; data: { decision: { trace?: unknown } } }
 

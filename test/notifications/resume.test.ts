@@ -1,17 +1,13 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { beginWriter } from './events.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '1' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '1' } })
 
 const day = 86_400
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { authorizeAgent, postForm, refresh } from '../harness/oauth.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const tookMs: number[] = []
 /** Of the quickest, as the others may wait for a processor. */

@@ -1,18 +1,14 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { fund } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { type EventStream, openStream } from '../harness/stream.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({
-    env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '3', CORS_ORIGINS: 'https://app.example' },
-  })
+const service = await openService({
+  env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '3', CORS_ORIGINS: 'https://app.example' },
 })
-afterAll(() => service.close())
 
 const patiently = { timeout: 60_000 }
 

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { createTeam, invite, join, type Team } from '../workspaces/team.ts'
 
-let service: TestService
-let other: TestService
-beforeAll(async () => {
-  service = await startService()
-  other = await startService({ database: service.database, clock: service.clock })
-})
-afterAll(async () => {
-  await other.close()
-  await service.close()
-})
+const service = await openService()
+const other = await openService({ database: service.database, clock: service.clock })
 
 /** Something in the workspace that every member may read. */
 const renameTeam = (team: Team, name: string) => team.owner.api.patch('/v1/workspaces/current', { name })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import {
   type Agent,
@@ -7,7 +7,6 @@ import {
   authorizePath,
   decide,
   newPkce,
-  type OAuthClient,
   obtainCode,
   postForm,
   redeemCode,
@@ -16,18 +15,12 @@ import {
   registerClient,
   requestConsent,
 } from '../harness/oauth.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let client: OAuthClient
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  client = await registerClient(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const client = await registerClient(service.api)
 
 const authorize = (options: Record<string, string | undefined>) =>
   service.api.get(authorizePath(client, newPkce(), options), { headers: { accept: 'application/json' } })

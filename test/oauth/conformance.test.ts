@@ -1,20 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { authorizationIdOf, decide, registerClient } from '../harness/oauth.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { freePort, startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { freePort, openService } from '../harness/service.ts'
 
 /** The Model Context Protocol's own conformance runner, against our authorization server. */
 const runner = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))
-
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 type Run = { process: ChildProcess; output: () => string; url: Promise<URL>; exitCode: Promise<number | null> }
 

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   answerOf,
   authorizeAgent,
   authorizePath,
   decide,
   newPkce,
-  type OAuthClient,
   postForm,
   redeemCode,
   refresh,
@@ -13,18 +12,12 @@ import {
   registerClient,
   requestConsent,
 } from '../harness/oauth.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let client: OAuthClient
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  client = await registerClient(service.api, { client_name: 'Agent <b>"Smith"</b>' })
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const client = await registerClient(service.api, { client_name: 'Agent <b>"Smith"</b>' })
 
 const show = (id: string, as = person.api) => as.get(`/v1/oauth/authorizations/${id}`)
 const limits = {

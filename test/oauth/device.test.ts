@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newPkce, type OAuthClient, postForm, refusal, registerClient } from '../harness/oauth.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { describe, expect, test } from 'vitest'
+import { newPkce, postForm, refusal, registerClient } from '../harness/oauth.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService, startService } from '../harness/service.ts'
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
-let service: TestService
-let person: Person
-let client: OAuthClient
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  client = await registerClient(service.api, { redirect_uris: [], grant_types: [deviceGrant, 'refresh_token'] })
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const client = await registerClient(service.api, { redirect_uris: [], grant_types: [deviceGrant, 'refresh_token'] })
 
 const pkce = newPkce()
 const challenge = { code_challenge: pkce.challenge, code_challenge_method: 'S256' }

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Answer } from '../harness/client.ts'
 import {
   authorizeAgent,
   authorizePath,
   newPkce,
-  type OAuthClient,
   obtainCode,
   postForm,
   redeemCode,
@@ -13,19 +12,12 @@ import {
   registerClient,
 } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let client: OAuthClient
-let confidential: OAuthClient
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  client = await registerClient(service.api)
-  confidential = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const client = await registerClient(service.api)
+const confidential = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
 
 const newAgent = (options: Parameters<typeof authorizeAgent>[2] = {}) =>
   authorizeAgent(service.api, person, { client, ...options })

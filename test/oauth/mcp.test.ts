@@ -1,31 +1,23 @@
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { type McpProvider, newMcpProvider } from '../harness/mcp-provider.ts'
-import { type ProtectedMcpServer, startProtectedMcpServer } from '../harness/mcp-server.ts'
+import { startProtectedMcpServer } from '../harness/mcp-server.ts'
 import { registerClient } from '../harness/oauth.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let mcp: ProtectedMcpServer
 // Each connection of these clients refreshes by itself, some after others have the answer: they need the leeway that the strict
 // default doesn't give. So long that a machine that stands still does not use it up.
-beforeAll(async () => {
-  service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '60' } })
-  person = await signIn(service.api)
-  const server = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
-  // The operator names the servers that may introspect others' tokens.
-  service.deps.config.OAUTH_RESOURCE_SERVERS.push(server.id)
-  mcp = await startProtectedMcpServer(service.api, server)
-})
-afterAll(async () => {
-  await mcp.close()
-  await service.close()
-})
+const service = await openService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '60' } })
+const person = await signIn(service.api)
+const server = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
+// The operator names the servers that may introspect others' tokens.
+service.deps.config.OAUTH_RESOURCE_SERVERS.push(server.id)
+const mcp = await startProtectedMcpServer(service.api, server)
+afterAll(() => mcp.close())
 
 const newProvider = () => newMcpProvider(service.api, person)
 type Provider = McpProvider

@@ -1,17 +1,12 @@
 import * as oauth from 'openid-client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { answerOf, decide, redirectUri } from '../harness/oauth.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
 /** An independent client with its default settings. */
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const options = { algorithm: 'oauth2' as const, execute: [oauth.allowInsecureRequests] }
 const register = (metadata: Record<string, unknown>, authentication?: oauth.ClientAuth) =>

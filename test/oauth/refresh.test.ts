@@ -1,30 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { formatId, parseId } from '../../src/lib/ids.ts'
 import { findClient } from '../../src/modules/oauth/clients/clients.ts'
 import { createRefreshTokens } from '../../src/modules/oauth/token/refresh-queue.ts'
 import type { Answer } from '../harness/client.ts'
-import { type Agent, authorizeAgent, type OAuthClient, refresh, refusal, registerClient } from '../harness/oauth.ts'
+import { type Agent, authorizeAgent, refresh, refusal, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { whileHeld as holdRefreshes } from '../harness/refreshes.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 
-let service: TestService
-let second: TestService
 let person: Person
-let client: OAuthClient
-beforeAll(async () => {
-  service = await startService()
-  second = await startService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
-  client = await registerClient(service.api)
-})
+const service = await openService()
+const second = await openService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
+const client = await registerClient(service.api)
 // Time moves by months here, and a session would end before.
 beforeEach(async () => {
   person = await signIn(service.api)
-})
-afterAll(async () => {
-  await second.close()
-  await service.close()
 })
 
 const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/me', { bearer })).status

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, refresh } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-let service: TestService
-let person: Person
-let beneficiary: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  beneficiary = await newBeneficiary(person.api)
-  await credit(service, person.accountId, 100_000_000n)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const beneficiary = await newBeneficiary(person.api)
+await credit(service, person.accountId, 100_000_000n)
 
 const accessWith = (limits: Record<string, unknown>) => ({
   scope: 'payment.create payment.read account.read key.manage',

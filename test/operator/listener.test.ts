@@ -1,14 +1,10 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startService, type TestService } from '../harness/service.ts'
+import { expect, test } from 'vitest'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { OPERATOR_ALLOWED_HOSTS: 'service', LOG_LEVEL: 'debug' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { OPERATOR_ALLOWED_HOSTS: 'service', LOG_LEVEL: 'debug' } })
 
 const statusFor = (host: string, method = 'GET', path = '/metrics') =>
   new Promise<number | undefined>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { holdAccount } from '../harness/account-hold.ts'
@@ -6,13 +6,9 @@ import type { Answer, Json } from '../harness/client.ts'
 import { waitingForLock } from '../harness/lock-waits.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 
 type Payer = Person & { beneficiary: string }
 

@@ -1,23 +1,18 @@
 import type { Address, Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { newWallet, type Person, sessionCookieOf } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { type Chain, startChain } from '../identity/sign-in/chain.ts'
 import { pass } from '../rails-flows/scene.ts'
 import { answered, createScene, type Team } from './authority-scene.ts'
 
-let chain: Chain
-let service: TestService
-beforeAll(async () => {
-  chain = await startChain(1)
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false', EVM_RPC_URLS: `1=${chain.url}` } })
-})
+const chain: Chain = await startChain(1)
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false', EVM_RPC_URLS: `1=${chain.url}` } })
 afterAll(async () => {
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
   await chain.close()
 })
 

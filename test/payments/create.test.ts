@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let beneficiary: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  beneficiary = await newBeneficiary(person.api)
-  await credit(service, person.accountId, 10_000_000n)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const beneficiary = await newBeneficiary(person.api)
+await credit(service, person.accountId, 10_000_000n)
 
 const newcomer = async (amount = 1_000_000n) => {
   const someone = await signIn(service.api)

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let second: TestService
-beforeAll(async () => {
-  service = await startService()
-  second = await startService({ database: service.database, clock: service.clock })
-})
-afterAll(async () => {
-  await second.close()
-  await service.close()
-})
+const service = await openService()
+const second = await openService({ database: service.database, clock: service.clock })
 
 type Payer = Person & { beneficiary: string }
 

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer, Client, Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
-let other: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  other = await startService({
-    database: service.database,
-    clock: service.clock,
-    provider: service,
-    env: { RATE_LIMIT_ENABLED: 'false' },
-  })
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const other = await openService({
+  database: service.database,
+  clock: service.clock,
+  provider: service,
+  env: { RATE_LIMIT_ENABLED: 'false' },
 })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await other.close()
-  await service.close()
 })
 
 let person: Person

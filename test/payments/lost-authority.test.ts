@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { createKey, newWallet, type Person } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { answered, createScene, type Team } from './authority-scene.ts'
 
 const administrator = newWallet()
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address } })
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address } })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 
 const { administer, approvalOf, decide, join, link, member, pay, paymentOf, sign, team, voidedEvents } = createScene(

@@ -2,18 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Authenticator, type AuthenticatorOptions, addPasskey, newAuthenticator } from '../harness/authenticator.ts'
 import type { Answer, Json } from '../harness/client.ts'
 import { newWallet, type Person } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { continueWith, newPerson } from '../identity/sign-in/providers.ts'
 import { answered, createScene, type Team } from './authority-scene.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 
 const { approvalOf, decide, join, pay, paymentOf, sign, team, voidedEvents } = createScene(() => service, newWallet())

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { leafHash, rootOf, treeOf } from '../../src/lib/merkle.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 
 let serial = 0

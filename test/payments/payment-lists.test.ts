@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 
 const path = '/v1/payment-batches'

@@ -1,18 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { localDateTime } from '../../src/policy/calendar.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false', APPROVAL_TTL_HOURS: '2000' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false', APPROVAL_TTL_HOURS: '2000' } })
 
 type Payer = Person & { beneficiary: string }
 

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, type Key, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let payee: string
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  person = await signIn(service.api)
-  payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau', destination: '254722000111' })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const person = await signIn(service.api)
+const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau', destination: '254722000111' })
 
 const agent = (limit = '10000'): Promise<Key> =>
   createKey(person, { spending_controls: { per_payment_limit_minor: limit, new_payees: 'allow' } })

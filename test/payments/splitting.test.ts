@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService } from '../harness/service.ts'
 
-let service: TestService
 let person: Person
 let payee: string
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 beforeEach(async () => {
   person = await signIn(service.api)
   await credit(service, person.accountId, 100_000_000n)

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTestClock } from '../harness/clock.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  // Shortly before midnight in Nairobi (UTC+3), whose days these are.
-  service = await startService({ clock: createTestClock(new Date('2026-03-10T20:30:00Z')) })
-})
-afterAll(() => service.close())
+// Shortly before midnight in Nairobi (UTC+3), whose days these are.
+const service = await openService({ clock: createTestClock(new Date('2026-03-10T20:30:00Z')) })
 
 const hour = 3600
 

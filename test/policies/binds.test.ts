@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 
-let service: TestService
-let person: Person
-let agent: Key
-let below: Key
-let other: Key
-let payee: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 100_000_000n)
-  const own = { spending_controls: { new_payees: 'allow' } }
-  agent = await createKey(person, { name: 'Till bot', ...own })
-  below = await createKey(agent, own)
-  other = await createKey(person, own)
-  payee = await newBeneficiary(person.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await credit(service, person.accountId, 100_000_000n)
+const own = { spending_controls: { new_payees: 'allow' } }
+const agent = await createKey(person, { name: 'Till bot', ...own })
+const below = await createKey(agent, own)
+const other = await createKey(person, own)
+const payee = await newBeneficiary(person.api)
 
 const path = '/v1/spending-policies'
 const pay = async ({ api }: Pick<Person, 'api'>, amount = '10000') => {

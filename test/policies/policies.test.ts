@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const path = '/v1/spending-policies'
 const create = (body: unknown, api = person.api) => api.post(path, body)

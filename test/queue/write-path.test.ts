@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { audit } from '../../src/events/audit.ts'
@@ -7,14 +7,10 @@ import { newId } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
 import { createSinglesQueue, type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
 import { sentDuring } from '../harness/sent.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-  await service.deps.db.query('create table written (name text)')
-})
-afterAll(() => service.close())
+const service = await openService()
+await service.deps.db.query('create table written (name text)')
 
 const note = (tx: Tx, name: string) => tx.query('insert into written values ($1)', [name])
 const written = async () =>

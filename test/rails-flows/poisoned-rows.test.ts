@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { deliver, initiate, pass, pay, paymentOf, topupOf } from './scene.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 
 const payer = async (): Promise<Person> => {
   const person = await signIn(service.api)

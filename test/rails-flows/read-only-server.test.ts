@@ -1,24 +1,16 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { credit } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 import { b2cResult, deliver, lastOrder, pay, paymentOf } from './scene.ts'
 
-let service: TestService
-let person: Person
-let server: pg.Client
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 1_000_000n)
-  server = new pg.Client({ connectionString: service.database.url })
-  await server.connect()
-})
-afterAll(async () => {
-  await server.end()
-  await service.close()
-})
+const service = await openService()
+const person = await signIn(service.api)
+await credit(service, person.accountId, 1_000_000n)
+const server = new pg.Client({ connectionString: service.database.url })
+await server.connect()
+afterAll(() => server.end())
 
 /** As after a demotion: the server answers, and takes no writes (25006). Connections that were open before are ended. */
 const takeWrites = async (yes: boolean) => {

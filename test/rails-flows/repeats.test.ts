@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { rememberDuplicateCheck } from '../../src/modules/rail-pauses/duplicate-checks.ts'
 import { pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { checkDuplicate } from '../../src/rails/duplicate-check.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 import { isLedgerSound, movementsTo, ordersTo, pass, pay, paymentOf } from './scene.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 100_000_000n)
-})
+const service = await openService()
+const person = await signIn(service.api)
+await credit(service, person.accountId, 100_000_000n)
 afterAll(async () => {
   expect(await isLedgerSound(service)).toBe(true)
-  await service.close()
 })
 beforeEach(() => service.sandbox.rules.clear())
 

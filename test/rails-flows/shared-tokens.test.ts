@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createVault } from '../../src/auth/vault.ts'
 import { inTx, type Statement } from '../../src/db/client.ts'
 import { secondsAfter } from '../../src/lib/clock.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { createTokenSharing, forgetTokens } from '../../src/modules/provider-tokens/service.ts'
 import type { ShareToken } from '../../src/rails/token-cache.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const credentials = ['https://provider.example', 'a key', 'a secret']
 let issued = 0

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let beneficiary: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  beneficiary = await newBeneficiary(person.api)
-  await credit(service, person.accountId, 100_000_000n)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const beneficiary = await newBeneficiary(person.api)
+await credit(service, person.accountId, 100_000_000n)
 
 const simulate = (body: unknown, api = person.api) => api.post('/v1/spending-policies/simulate', body)
 const counts = () =>

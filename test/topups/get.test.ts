@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
 
-let service: TestService
-let person: Person
-let id: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  id = (await person.api.post('/v1/topups/initiate', { amount_minor: '150000', phone_number: '0712345678' })).body.id
-  await service.settle()
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const id = (await person.api.post('/v1/topups/initiate', { amount_minor: '150000', phone_number: '0712345678' })).body.id
+await service.settle()
 
 test('a member of the workspace reads it, by session and by key', async () => {
   const key = await createKey(person, { permissions: ['topup.read'] })

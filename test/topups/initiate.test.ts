@@ -2,16 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService, type TestService } from '../harness/service.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
 
 const valid = { amount_minor: '150000', phone_number: '0712345678' }
 const initiate = (body: unknown = valid, api = person.api, key?: string) =>

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { installTracing } from '../../src/lib/tracing.ts'
-import { type RunningTracing, startTracing } from '../../src/process/tracing.ts'
+import { startTracing } from '../../src/process/tracing.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { connectAgent } from '../mcp/connect.ts'
 import { startCollector } from './collector.ts'
 
-let service: TestService
-let collector: Awaited<ReturnType<typeof startCollector>>
-let running: RunningTracing
-beforeAll(async () => {
-  collector = await startCollector()
-  running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
-  installTracing(running.tracing)
-  service = await startService()
-})
+const collector = await startCollector()
+const running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
+installTracing(running.tracing)
+const service = await openService()
 afterAll(async () => {
-  await service.close()
   installTracing(undefined)
   await running.stop()
   await collector.close()

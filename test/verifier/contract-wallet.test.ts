@@ -1,46 +1,34 @@
 import { type Address, concat, encodeAbiParameters, type Hex, hashMessage, hexToBytes } from 'viem'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAskContract } from '../../verifier/chain.ts'
 import { run } from '../../verifier/main.ts'
-import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { newWallet, sessionCookieOf } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { type Chain, startChain } from '../identity/sign-in/chain.ts'
 import { receiptOf } from './receipts.ts'
 
-let chain: Chain
-let service: TestService
-let receipt: Json
-let keys: Json
-let rpc: string
 const { address } = newWallet()
 const signature: Hex = `0x${'ab'.repeat(80)}`
-let text: string
 const accept = (message: string, deployed = true) => chain.contracts.set(address.toLowerCase(), { message, signature, deployed })
 
-beforeAll(async () => {
-  chain = await startChain(8453)
-  rpc = `1=http://127.0.0.1:9,8453=${chain.url}`
-  service = await startService({ env: { EVM_RPC_URLS: `8453=${chain.url}` } })
-  const { message } = (await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 8453 })).body
-  accept(message)
-  const signedIn = await service.api.post('/v1/auth/wallet/verify', { message, signature })
-  const api = service.api.as({ cookie: sessionCookieOf(signedIn.headers) })
-  await credit(service, signedIn.body.account.id, 1_000_000n)
-  await api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '10000' })
-  const payment = { beneficiary_id: await newBeneficiary(api), amount_minor: '20000' }
-  const { id, approval_id: approval } = (await api.post('/v1/payments', payment)).body
-  text = (await api.get(`/v1/approvals/${approval}`)).body.signing.approve
-  accept(text)
-  await api.post(`/v1/approvals/${approval}/decide-by-signature`, { decision: 'approve', signature, address })
-  receipt = await receiptOf(service, { api }, id)
-  keys = (await service.api.get('/.well-known/jwks.json')).body
-})
-afterAll(async () => {
-  await service.close()
-  await chain.close()
-})
+const chain: Chain = await startChain(8453)
+const rpc = `1=http://127.0.0.1:9,8453=${chain.url}`
+const service = await openService({ env: { EVM_RPC_URLS: `8453=${chain.url}` } })
+const { message } = (await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 8453 })).body
+accept(message)
+const signedIn = await service.api.post('/v1/auth/wallet/verify', { message, signature })
+const api = service.api.as({ cookie: sessionCookieOf(signedIn.headers) })
+await credit(service, signedIn.body.account.id, 1_000_000n)
+await api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '10000' })
+const payment = { beneficiary_id: await newBeneficiary(api), amount_minor: '20000' }
+const { id, approval_id: approval } = (await api.post('/v1/payments', payment)).body
+const text = (await api.get(`/v1/approvals/${approval}`)).body.signing.approve
+accept(text)
+await api.post(`/v1/approvals/${approval}/decide-by-signature`, { decision: 'approve', signature, address })
+const receipt = await receiptOf(service, { api }, id)
+const keys = (await service.api.get('/.well-known/jwks.json')).body
+afterAll(() => chain.close())
 beforeEach(() => {
   chain.trouble = 'none'
   accept(text)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { compactVerify, importJWK } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { canonicalJson } from '../../src/lib/canonical.ts'
 import { provesConsistency } from '../../src/lib/merkle.ts'
@@ -10,22 +10,14 @@ import { shellOperator } from '../../src/modules/operators.ts'
 import { retireSigningKey } from '../../src/modules/proof/signing-keys.ts'
 import { holds, verifyReceipt } from '../../verifier/main.ts'
 import { newBeneficiary } from '../harness/money.ts'
-import type { Person } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService, startService, type TestService } from '../harness/service.ts'
 import { newPayer, receiptOf } from './receipts.ts'
 
 const entry = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
-
-let service: TestService
-let person: Person
-let beneficiary: string
 const first = entry('first')
-beforeAll(async () => {
-  service = await startService({ env: { RECEIPT_KEYS: first } })
-  person = await newPayer(service)
-  beneficiary = await newBeneficiary(person.api)
-})
-afterAll(() => service.close())
+const service = await openService({ env: { RECEIPT_KEYS: first } })
+const person = await newPayer(service)
+const beneficiary = await newBeneficiary(person.api)
 
 const paid = async (from: TestService) => {
   const api = from.api.as({ cookie: person.cookie })

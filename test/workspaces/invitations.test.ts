@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { createTeam, invite, join } from './team.ts'
 
-let service: TestService
-let other: TestService
-beforeAll(async () => {
-  service = await startService()
-  other = await startService({ database: service.database, clock: service.clock })
-})
-afterAll(async () => {
-  await other.close()
-  await service.close()
-})
+const service = await openService()
+const other = await openService({ database: service.database, clock: service.clock })
 
 const invitations = '/v1/workspaces/current/invitations'
 const accept = (person: Pick<Person, 'api'>, token: string) => person.api.post('/v1/workspaces/invitations/accept', { token })

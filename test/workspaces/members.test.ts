@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn } from './team.ts'
 
-let service: TestService
-let other: TestService
-beforeAll(async () => {
-  service = await startService()
-  other = await startService({ database: service.database, clock: service.clock })
-})
-afterAll(async () => {
-  await other.close()
-  await service.close()
-})
+const service = await openService()
+const other = await openService({ database: service.database, clock: service.clock })
 
 const noSuchMember = 'mem_01h455vb4pex5vsknk084sn02q'
 const at = (id: string) => `/v1/workspaces/current/members/${id}`

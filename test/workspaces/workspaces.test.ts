@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Answer, Client, Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import { openService } from '../harness/service.ts'
 import { createTeam, join, standIn } from './team.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const noSuchWorkspace = 'wsp_01h455vb4pex5vsknk084sn02q'
 const sameButRequestId = (text: string) => text.replace(/"request_id":"[^"]*"/, '')

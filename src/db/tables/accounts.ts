@@ -29,6 +29,16 @@ export const accounts = pgTable(
   ],
 )
 
+/** Who created a row, and who changed it last: an account, with the grant that it did it through and what that was called then. */
+export const makerColumns = () => ({
+  createdBy: idOf(() => accounts.id).notNull(),
+  createdByGrantId: uuid(),
+  createdByLabel: text(),
+  changedBy: uuid(),
+  changedByGrantId: uuid(),
+  changedByLabel: text(),
+})
+
 export const identities = pgTable(
   'identities',
   {

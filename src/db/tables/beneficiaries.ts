@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, foreignKey, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
-import { accounts } from './accounts.ts'
+import { makerColumns } from './accounts.ts'
 import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -50,12 +50,7 @@ export const beneficiaries = pgTable(
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
-    createdBy: idOf(() => accounts.id).notNull(),
-    createdByGrantId: uuid(),
-    createdByLabel: text(),
-    changedBy: uuid(),
-    changedByGrantId: uuid(),
-    changedByLabel: text(),
+    ...makerColumns(),
     /** When its name was changed last; null once a person has confirmed it. */
     changedAt: instant(),
     /** Whose number it is, as the rail reports it, and what comparing that name with ours says. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../lib/policy-answers.ts'
-import { accounts } from './accounts.ts'
+import { makerColumns } from './accounts.ts'
 import { id, idOf, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -30,12 +30,7 @@ export const spendingPolicies = pgTable(
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    createdBy: idOf(() => accounts.id).notNull(),
-    createdByGrantId: uuid(),
-    createdByLabel: text(),
-    changedBy: uuid(),
-    changedByGrantId: uuid(),
-    changedByLabel: text(),
+    ...makerColumns(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     archivedAt: instant(),

@@ -1,5 +1,6 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -31,18 +32,13 @@ const list = prepare(
   'adjustments.list',
   { status: 'text?', accountId: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(adjustments)
-      .where(
-        and(
-          at.status && eq(adjustments.status, at.status),
-          at.accountId && eq(adjustments.accountId, at.accountId),
-          at.before && lt(adjustments.id, at.before),
-        ),
-      )
-      .orderBy(desc(adjustments.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(adjustments),
+      adjustments.id,
+      at,
+      at.status && eq(adjustments.status, at.status),
+      at.accountId && eq(adjustments.accountId, at.accountId),
+    ),
   'pool',
 )
 

@@ -1,7 +1,8 @@
-import { and, desc, eq, getTableColumns, like, lt, not, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
+import { beginningWith, newestFirst } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { noneOf } from '../../db/tables/columns.ts'
 import { auditLog, frequentActions } from '../../db/tables/events.ts'
@@ -32,7 +33,6 @@ const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(
 
 const isFrequent = (action: string): boolean => frequentActions.some((frequent) => frequent === action)
 
-const beginningWith = (text: string): string => `${text.replace(/[%_\\]/g, '\\$&')}%`
 const byAction = (action: string | undefined) => (action?.endsWith('.') ? { beginning: beginningWith(action) } : { action })
 
 const filters = {
@@ -48,25 +48,22 @@ const page = { before: 'uuid?', take: 'rows' } as const
 
 /** A page of those that the filters leave, newest first. `within`: whose log it is; undefined for the whole one. */
 const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, within: SQL | undefined, scope?: SQL) =>
-  orm
-    .select({ ...listed, grantLabel: grants.label })
-    .from(auditLog)
-    .leftJoin(grants, eq(grants.id, auditLog.grantId))
-    .where(
-      and(
-        within,
-        scope,
-        at.accountId && eq(auditLog.accountId, at.accountId),
-        at.subjectId && eq(auditLog.subjectId, at.subjectId),
-        at.action && eq(auditLog.action, at.action),
-        at.rare && noneOf(auditLog.action, frequentActions),
-        at.beginning && like(auditLog.action, at.beginning),
-        createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
-        at.before && lt(auditLog.id, at.before),
-      ),
-    )
-    .orderBy(desc(auditLog.id))
-    .limit(at.take)
+  newestFirst(
+    orm
+      .select({ ...listed, grantLabel: grants.label })
+      .from(auditLog)
+      .leftJoin(grants, eq(grants.id, auditLog.grantId)),
+    auditLog.id,
+    at,
+    within,
+    scope,
+    at.accountId && eq(auditLog.accountId, at.accountId),
+    at.subjectId && eq(auditLog.subjectId, at.subjectId),
+    at.action && eq(auditLog.action, at.action),
+    at.rare && noneOf(auditLog.action, frequentActions),
+    at.beginning && like(auditLog.action, at.beginning),
+    createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
+  )
 
 const filtersOf = ({ subject_id, action, created_after, created_before }: Omit<AuditFilter, 'account_id' | 'workspace_id'>) => ({
   subjectId: subject_id,

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { madeOnce } from '../../lib/shared.ts'
-import { makerOf, presentMaker } from '../present-maker.ts'
+import { presentMakers } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary, CreatedBeneficiary } from './schema.ts'
 
@@ -36,9 +36,7 @@ const view = (record: BeneficiaryRecord): Beneficiary => ({
   status: beneficiaryStatus(record),
   confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
   verification: presentVerification(record),
-  created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
-  changed_by:
-    record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),
+  ...presentMakers(record),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })

@@ -1,8 +1,8 @@
-import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, first } from '../../db/client.ts'
-import { containing } from '../../db/like.ts'
+import { containing, newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -87,31 +87,28 @@ const list = prepare(
     take: 'rows',
   },
   (orm, at) =>
-    orm
-      .select(selection)
-      .from(beneficiaries)
-      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-      .leftJoin(paybills, eq(paybills.id, payees.paybillId))
-      .where(
-        and(
-          eq(beneficiaries.workspaceId, at.workspaceId),
-          at.before && lt(beneficiaries.id, at.before),
-          at.active && isNull(beneficiaries.archivedAt),
-          at.confirmed && isNotNull(beneficiaries.confirmedAt),
-          at.proposed && isNull(beneficiaries.confirmedAt),
-          at.verification && eq(beneficiaries.verification, at.verification),
-          // Each alternative has an index; as one condition they have none, without bitmaps.
-          at.madeBy &&
-            sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeBy}
+    newestFirst(
+      orm
+        .select(selection)
+        .from(beneficiaries)
+        .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+        .leftJoin(paybills, eq(paybills.id, payees.paybillId)),
+      beneficiaries.id,
+      at,
+      eq(beneficiaries.workspaceId, at.workspaceId),
+      at.active && isNull(beneficiaries.archivedAt),
+      at.confirmed && isNotNull(beneficiaries.confirmedAt),
+      at.proposed && isNull(beneficiaries.confirmedAt),
+      at.verification && eq(beneficiaries.verification, at.verification),
+      // Each alternative has an index; as one condition they have none, without bitmaps.
+      at.madeBy &&
+        sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeBy}
               union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeBy}))`,
-          at.rail && eq(beneficiaries.paymentRail, at.rail),
-          at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
-          at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
-          at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
-        ),
-      )
-      .orderBy(desc(beneficiaries.id))
-      .limit(at.take),
+      at.rail && eq(beneficiaries.paymentRail, at.rail),
+      at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
+      at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
+      at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
+    ),
   'page',
 )
 

@@ -10,7 +10,7 @@ import type { EventType } from '../../events/types.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
-import { type Maker, readMaker } from '../makers.ts'
+import { changedBy, changedByColumns, createdBy, type Maker, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { destinationContext } from './destination-context.ts'
 import { ensurePayee } from './ensure-payee.ts'
@@ -29,9 +29,7 @@ const changeRow = prepareUpdate('beneficiaries.change', beneficiaries, [
   'legalName',
   'metadata',
   'accountReferenceRequired',
-  'changedBy',
-  'changedByGrantId',
-  'changedByLabel',
+  ...changedByColumns,
   'changedAt',
   'verification',
   'nameCheckDueAt',
@@ -133,12 +131,7 @@ export const createBeneficiary = async (
     accountReference: to.accountReference,
     metadata: input.metadata ?? {},
     bankCode: to.bankCode,
-    createdBy: maker.accountId,
-    createdByGrantId: maker.grantId,
-    createdByLabel: maker.label,
-    changedBy: null,
-    changedByGrantId: null,
-    changedByLabel: null,
+    ...createdBy(maker),
     changedAt: null,
     ...notChecked,
     nameCheckDueAt: at,
@@ -194,9 +187,7 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
 
 /** People approve a name. One that a key or an agent gives is confirmed by a person before the next payment. */
 const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
-  changedBy: maker.accountId,
-  changedByGrantId: maker.grantId,
-  changedByLabel: maker.label,
+  ...changedBy(maker),
   changedAt: at,
   verification: verdictAfterRename(renamed),
   nameCheckDueAt: at,

@@ -1,7 +1,8 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
@@ -64,19 +65,16 @@ const list = prepare(
     take: 'rows',
   },
   (orm, at) =>
-    withUsage(orm)
-      .where(
-        and(
-          eq(intentMandates.workspaceId, at.workspaceId),
-          at.status && eq(intentMandates.status, at.status),
-          at.activeAt && sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at.activeAt}`,
-          at.expiredAt &&
-            sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.expiredAt}))`,
-          at.before && lt(intentMandates.id, at.before),
-        ),
-      )
-      .orderBy(desc(intentMandates.id))
-      .limit(at.take),
+    newestFirst(
+      withUsage(orm),
+      intentMandates.id,
+      at,
+      eq(intentMandates.workspaceId, at.workspaceId),
+      at.status && eq(intentMandates.status, at.status),
+      at.activeAt && sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at.activeAt}`,
+      at.expiredAt &&
+        sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.expiredAt}))`,
+    ),
   'page',
 )
 

@@ -1,9 +1,9 @@
-import { and, count, desc, eq, getTableColumns, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
-import { containing } from '../../db/like.ts'
+import { containing, newestFirst } from '../../db/list-queries.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -190,12 +190,7 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
   )
 
 const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) =>
-  orm
-    .select()
-    .from(payments)
-    .where(and(matching(at), at.before && lt(payments.id, at.before)))
-    .orderBy(desc(payments.id))
-    .limit(at.take)
+  newestFirst(orm.select().from(payments), payments.id, at, matching(at))
 
 const list = prepare('payments.list', { ...scope, ...page }, selectPage, 'page')
 const listRare = prepare('payments.list_rare', { ...scope, ...page }, selectPage, 'pool')
@@ -211,13 +206,15 @@ const listWithPayee = prepare(
   'payments.list_with_payee',
   { ...scope, ...page },
   (orm, at) =>
-    orm
-      .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .where(and(matching(at), at.before && lt(payments.id, at.before)))
-      .orderBy(desc(payments.id))
-      .limit(at.take),
+    newestFirst(
+      orm
+        .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
+        .from(payments)
+        .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId)),
+      payments.id,
+      at,
+      matching(at),
+    ),
   'pool',
 )
 

@@ -5,7 +5,7 @@ import { madeOnce } from '../../lib/shared.ts'
 import { explain } from '../../policy/explain.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
-import { makerOf, presentMaker } from '../present-maker.ts'
+import { presentMaker, presentMakers } from '../present-maker.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { Decision, Policy } from './schema.ts'
 
@@ -37,9 +37,7 @@ const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Polic
   version: record.version,
   ...(dayMinor !== undefined &&
     monthMinor !== undefined && { usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) } }),
-  created_by: presentMaker(makerOf(record.createdBy, record.createdByGrantId, record.createdByLabel)),
-  changed_by:
-    record.changedBy === null ? null : presentMaker(makerOf(record.changedBy, record.changedByGrantId, record.changedByLabel)),
+  ...presentMakers(record),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })

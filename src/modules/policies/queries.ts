@@ -1,5 +1,6 @@
-import { and, desc, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, isNull, or } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -36,19 +37,14 @@ const list = prepare(
   'policies.list',
   { workspaceId: 'uuid', active: 'flag?', madeBy: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(spendingPolicies)
-      .where(
-        and(
-          eq(spendingPolicies.workspaceId, at.workspaceId),
-          at.before && lt(spendingPolicies.id, at.before),
-          at.active && isNull(spendingPolicies.archivedAt),
-          at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
-        ),
-      )
-      .orderBy(desc(spendingPolicies.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(spendingPolicies),
+      spendingPolicies.id,
+      at,
+      eq(spendingPolicies.workspaceId, at.workspaceId),
+      at.active && isNull(spendingPolicies.archivedAt),
+      at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
+    ),
   'page',
 )
 

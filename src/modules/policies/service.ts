@@ -13,7 +13,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { policyFieldNames } from '../../policy/fields.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { readMaker } from '../makers.ts'
+import { changedBy, changedByColumns, createdBy, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
@@ -28,9 +28,7 @@ const changeRow = prepareUpdate('policies.change', spendingPolicies, [
   'countImplied',
   'name',
   'version',
-  'changedBy',
-  'changedByGrantId',
-  'changedByLabel',
+  ...changedByColumns,
   'updatedAt',
 ])
 const archiveRow = prepareUpdate('policies.archive', spendingPolicies, ['archivedAt', 'updatedAt'])
@@ -105,12 +103,7 @@ export const createPolicy = async (
     bindsGrantId: boundGrant(principal),
     ...terms,
     version: 1,
-    createdBy: maker.accountId,
-    createdByGrantId: maker.grantId,
-    createdByLabel: maker.label,
-    changedBy: null,
-    changedByGrantId: null,
-    changedByLabel: null,
+    ...createdBy(maker),
     createdAt: at,
     updatedAt: at,
     archivedAt: null,
@@ -145,9 +138,7 @@ export const updatePolicy = async (
     ...terms,
     name: change.name ?? before.name,
     version: before.version + 1,
-    changedBy: maker.accountId,
-    changedByGrantId: maker.grantId,
-    changedByLabel: maker.label,
+    ...changedBy(maker),
     updatedAt: at,
   }
   const after = { ...before, ...changes }

@@ -1,6 +1,7 @@
-import { and, desc, eq, gte, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull } from 'drizzle-orm'
 import type { OrderNames } from '../../auth/order-names.ts'
 import { type Db, first, statement } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { balanceQueries, reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { paidPaymentsSql, underWayPaymentsSql } from '../../db/transitions.ts'
@@ -127,13 +128,7 @@ export const readUnderWay = async (db: Db, rails: readonly string[]) => {
 const list = prepare(
   'reconciliation.list',
   { before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(reconciliations)
-      .where(at.before && lt(reconciliations.id, at.before))
-      .orderBy(desc(reconciliations.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(reconciliations), reconciliations.id, at),
   'pool',
 )
 
@@ -143,19 +138,14 @@ const differences = prepare(
   'reconciliation.differences',
   { reconciliationId: 'uuid?', open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(reconciliationDifferences)
-      .where(
-        and(
-          at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
-          at.open && isNull(reconciliationDifferences.resolvedAt),
-          at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
-          at.before && lt(reconciliationDifferences.id, at.before),
-        ),
-      )
-      .orderBy(desc(reconciliationDifferences.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(reconciliationDifferences),
+      reconciliationDifferences.id,
+      at,
+      at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
+      at.open && isNull(reconciliationDifferences.resolvedAt),
+      at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
+    ),
   'pool',
 )
 

@@ -1,6 +1,7 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -20,26 +21,21 @@ const list = prepare(
   'request_log.list',
   { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(requestLog)
-      .where(
-        and(
-          eq(requestLog.accountId, at.accountId),
-          at.within &&
-            sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
-          at.grantId && eq(requestLog.grantId, at.grantId),
-          at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
-          createdBetween(
-            { id: requestLog.id, at: requestLog.at, within: eq(requestLog.accountId, at.accountId) },
-            at.createdAfter,
-            at.createdBefore,
-          ),
-          at.before && lt(requestLog.id, at.before),
-        ),
-      )
-      .orderBy(desc(requestLog.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(requestLog),
+      requestLog.id,
+      at,
+      eq(requestLog.accountId, at.accountId),
+      at.within &&
+        sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+      at.grantId && eq(requestLog.grantId, at.grantId),
+      at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
+      createdBetween(
+        { id: requestLog.id, at: requestLog.at, within: eq(requestLog.accountId, at.accountId) },
+        at.createdAfter,
+        at.createdBefore,
+      ),
+    ),
   'page',
 )
 

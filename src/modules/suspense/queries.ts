@@ -1,6 +1,7 @@
-import { and, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
@@ -39,16 +40,13 @@ const list = prepare(
   'suspense.list',
   { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    selectItems(orm)
-      .where(
-        and(
-          at.open && isNull(suspenseItems.resolvedAt),
-          at.resolved && isNotNull(suspenseItems.resolvedAt),
-          at.before && lt(suspenseItems.id, at.before),
-        ),
-      )
-      .orderBy(desc(suspenseItems.id))
-      .limit(at.take),
+    newestFirst(
+      selectItems(orm),
+      suspenseItems.id,
+      at,
+      at.open && isNull(suspenseItems.resolvedAt),
+      at.resolved && isNotNull(suspenseItems.resolvedAt),
+    ),
   'pool',
 )
 

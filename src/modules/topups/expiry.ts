@@ -1,5 +1,6 @@
-import { and, gt, lte, sql } from 'drizzle-orm'
+import { lte, sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
+import { behind } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { topups } from '../../db/tables/payments.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
@@ -14,19 +15,14 @@ const overdue = prepare(
   'topups.overdue',
   { now: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ id: topups.id })
-      .from(topups)
-      .where(
-        and(
-          sql`${topups.status} = 'pending'`,
-          lte(topups.expiresAt, at.now),
-          gt(topups.id, at.behind),
-          sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,
-        ),
-      )
-      .orderBy(topups.id)
-      .limit(at.take),
+    behind(
+      orm.select({ id: topups.id }).from(topups),
+      topups.id,
+      at,
+      sql`${topups.status} = 'pending'`,
+      lte(topups.expiresAt, at.now),
+      sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,
+    ),
   'pool',
 )
 

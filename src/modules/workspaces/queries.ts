@@ -1,6 +1,7 @@
-import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
@@ -54,20 +55,17 @@ const memberships = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ workspace: workspaceColumns, member: getTableColumns(members) })
-      .from(members)
-      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-      .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-      .where(
-        and(
-          eq(members.accountId, at.accountId),
-          at.only && eq(workspaces.id, at.only),
-          at.before && lt(workspaces.id, at.before),
-        ),
-      )
-      .orderBy(desc(workspaces.id))
-      .limit(at.take),
+    newestFirst(
+      orm
+        .select({ workspace: workspaceColumns, member: getTableColumns(members) })
+        .from(members)
+        .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+        .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId)),
+      workspaces.id,
+      at,
+      eq(members.accountId, at.accountId),
+      at.only && eq(workspaces.id, at.only),
+    ),
   'page',
 )
 

@@ -12,41 +12,32 @@ import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts
 
 const suspendRow = prepareUpdate('workspaces.suspend', workspaces, ['suspendedAt', 'updatedAt'])
 
-const setSuspended = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  operator: Operator,
-  { id, suspended, reason }: { id: Uuid; suspended: boolean; reason: string | undefined },
-): Promise<WorkspaceRecord> => {
-  const unlocked = found(await findWorkspace(tx, id))
-  await lockFurtherAccounts(tx, unlocked.owningAccountId)
-  const workspace = found(await lockWorkspace(tx, id))
-  if ((workspace.suspendedAt !== null) === suspended) return workspace
-  const { at } = tx
-  suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
-  await audit(tx, operator, at, {
-    action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
-    workspaceId: id,
-    subject: { type: 'workspace', id },
-    after: { reason },
-  })
-  return publishWorkspaceStatusEvent(tx, deps, workspace)
-}
+const setSuspended =
+  (suspended: boolean) =>
+  async (
+    tx: Tx,
+    deps: Pick<Deps, 'appendEvents' | 'config'>,
+    operator: Operator,
+    id: Uuid,
+    reason?: string,
+  ): Promise<WorkspaceRecord> => {
+    const unlocked = found(await findWorkspace(tx, id))
+    await lockFurtherAccounts(tx, unlocked.owningAccountId)
+    const workspace = found(await lockWorkspace(tx, id))
+    if ((workspace.suspendedAt !== null) === suspended) return workspace
+    const { at } = tx
+    suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
+    await audit(tx, operator, at, {
+      action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
+      workspaceId: id,
+      subject: { type: 'workspace', id },
+      after: { reason },
+    })
+    return publishWorkspaceStatusEvent(tx, deps, workspace)
+  }
 
 /** Stops a workspace like its own freeze does, but its members cannot undo it. */
-export const suspendWorkspace = (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  operator: Operator,
-  id: Uuid,
-  reason?: string,
-): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, { id, suspended: true, reason })
+export const suspendWorkspace = setSuspended(true)
 
 /** Returns a workspace to its members; if they froze it themselves, it stays frozen. */
-export const reinstateWorkspace = (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  operator: Operator,
-  id: Uuid,
-  reason?: string,
-): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, { id, suspended: false, reason })
+export const reinstateWorkspace = setSuspended(false)

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
-import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { createKey, type Key, signIn } from '../../harness/people.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-let person: Person
-let stranger: Person
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
 
 const create = (body: unknown, api = person.api, key?: string) =>
   api.post('/v1/accounts/me/api-keys', body, key === undefined ? {} : { key })

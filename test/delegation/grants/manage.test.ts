@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createTestClock } from '../../harness/clock.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-let person: Person
-let stranger: Person
-beforeAll(async () => {
-  // 22:30 UTC on 31 March is 01:30 on 1 April in Nairobi: a new day and a new month there.
-  service = await startService({ clock: createTestClock(new Date('2026-03-31T22:30:00.000Z')) })
-  person = await signIn(service.api)
-  stranger = await signIn(service.api)
-})
-afterAll(() => service.close())
+// 22:30 UTC on 31 March is 01:30 on 1 April in Nairobi: a new day and a new month there.
+const service = await openService({ clock: createTestClock(new Date('2026-03-31T22:30:00.000Z')) })
+const person = await signIn(service.api)
+const stranger = await signIn(service.api)
 
 const path = '/v1/accounts/me/grants'
 type Api = Person['api']

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
 import { decide, newPkce, redeemCode, registerClient, requestConsent } from '../../harness/oauth.ts'
-import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { createKey, type Key, signIn } from '../../harness/people.ts'
+import { openService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 import { createTeam, invite, join, memberIdOf, type Team, type Teammate } from '../../workspaces/team.ts'
 
 /** Two processes on one database: so the database enforces what these tests prove, not one process. */
-let first: TestService
-let second: TestService
-let person: Person
-beforeAll(async () => {
-  first = await startService()
-  second = await startService({ database: first.database, clock: first.clock })
-  person = await signIn(first.api)
-})
-afterAll(async () => {
-  await second.close()
-  await first.close()
-})
+const first = await openService()
+const second = await openService({ database: first.database, clock: first.clock })
+const person = await signIn(first.api)
 
 const keys = '/v1/accounts/me/api-keys'
 const through = (service: TestService, credential: { bearer: string } | { cookie: string }) => service.api.as(credential)

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client, Json } from '../../harness/client.ts'
 import { credit, newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
-import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { createKey, type Key, signIn } from '../../harness/people.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-let person: Person
-let beneficiary: string
-beforeAll(async () => {
-  service = await startService()
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 10_000_000n)
-  beneficiary = await newBeneficiary(person.api)
-})
-afterAll(() => service.close())
+const service = await openService()
+const person = await signIn(service.api)
+await credit(service, person.accountId, 10_000_000n)
+const beneficiary = await newBeneficiary(person.api)
 
 const pay = (api: Client, amount: string, to = beneficiary) =>
   api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../harness/client.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 import { openStream } from '../../harness/stream.ts'
 import { findBreaches } from '../../harness/verify.ts'
 
 const administrator = newWallet()
-let service: TestService
-let second: TestService
-beforeAll(async () => {
-  const env = { ADMIN_ACCOUNTS: administrator.address }
-  service = await startService({ env })
-  second = await startService({ database: service.database, clock: service.clock, env })
-})
+const env = { ADMIN_ACCOUNTS: administrator.address }
+const service = await openService({ env })
+const second = await openService({ database: service.database, clock: service.clock, env })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
-  await second.close()
-  await service.close()
 })
 
 const manager = { permissions: ['account.read', 'account.manage'] }

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createBrowser } from '../../harness/browser.ts'
 import { signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 import { continueWith, me, newPerson } from '../sign-in/providers.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const link = (cookie: string, provider: 'google' | 'github', person = newPerson()) =>
   continueWith(service, provider, person, { browser: createBrowser({ service_session: cookie }) })

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client } from '../../harness/client.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-let second: TestService
-beforeAll(async () => {
-  service = await startService()
-  second = await startService({ database: service.database, clock: service.clock })
-})
-afterAll(async () => {
-  await second.close()
-  await service.close()
-})
+const service = await openService()
+const second = await openService({ database: service.database, clock: service.clock })
 
 const link = async (api: Client, wallet = newWallet(), options: { key?: string } = {}) => {
   const message = await walletMessage(api, wallet)

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
 import type { Client } from '../../harness/client.ts'
-import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
+import { openService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 
-let service: TestService
-let person: Person
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  person = await signIn(service.api)
-})
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const person = await signIn(service.api)
 afterAll(async () => {
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
-  await service.close()
 })
 
 const path = '/v1/accounts/me/passkeys'

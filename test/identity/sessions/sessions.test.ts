@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const day = 86_400
 

@@ -1,20 +1,14 @@
 import { type Hex, serializeErc6492Signature } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { newWallet, type Person, sessionCookieOf, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 import { type Chain, startChain, type Trouble } from './chain.ts'
 import { me } from './providers.ts'
 
-let mainnet: Chain
-let base: Chain
-let service: TestService
-beforeAll(async () => {
-  mainnet = await startChain(1)
-  base = await startChain(8453)
-  service = await startService({ env: { EVM_RPC_URLS: `1=${mainnet.url},8453=${base.url}`, SIWE_CHAIN_IDS: '1,8453,10' } })
-})
+const mainnet: Chain = await startChain(1)
+const base = await startChain(8453)
+const service = await openService({ env: { EVM_RPC_URLS: `1=${mainnet.url},8453=${base.url}`, SIWE_CHAIN_IDS: '1,8453,10' } })
 afterAll(async () => {
-  await service.close()
   mainnet.trouble = 'none'
   await mainnet.close()
   await base.close()

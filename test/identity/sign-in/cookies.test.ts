@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { StartupError } from '../../../src/lib/startup-error.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService, type TestService } from '../../harness/service.ts'
 import { continueWith, newPerson } from './providers.ts'
 
 const productionEnv = () => ({
@@ -10,20 +10,11 @@ const productionEnv = () => ({
   DATABASE_URL: service.database.url,
   RAILS: 'sandbox',
 })
-
-let service: TestService
-let production: TestService
-beforeAll(async () => {
-  service = await startService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
-  production = await startService({
-    env: { ...productionEnv(), SESSION_COOKIE_DOMAIN: 'example.com', GOOGLE_CLIENT_ID: 'client', GOOGLE_CLIENT_SECRET: 'secret' },
-    database: service.database,
-    clock: service.clock,
-  })
-})
-afterAll(async () => {
-  await production.close()
-  await service.close()
+const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
+const production = await openService({
+  env: { ...productionEnv(), SESSION_COOKIE_DOMAIN: 'example.com', GOOGLE_CLIENT_ID: 'client', GOOGLE_CLIENT_SECRET: 'secret' },
+  database: service.database,
+  clock: service.clock,
 })
 
 const signInCookies = async (of: TestService) => {

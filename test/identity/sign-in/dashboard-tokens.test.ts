@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createKey, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, type TestService } from '../../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 const mint = (api: TestService['api'], key?: string) =>
   api.post('/v1/auth/dashboard-tokens', undefined, key === undefined ? {} : { key })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createBrowser, linksOf } from '../../harness/browser.ts'
 import { createKey, type Person, signIn } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 import { callbackUrl, choose, continueWith, me, newPerson, startUrl } from './providers.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
 
 const json = { accept: 'application/json' }
 const browserOf = (person: Person) => createBrowser({ service_session: person.cookie })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, fastify } from 'fastify'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fastify } from 'fastify'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createBrowser } from '../../harness/browser.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 import { me, startUrl } from './providers.ts'
 
 type Answer = { status: number; body: unknown }
@@ -15,28 +15,22 @@ let user: Answer
 let emails: Answer
 let requests: { token: Record<string, string>; authorization: string[] }
 let count = 1000
-
-let github: FastifyInstance
-let service: TestService
-beforeAll(async () => {
-  github = fastify()
-  await github.register(formbody)
-  github.post('/login/oauth/access_token', async (request, reply) => {
-    requests.token = request.body as Record<string, string>
-    return reply.code(token.status).send(token.body)
-  })
-  github.get('/api/v3/user', async (request, reply) => {
-    requests.authorization.push(request.headers.authorization ?? '')
-    return reply.code(user.status).send(user.body)
-  })
-  github.get('/api/v3/user/emails', async (_request, reply) => reply.code(emails.status).send(emails.body))
-  const url = await github.listen({ host: '127.0.0.1', port: 0 })
-  service = await startService({ env: { GITHUB_URL: url, GITHUB_CLIENT_ID: 'our-client', GITHUB_CLIENT_SECRET: 'our-secret' } })
+const github = fastify()
+await github.register(formbody)
+github.post('/login/oauth/access_token', async (request, reply) => {
+  requests.token = request.body as Record<string, string>
+  return reply.code(token.status).send(token.body)
 })
-afterAll(async () => {
-  await service.close()
-  await github.close()
+github.get('/api/v3/user', async (request, reply) => {
+  requests.authorization.push(request.headers.authorization ?? '')
+  return reply.code(user.status).send(user.body)
 })
+github.get('/api/v3/user/emails', async (_request, reply) => reply.code(emails.status).send(emails.body))
+const url = await github.listen({ host: '127.0.0.1', port: 0 })
+const service = await openService({
+  env: { GITHUB_URL: url, GITHUB_CLIENT_ID: 'our-client', GITHUB_CLIENT_SECRET: 'our-secret' },
+})
+afterAll(() => github.close())
 beforeEach(() => {
   count += 1
   requests = { token: {}, authorization: [] }

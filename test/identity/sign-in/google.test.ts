@@ -1,26 +1,20 @@
 import { createPrivateKey, createSign, generateKeyPairSync } from 'node:crypto'
 import { OAuth2Server } from 'oauth2-mock-server'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { createBrowser } from '../../harness/browser.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 import { me, newPerson, startUrl } from './providers.ts'
 
 type Claims = Record<string, unknown>
 type TokenAnswer = { statusCode: number; body: Record<string, unknown> | '' }
 
 const google = new OAuth2Server()
-let service: TestService
-beforeAll(async () => {
-  await google.issuer.keys.generate('RS256')
-  await google.start(0, 'localhost')
-  service = await startService({
-    env: { GOOGLE_ISSUER: google.issuer.url ?? '', GOOGLE_CLIENT_ID: 'our-client', GOOGLE_CLIENT_SECRET: 'our-secret' },
-  })
+await google.issuer.keys.generate('RS256')
+await google.start(0, 'localhost')
+const service = await openService({
+  env: { GOOGLE_ISSUER: google.issuer.url ?? '', GOOGLE_CLIENT_ID: 'our-client', GOOGLE_CLIENT_SECRET: 'our-secret' },
 })
-afterAll(async () => {
-  await service.close()
-  await google.stop()
-})
+afterAll(() => google.stop())
 afterEach(() => void google.service.removeAllListeners())
 
 /** Signs in with an ID token that says this besides what it must say. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createBrowser } from '../../harness/browser.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 import { continueWith, me, newPerson, type Provider, startUrl } from './providers.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
-})
-afterAll(() => service.close())
+const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
 
 describe.each<Provider>(['google', 'github'])('%s', (provider) => {
   test('a first sign-in creates an account, later ones open it, each with its own session', async () => {

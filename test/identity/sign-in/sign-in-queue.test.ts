@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RequestOrigin } from '../../../src/auth/principal.ts'
 import { signInWithWallet } from '../../../src/modules/identity/sign-in/service.ts'
 import { createSignIn } from '../../../src/modules/identity/sign-in/sign-in-queue.ts'
@@ -8,13 +8,9 @@ import { holdAccount } from '../../harness/account-hold.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
 import { newWallet, nonceIn, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { sentDuring } from '../../harness/sent.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService } from '../../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 describe('sign-ins of several wallets that arrive together', () => {
   type Signed = { message: string; signature: string }

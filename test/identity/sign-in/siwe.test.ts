@@ -1,15 +1,11 @@
 import fc from 'fast-check'
 import { SiweMessage } from 'siwe'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readSignInMessage, type SignInMessage } from '../../../src/modules/identity/sign-in/wallet/siwe.ts'
 import { newWallet } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 type Fields = ConstructorParameters<typeof SiweMessage>[0]
 

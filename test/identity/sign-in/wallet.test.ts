@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newWallet, nonceIn, signIn, walletMessage } from '../../harness/people.ts'
-import { startService, type TestService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await openService()
 
 test('a first sign-in makes an account with a personal workspace and an empty balance', async () => {
   const person = await signIn(service.api)

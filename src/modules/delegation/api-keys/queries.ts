@@ -1,6 +1,7 @@
-import { and, desc, eq, gte, lt } from 'drizzle-orm'
+import { and, eq, gte, lt } from 'drizzle-orm'
 import { equalBytes, hashApiKey, type KeyStart } from '../../../auth/secrets.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -44,13 +45,13 @@ const list = prepare(
   'api_keys.list',
   { accountId: 'uuid', within: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ key: apiKeys, grant: grants })
-      .from(apiKeys)
-      .innerJoin(grants, eq(grants.id, apiKeys.grantId))
-      .where(and(eq(apiKeys.accountId, at.accountId), inScope(at), at.before && lt(apiKeys.id, at.before)))
-      .orderBy(desc(apiKeys.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId)),
+      apiKeys.id,
+      at,
+      eq(apiKeys.accountId, at.accountId),
+      inScope(at),
+    ),
   'page',
 )
 

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -42,13 +43,7 @@ export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRe
 const list = prepare(
   'grants.list',
   { ...scope, ...page },
-  (orm, at) =>
-    orm
-      .select()
-      .from(grants)
-      .where(and(inScope(at), at.before && lt(grants.id, at.before)))
-      .orderBy(desc(grants.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(grants), grants.id, at, inScope(at)),
   'page',
 )
 
@@ -70,13 +65,7 @@ export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRe
 const ofWorkspace = prepare(
   'grants.of_workspace',
   { workspaceId: 'uuid', ...page },
-  (orm, at) =>
-    orm
-      .select()
-      .from(grants)
-      .where(and(eq(grants.workspaceId, at.workspaceId), at.before && lt(grants.id, at.before)))
-      .orderBy(desc(grants.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(grants), grants.id, at, eq(grants.workspaceId, at.workspaceId)),
   'page',
 )
 

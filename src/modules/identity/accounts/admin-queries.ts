@@ -1,7 +1,8 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { isAdministratorSql } from '../../../auth/administrators.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { emailKeySql } from '../../../db/email-key.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
@@ -38,21 +39,16 @@ const list = prepare(
   'accounts.list',
   { id: 'uuid?', email: 'text?', walletAddress: 'text?', wallet: 'text[]?', status: 'text?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(accounts)
-      .where(
-        and(
-          at.id && eq(accounts.id, at.id),
-          at.email && byEmail(at.email),
-          at.walletAddress && byWallet(at.walletAddress),
-          at.wallet && byName(at.wallet),
-          at.status && eq(accounts.status, at.status),
-          at.before && lt(accounts.id, at.before),
-        ),
-      )
-      .orderBy(desc(accounts.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(accounts),
+      accounts.id,
+      at,
+      at.id && eq(accounts.id, at.id),
+      at.email && byEmail(at.email),
+      at.walletAddress && byWallet(at.walletAddress),
+      at.wallet && byName(at.wallet),
+      at.status && eq(accounts.status, at.status),
+    ),
   'pool',
 )
 

@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, lt } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -20,13 +21,7 @@ export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[
 const page = prepare(
   'identities.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(identities)
-      .where(and(eq(identities.accountId, at.accountId), at.before && lt(identities.id, at.before)))
-      .orderBy(desc(identities.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(identities), identities.id, at, eq(identities.accountId, at.accountId)),
   'page',
 )
 

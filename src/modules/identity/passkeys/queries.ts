@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, lt } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -16,13 +17,7 @@ export const listPasskeys = (db: Db, accountId: Uuid): Promise<PasskeyRecord[]> 
 const page = prepare(
   'passkeys.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(passkeys)
-      .where(and(eq(passkeys.accountId, at.accountId), at.before && lt(passkeys.id, at.before)))
-      .orderBy(desc(passkeys.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(passkeys), passkeys.id, at, eq(passkeys.accountId, at.accountId)),
   'page',
 )
 

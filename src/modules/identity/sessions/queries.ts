@@ -1,5 +1,6 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -10,13 +11,7 @@ export type SessionRecord = typeof sessions.$inferSelect
 const page = prepare(
   'sessions.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(sessions)
-      .where(and(eq(sessions.accountId, at.accountId), at.before && lt(sessions.id, at.before)))
-      .orderBy(desc(sessions.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(sessions), sessions.id, at, eq(sessions.accountId, at.accountId)),
   'page',
 )
 

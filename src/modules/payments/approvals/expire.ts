@@ -1,5 +1,6 @@
-import { and, gt, lte, sql } from 'drizzle-orm'
+import { lte, sql } from 'drizzle-orm'
 import { inTx } from '../../../db/client.ts'
+import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -12,12 +13,13 @@ const due = prepare(
   'approvals.due',
   { now: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ id: approvals.id })
-      .from(approvals)
-      .where(and(sql`${approvals.status} = 'pending'`, lte(approvals.expiresAt, at.now), gt(approvals.id, at.behind)))
-      .orderBy(approvals.id)
-      .limit(at.take),
+    behind(
+      orm.select({ id: approvals.id }).from(approvals),
+      approvals.id,
+      at,
+      sql`${approvals.status} = 'pending'`,
+      lte(approvals.expiresAt, at.now),
+    ),
   'pool',
 )
 

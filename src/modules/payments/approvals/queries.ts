@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -103,16 +104,13 @@ const list = prepare(
   'approvals.list',
   { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    select(orm)
-      .where(
-        and(
-          eq(approvals.workspaceId, at.workspaceId),
-          at.before && lt(approvals.id, at.before),
-          at.status && eq(approvals.status, at.status),
-        ),
-      )
-      .orderBy(desc(approvals.id))
-      .limit(at.take),
+    newestFirst(
+      select(orm),
+      approvals.id,
+      at,
+      eq(approvals.workspaceId, at.workspaceId),
+      at.status && eq(approvals.status, at.status),
+    ),
   'page',
 )
 

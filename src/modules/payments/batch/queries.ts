@@ -1,5 +1,6 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type Db, first, statement } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -61,19 +62,14 @@ const list = prepare(
   'payment_batches.list',
   { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(paymentBatches)
-      .where(
-        and(
-          eq(paymentBatches.workspaceId, at.workspaceId),
-          at.before && lt(paymentBatches.id, at.before),
-          at.status && eq(paymentBatches.status, at.status),
-          at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
-        ),
-      )
-      .orderBy(desc(paymentBatches.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(paymentBatches),
+      paymentBatches.id,
+      at,
+      eq(paymentBatches.workspaceId, at.workspaceId),
+      at.status && eq(paymentBatches.status, at.status),
+      at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
+    ),
   'page',
 )
 

@@ -1,5 +1,6 @@
-import { and, gt, isNotNull, lt, sql } from 'drizzle-orm'
+import { isNotNull, lt, sql } from 'drizzle-orm'
 import { inTx } from '../../../db/client.ts'
+import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -15,19 +16,14 @@ const waiting = prepare(
   'payments.waiting_for_rail',
   { rails: 'text[]', before: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ id: payments.id })
-      .from(payments)
-      .where(
-        and(
-          isNotNull(payments.dispatchDueAt),
-          sql`${payments.rail} = any(${at.rails})`,
-          lt(payments.updatedAt, at.before),
-          gt(payments.id, at.behind),
-        ),
-      )
-      .orderBy(payments.id)
-      .limit(at.take),
+    behind(
+      orm.select({ id: payments.id }).from(payments),
+      payments.id,
+      at,
+      isNotNull(payments.dispatchDueAt),
+      sql`${payments.rail} = any(${at.rails})`,
+      lt(payments.updatedAt, at.before),
+    ),
   'pool',
 )
 

@@ -1,5 +1,6 @@
-import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { oneOf } from '../../../db/tables/columns.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -36,20 +37,15 @@ const all = prepare(
   'payments.all',
   { status: 'text?', rare: 'flag?', attention: 'flag?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(
-        and(
-          at.status && eq(payments.status, at.status),
-          // As the text of the index's condition: no plan for any status uses it.
-          at.rare && oneOf(payments.status, rarePaymentStatuses),
-          at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
-          at.before && lt(payments.id, at.before),
-        ),
-      )
-      .orderBy(desc(payments.id))
-      .limit(at.take),
+    newestFirst(
+      orm.select().from(payments),
+      payments.id,
+      at,
+      at.status && eq(payments.status, at.status),
+      // As the text of the index's condition: no plan for any status uses it.
+      at.rare && oneOf(payments.status, rarePaymentStatuses),
+      at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
+    ),
   'pool',
 )
 

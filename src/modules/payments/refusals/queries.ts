@@ -1,6 +1,7 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { createdBetween } from '../../../db/created-between.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -26,33 +27,30 @@ const list = prepare(
   'payment_refusals.list',
   { workspaceId: 'uuid', within: 'uuid?', ...filters, before: 'uuid?', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({
-        refusal: paymentRefusals,
-        payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask },
-        label: grants.label,
-      })
-      .from(paymentRefusals)
-      .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
-      .leftJoin(grants, eq(grants.id, paymentRefusals.grantId))
-      .where(
-        and(
-          eq(paymentRefusals.workspaceId, at.workspaceId),
-          at.within &&
-            sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
-          at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
-          at.grantId && eq(paymentRefusals.grantId, at.grantId),
-          at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
-          createdBetween(
-            { id: paymentRefusals.id, at: paymentRefusals.createdAt, within: eq(paymentRefusals.workspaceId, at.workspaceId) },
-            at.createdAfter,
-            at.createdBefore,
-          ),
-          at.before && lt(paymentRefusals.id, at.before),
-        ),
-      )
-      .orderBy(desc(paymentRefusals.id))
-      .limit(at.take),
+    newestFirst(
+      orm
+        .select({
+          refusal: paymentRefusals,
+          payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask },
+          label: grants.label,
+        })
+        .from(paymentRefusals)
+        .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
+        .leftJoin(grants, eq(grants.id, paymentRefusals.grantId)),
+      paymentRefusals.id,
+      at,
+      eq(paymentRefusals.workspaceId, at.workspaceId),
+      at.within &&
+        sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+      at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
+      at.grantId && eq(paymentRefusals.grantId, at.grantId),
+      at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
+      createdBetween(
+        { id: paymentRefusals.id, at: paymentRefusals.createdAt, within: eq(paymentRefusals.workspaceId, at.workspaceId) },
+        at.createdAfter,
+        at.createdBefore,
+      ),
+    ),
   'page',
 )
 

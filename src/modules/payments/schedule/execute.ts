@@ -1,5 +1,6 @@
-import { and, gt, isNull, lte, sql } from 'drizzle-orm'
+import { isNull, lte, sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../../db/client.ts'
+import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -97,33 +98,27 @@ const duePayments = prepare(
   'payments.scheduled_due',
   { now: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ id: payments.id, workspaceId: payments.workspaceId, mandateId: payments.mandateId })
-      .from(payments)
-      .where(
-        and(
-          sql`${payments.status} = 'scheduled'`,
-          lte(payments.executeAt, at.now),
-          isNull(payments.batchId),
-          gt(payments.id, at.behind),
-        ),
-      )
-      .orderBy(payments.id)
-      .limit(at.take),
+    behind(
+      orm.select({ id: payments.id, workspaceId: payments.workspaceId, mandateId: payments.mandateId }).from(payments),
+      payments.id,
+      at,
+      sql`${payments.status} = 'scheduled'`,
+      lte(payments.executeAt, at.now),
+      isNull(payments.batchId),
+    ),
   'pool',
 )
 const dueBatches = prepare(
   'payment_batches.scheduled_due',
   { now: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, at) =>
-    orm
-      .select({ id: paymentBatches.id })
-      .from(paymentBatches)
-      .where(
-        and(sql`${paymentBatches.status} = 'scheduled'`, lte(paymentBatches.executeAt, at.now), gt(paymentBatches.id, at.behind)),
-      )
-      .orderBy(paymentBatches.id)
-      .limit(at.take),
+    behind(
+      orm.select({ id: paymentBatches.id }).from(paymentBatches),
+      paymentBatches.id,
+      at,
+      sql`${paymentBatches.status} = 'scheduled'`,
+      lte(paymentBatches.executeAt, at.now),
+    ),
   'pool',
 )
 

@@ -1,6 +1,7 @@
-import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
@@ -14,13 +15,7 @@ export type InvitationRecord = typeof invitations.$inferSelect
 const list = prepare(
   'invitations.list',
   { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(invitations)
-      .where(and(eq(invitations.workspaceId, at.workspaceId), at.before && lt(invitations.id, at.before)))
-      .orderBy(desc(invitations.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(orm.select().from(invitations), invitations.id, at, eq(invitations.workspaceId, at.workspaceId)),
   'page',
 )
 

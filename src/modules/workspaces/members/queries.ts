@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { members } from '../../../db/tables/workspaces.ts'
@@ -23,11 +24,7 @@ const named = (orm: QueryBuilder) =>
 const list = prepare(
   'members.list',
   { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    named(orm)
-      .where(and(eq(members.workspaceId, at.workspaceId), at.before && lt(members.id, at.before)))
-      .orderBy(desc(members.id))
-      .limit(at.take),
+  (orm, at) => newestFirst(named(orm), members.id, at, eq(members.workspaceId, at.workspaceId)),
   'page',
 )
 

@@ -1,0 +1,42 @@
+import { and, asc, desc, gt, lt, type Placeholder, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+
+/** The places of a page's parameters: older than this row, and how many. */
+type PagePlaces = { before: SQL | undefined; take: Placeholder }
+
+type Limited<Query> = { limit: (take: Placeholder) => Query }
+type Selected<Query> = {
+  where: (condition: SQL | undefined) => { orderBy: (...columns: SQL[]) => Limited<Query> }
+}
+
+/** A page of the rows that the conditions leave: newest first, as every list of the API. */
+export const newestFirst = <Query>(
+  query: Selected<Query>,
+  id: PgColumn,
+  at: PagePlaces,
+  ...conditions: (SQL | undefined)[]
+): Query =>
+  query
+    .where(and(...conditions, at.before && lt(id, at.before)))
+    .orderBy(desc(id))
+    .limit(at.take)
+
+/** What a sweep reads next: those rows that come after this one in the order of their ids, which it has processed. */
+export const behind = <Query>(
+  query: Selected<Query>,
+  id: PgColumn,
+  at: { behind: SQL; take: Placeholder },
+  ...conditions: SQL[]
+): Query =>
+  query
+    .where(and(...conditions, gt(id, at.behind)))
+    .orderBy(asc(id))
+    .limit(at.take)
+
+const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+
+/** The pattern of `like` for texts that contain this one, which is taken literally. */
+export const containing = (text: string): string => `%${literal(text)}%`
+
+/** The same for texts that begin with it. */
+export const beginningWith = (text: string): string => `${literal(text)}%`
