@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts'
+import { editDistance } from '../closest.ts'
 import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
 
 // Compares the name that people gave a payee with the name that a provider reports for the number. Providers write names in capitals, in

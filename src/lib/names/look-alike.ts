@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts'
+import { editDistance } from '../closest.ts'
 import { tellingWords, wordsOf } from './words.ts'
 
 // Names that a person takes for one another. Not whether two names mean the same person: "John Kamau" and "Jane Kamau" do not look alike.
