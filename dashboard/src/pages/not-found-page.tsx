@@ -1,13 +1,12 @@
 import { LinkButton } from '../ui/button.tsx'
-import { Empty, PageHeader } from '../ui/layout.tsx'
+import { Empty, Page } from '../ui/layout.tsx'
 
 export const NotFoundPage = () => (
-  <div className="stack">
-    <PageHeader title="Page not found" />
+  <Page title="Page not found">
     <div className="card">
       <Empty icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
         The address may be wrong, or the page may have been removed.
       </Empty>
     </div>
-  </div>
+  </Page>
 )

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { hasCode } from '../api/error.ts'
@@ -29,7 +29,7 @@ const useWorkspaceOf = (path: string, lost: boolean) => {
 }
 
 /** Shown when a request failed. `path`: the API's path of the resource, to look for it in the person's other workspaces. */
-export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
+const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
   const lost = hasCode(error, 'not_found')
   const [location] = useLocation()
   const switchTo = useSwitchWorkspace()
@@ -47,4 +47,15 @@ export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: st
       </div>
     )
   return <Failure error={error} onRetry={onRetry} />
+}
+
+/** A record that a page is about, until it is there: that it is loading, or why it failed. */
+export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
+  if (query.isPending)
+    return (
+      <div className="card">
+        <SkeletonRows rows={rows} />
+      </div>
+    )
+  return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
 }

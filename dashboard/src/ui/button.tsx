@@ -61,6 +61,16 @@ export const LinkButton = ({ href, children, icon, ...look }: Look & { href: str
   </Link>
 )
 
+/** What a form is for. */
+export const Submit = (look: Omit<ButtonProps, 'type' | 'variant'>) => <Button type="submit" variant="primary" {...look} />
+
+/** To what creates something: a page's main act. */
+export const NewLink = ({ href, children }: { href: string; children: ReactNode }) => (
+  <LinkButton href={href} variant="primary" icon="plus">
+    {children}
+  </LinkButton>
+)
+
 export const IconButton = ({ icon, label, onClick }: { icon: IconName; label: string; onClick: () => void }) => (
   <button type="button" className="button button-quiet button-icon" aria-label={label} title={label} onClick={onClick}>
     <Icon name={icon} />

@@ -25,6 +25,14 @@ export const PageHeader = ({ title, lead, actions, back }: PageHeaderProps) => {
   )
 }
 
+/** A page below its header. */
+export const Page = ({ children, ...header }: PageHeaderProps & { children: ReactNode }) => (
+  <div className="stack">
+    <PageHeader {...header} />
+    {children}
+  </div>
+)
+
 type CardProps = {
   title?: string
   note?: ReactNode

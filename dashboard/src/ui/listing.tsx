@@ -23,6 +23,21 @@ export const LiveRows = ({ children }: { children: ReactNode }) => {
   return <div className={live ? 'live-rows' : undefined}>{children}</div>
 }
 
+/** Items, each in its row. */
+export const Rows = <Item extends { id: string | number }>({
+  items,
+  children,
+}: {
+  items: readonly Item[]
+  children: (item: Item) => ReactNode
+}) => (
+  <ul className="rows">
+    {items.map((item) => (
+      <li key={item.id}>{children(item)}</li>
+    ))}
+  </ul>
+)
+
 /** A paged list in each of its states: loading, failed, empty, with more pages. */
 export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />

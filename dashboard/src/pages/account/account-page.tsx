@@ -1,4 +1,4 @@
-import { PageHeader } from '../../ui/layout.tsx'
+import { Page } from '../../ui/layout.tsx'
 import { BalanceFacts } from './balance-facts.tsx'
 import { Identities } from './identities.tsx'
 import { Passkeys } from './passkeys.tsx'
@@ -7,8 +7,7 @@ import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 
 export const AccountPage = () => (
-  <div className="stack">
-    <PageHeader title="Account" lead="Your profile, sign-in methods, passkeys and sessions." />
+  <Page title="Account" lead="Your profile, sign-in methods, passkeys and sessions.">
     <div className="split">
       <div className="stack">
         <Profile />
@@ -21,5 +20,5 @@ export const AccountPage = () => (
         <Preferences />
       </div>
     </div>
-  </div>
+  </Page>
 )

@@ -8,6 +8,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Card, Notice } from '../../ui/layout.tsx'
+import { Rows } from '../../ui/listing.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -88,13 +89,9 @@ export const Identities = () => {
   const last = account.identities.length === 1
   return (
     <Card title="Sign-in methods" note="Each of them signs you in to this account." flush>
-      <ul className="rows">
-        {account.identities.map((identity) => (
-          <li key={identity.id}>
-            <IdentityCard identity={identity} last={last} onUnlink={() => setUnlinking(identity)} />
-          </li>
-        ))}
-      </ul>
+      <Rows items={account.identities}>
+        {(identity) => <IdentityCard identity={identity} last={last} onUnlink={() => setUnlinking(identity)} />}
+      </Rows>
       {last && (
         <div className="card-body" id="last-identity">
           <Notice tone="warn" title="Add a second way in">

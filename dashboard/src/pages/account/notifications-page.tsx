@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { allowDesktop, chooseNotify, desktopAvailable, notifyChoices } from '../../lib/notify.ts'
 import { useStore } from '../../lib/store.ts'
 import { CheckField } from '../../ui/field.tsx'
-import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { Card, Notice, Page } from '../../ui/layout.tsx'
 
 /** How this browser announces approvals. */
 export const NotificationsPage = () => {
@@ -14,12 +14,11 @@ export const NotificationsPage = () => {
     chooseNotify({ desktop: allowed })
   }
   return (
-    <div className="stack">
-      <PageHeader
-        title="Notifications"
-        lead="How this browser alerts you when a payment needs your approval, in any of your workspaces."
-        back={{ href: '/account', label: 'Account' }}
-      />
+    <Page
+      title="Notifications"
+      lead="How this browser alerts you when a payment needs your approval, in any of your workspaces."
+      back={{ href: '/account', label: 'Account' }}
+    >
       <div className="narrow">
         <Card>
           <div className="stack">
@@ -49,6 +48,6 @@ export const NotificationsPage = () => {
           </div>
         </Card>
       </div>
-    </div>
+    </Page>
   )
 }

@@ -6,13 +6,14 @@ import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty, SkeletonRows } from '../../ui/layout.tsx'
+import { Rows } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 
@@ -67,9 +68,9 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" icon="fingerprint" busy={add.isPending} disabled={!ready}>
+          <Submit icon="fingerprint" busy={add.isPending} disabled={!ready}>
             Continue
-          </Button>
+          </Submit>
         </>
       }
     >
@@ -117,13 +118,7 @@ export const Passkeys = () => {
         </Empty>
       )}
       {own.length > 0 && (
-        <ul className="rows">
-          {own.map((passkey) => (
-            <li key={passkey.id}>
-              <PasskeyRow passkey={passkey} onRemove={() => setRemoving(passkey)} />
-            </li>
-          ))}
-        </ul>
+        <Rows items={own}>{(passkey) => <PasskeyRow passkey={passkey} onRemove={() => setRemoving(passkey)} />}</Rows>
       )}
       {adding && <AddDialog onClose={() => setAdding(false)} />}
       {removing && (

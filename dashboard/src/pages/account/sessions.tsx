@@ -9,7 +9,7 @@ import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -65,15 +65,7 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
 export const Sessions = () => (
   <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
     <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
-      {(sessions) => (
-        <ul className="rows">
-          {sessions.map((session) => (
-            <li key={session.id}>
-              <SessionRow session={session} />
-            </li>
-          ))}
-        </ul>
-      )}
+      {(sessions) => <Rows items={sessions}>{(session) => <SessionRow session={session} />}</Rows>}
     </Listing>
   </Card>
 )

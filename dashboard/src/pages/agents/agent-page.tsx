@@ -4,7 +4,7 @@ import { grantQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { GrantPage } from '../developers/grant-page.tsx'
 import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 
@@ -15,8 +15,7 @@ export const AgentPage = ({ id }: { id: string }) => {
   if (grant.data) return <GrantPage grant={grant.data} />
   if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
   return (
-    <div className="stack">
-      <PageHeader title="Agent" back={{ href: '/agents', label: 'Agents' }} />
+    <Page title="Agent" back={{ href: '/agents', label: 'Agents' }}>
       {grant.isPending && (
         <div className="card">
           <SkeletonRows rows={3} />
@@ -31,6 +30,6 @@ export const AgentPage = ({ id }: { id: string }) => {
       ) : (
         <Failure error={grant.error} onRetry={() => void grant.refetch()} />
       )}
-    </div>
+    </Page>
   )
 }

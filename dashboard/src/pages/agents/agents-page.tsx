@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button, NewLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { AgentCard } from './agent-card.tsx'
 import { ConnectAgent } from './connect-agent.tsx'
 import { freezeOutdates, setFrozen } from './freeze-call.ts'
@@ -60,25 +60,20 @@ export const AgentsPage = () => {
   const [stopping, setStopping] = useState(false)
   const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
   return (
-    <div className="stack">
-      <PageHeader
-        title="Agents"
-        lead={`What acts for people in ${workspace.name}, each within its limits.`}
-        actions={
-          <>
-            {stoppable.length > 0 && (
-              <Button variant="danger" icon="freeze" onClick={() => setStopping(true)}>
-                Stop everything by agents
-              </Button>
-            )}
-            {can('key.manage') && (
-              <LinkButton href="/developers/keys/new" variant="primary" icon="plus">
-                New API key
-              </LinkButton>
-            )}
-          </>
-        }
-      />
+    <Page
+      title="Agents"
+      lead={`What acts for people in ${workspace.name}, each within its limits.`}
+      actions={
+        <>
+          {stoppable.length > 0 && (
+            <Button variant="danger" icon="freeze" onClick={() => setStopping(true)}>
+              Stop everything by agents
+            </Button>
+          )}
+          {can('key.manage') && <NewLink href="/developers/keys/new">New API key</NewLink>}
+        </>
+      }
+    >
       {error && <Failure error={error} />}
       {isPending && (
         <div className="card">
@@ -98,6 +93,6 @@ export const AgentsPage = () => {
       {others.length > 0 && <Cards title="Of other members" agents={others} actsOf={actsOf} />}
       {!isPending && <ConnectAgent />}
       {stopping && <StopAll agents={stoppable} manages={manages} onClose={() => setStopping(false)} />}
-    </div>
+    </Page>
   )
 }

@@ -6,10 +6,10 @@ import { useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { noteOpened } from '../../lib/approval-cautions.ts'
 import { statusText } from '../../lib/status-words.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Card, PageHeader, SkeletonRows, SkeletonText } from '../../ui/layout.tsx'
+import { Card, PageHeader, SkeletonText } from '../../ui/layout.tsx'
 import { BatchLines } from '../batches/batch-lines.tsx'
 import { Timeline } from '../payments/timeline.tsx'
 import { ApprovalDetails } from './approval-details.tsx'
@@ -53,14 +53,7 @@ export const ApprovalPage = ({ id }: { id: string }) => {
         back={back}
         actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
       />
-      {approval.isPending && (
-        <div className="card">
-          <SkeletonRows rows={4} />
-        </div>
-      )}
-      {approval.isError && (
-        <LoadFailure error={approval.error} path={`/v1/approvals/${id}`} onRetry={() => void approval.refetch()} />
-      )}
+      <LoadState query={approval} path={`/v1/approvals/${id}`} rows={4} />
       {approval.data && <ApprovalDetail approval={approval.data} />}
     </div>
   )

@@ -12,8 +12,8 @@ import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Listing, LiveRows } from '../../ui/listing.tsx'
+import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Listing, LiveRows, Rows } from '../../ui/listing.tsx'
 import { OldList } from '../../ui/old-list.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import { subjectWords } from './decided-words.ts'
@@ -23,8 +23,7 @@ import { useReview } from './use-review.ts'
 export const ApprovalsPage = () => {
   const inbox = useInbox()
   return (
-    <div className="stack">
-      <PageHeader title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces." />
+    <Page title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces.">
       <ForMe
         items={inbox.forMe}
         isPending={inbox.isPending}
@@ -34,7 +33,7 @@ export const ApprovalsPage = () => {
       />
       {inbox.others.length > 0 && <Others items={inbox.others} several={inbox.several} />}
       <Decided />
-    </div>
+    </Page>
   )
 }
 
@@ -196,13 +195,7 @@ const Decided = () => {
           const decided = approvals.filter(({ status }) => status !== 'pending')
           if (decided.length === 0) return none
           return (
-            <ul className="rows">
-              {decided.map((approval) => (
-                <li key={approval.id}>
-                  <InboxRow item={{ approval, workspace }} people={people} named={false} />
-                </li>
-              ))}
-            </ul>
+            <Rows items={decided}>{(approval) => <InboxRow item={{ approval, workspace }} people={people} named={false} />}</Rows>
           )
         }}
       </Listing>

@@ -10,6 +10,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Notice, SkeletonRows } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
 
 type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
 
@@ -39,7 +40,7 @@ export const BatchLines = ({ batch, message }: Props) => {
       <div className="card-body">
         <Comparison leaves={lines.data.lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
       </div>
-      <Table lines={byDeviation(read)} currency={batch.currency} />
+      <LinesTable lines={byDeviation(read)} currency={batch.currency} />
     </Card>
   )
 }
@@ -68,46 +69,29 @@ const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   )
 }
 
-const Table = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
-  <div className="table-scroll">
-    <table className="table table-folded">
-      <thead>
-        <tr>
-          <th scope="col">Payee</th>
-          <th scope="col">Destination</th>
-          <th scope="col">Look at</th>
-          <th scope="col" className="figure">
-            Last time
-          </th>
-          <th scope="col" className="figure">
-            Amount
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map((line) => (
-          <tr key={line.paymentId}>
-            <td>
-              <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
-              {line.reference && <span className="faint"> {line.reference}</span>}
-            </td>
-            <td className="mono nowrap">{line.mask}</td>
-            <td>
-              {line.deviations.map((words) => (
-                <Badge key={words} tone="warn">
-                  {words}
-                </Badge>
-              ))}
-            </td>
-            <td className="figure faint">
-              {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
-            </td>
-            <td className="figure">
-              <Amount minor={line.amountMinor} currency={currency} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
+  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded>
+    {lines.map((line) => (
+      <tr key={line.paymentId}>
+        <td>
+          <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
+          {line.reference && <span className="faint"> {line.reference}</span>}
+        </td>
+        <td className="mono nowrap">{line.mask}</td>
+        <td>
+          {line.deviations.map((words) => (
+            <Badge key={words} tone="warn">
+              {words}
+            </Badge>
+          ))}
+        </td>
+        <td className="figure faint">
+          {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
+        </td>
+        <td className="figure">
+          <Amount minor={line.amountMinor} currency={currency} />
+        </td>
+      </tr>
+    ))}
+  </Table>
 )

@@ -7,7 +7,7 @@ import type { Schemas } from '../../api/types.ts'
 import { failureWords } from '../../lib/failure-words.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -15,8 +15,8 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Card, Empty, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
@@ -34,27 +34,15 @@ export const BatchPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 5_000 : false),
   })
   return (
-    <div className="stack">
-      <PageHeader
-        title={batch.data?.name ?? 'List of payments'}
-        back={back}
-        actions={batch.data && <Actions batch={batch.data} />}
-      />
-      {batch.isPending && (
-        <div className="card">
-          <SkeletonRows rows={4} />
-        </div>
-      )}
-      {batch.isError && (
-        <LoadFailure error={batch.error} path={`/v1/payment-batches/${id}`} onRetry={() => void batch.refetch()} />
-      )}
+    <Page title={batch.data?.name ?? 'List of payments'} back={back} actions={batch.data && <Actions batch={batch.data} />}>
+      <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
       {batch.data && (
         <>
           <Progress batch={batch.data} />
           <Items batch={batch.data} />
         </>
       )}
-    </div>
+    </Page>
   )
 }
 
@@ -159,22 +147,20 @@ const Items = ({ batch }: { batch: Batch }) => {
     >
       <Listing query={query} empty={<Empty icon="payments" title="No payments match" />}>
         {(payments) => (
-          <ul className="rows">
-            {payments.map((payment) => (
-              <li key={payment.id}>
-                <Link href={`/payments/${payment.id}`} className="item">
-                  <span className="item-main">
-                    <span className="item-title">{payment.beneficiary.display_name}</span>
-                    <span className="item-note">
-                      {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
-                    </span>
+          <Rows items={payments}>
+            {(payment) => (
+              <Link href={`/payments/${payment.id}`} className="item">
+                <span className="item-main">
+                  <span className="item-title">{payment.beneficiary.display_name}</span>
+                  <span className="item-note">
+                    {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
                   </span>
-                  <StatusBadge status={payment.status} />
-                  <Amount minor={payment.amount_minor} currency={payment.currency} />
-                </Link>
-              </li>
-            ))}
-          </ul>
+                </span>
+                <StatusBadge status={payment.status} />
+                <Amount minor={payment.amount_minor} currency={payment.currency} />
+              </Link>
+            )}
+          </Rows>
         )}
       </Listing>
     </Card>

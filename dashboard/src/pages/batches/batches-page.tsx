@@ -4,27 +4,22 @@ import { batchesQuery } from '../../api/queries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { NewLink } from '../../ui/button.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()
-  const create = can('payment.create') && (
-    <LinkButton href="/payments/batches/new" variant="primary" icon="plus">
-      Pay a list
-    </LinkButton>
-  )
+  const create = can('payment.create') && <NewLink href="/payments/batches/new">Pay a list</NewLink>
   return (
-    <div className="stack">
-      <PageHeader
-        title="Lists of payments"
-        lead="Salaries and other lists: checked as a whole, and approved once."
-        back={{ href: '/payments', label: 'Payments' }}
-        actions={create}
-      />
+    <Page
+      title="Lists of payments"
+      lead="Salaries and other lists: checked as a whole, and approved once."
+      back={{ href: '/payments', label: 'Payments' }}
+      actions={create}
+    >
       <section className="card" aria-label="Lists of payments">
         <Listing
           query={useInfiniteQuery(batchesQuery)}
@@ -35,25 +30,23 @@ export const BatchesPage = () => {
           }
         >
           {(batches) => (
-            <ul className="rows">
-              {batches.map((batch) => (
-                <li key={batch.id}>
-                  <Link href={`/payments/batches/${batch.id}`} className="item">
-                    <span className="item-main">
-                      <span className="item-title">{batch.name ?? 'List without a name'}</span>
-                      <span className="item-note">
-                        {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
-                      </span>
+            <Rows items={batches}>
+              {(batch) => (
+                <Link href={`/payments/batches/${batch.id}`} className="item">
+                  <span className="item-main">
+                    <span className="item-title">{batch.name ?? 'List without a name'}</span>
+                    <span className="item-note">
+                      {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
                     </span>
-                    <StatusBadge status={batch.status} />
-                    <Amount minor={batch.total_minor} currency={batch.currency} />
-                  </Link>
-                </li>
-              ))}
-            </ul>
+                  </span>
+                  <StatusBadge status={batch.status} />
+                  <Amount minor={batch.total_minor} currency={batch.currency} />
+                </Link>
+              )}
+            </Rows>
           )}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }

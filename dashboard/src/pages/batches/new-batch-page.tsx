@@ -17,27 +17,26 @@ import {
 } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { Allowed } from '../../shell/allowed.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Field, TextArea, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { Card, Notice, Page } from '../../ui/layout.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ListPreview } from './list-preview.tsx'
 import { ListRows } from './list-rows.tsx'
 
 export const NewBatchPage = () => (
-  <div className="stack">
-    <PageHeader
-      title="Pay a list"
-      lead="A spreadsheet with a row for each payment. Everything is checked before anything is paid."
-      back={{ href: '/payments/batches', label: 'Lists of payments' }}
-    />
+  <Page
+    title="Pay a list"
+    lead="A spreadsheet with a row for each payment. Everything is checked before anything is paid."
+    back={{ href: '/payments/batches', label: 'Lists of payments' }}
+  >
     <Allowed permission="payment.create" action="pay a list">
       <NewBatch />
     </Allowed>
-  </div>
+  </Page>
 )
 
 const NewBatch = () => {
@@ -58,9 +57,9 @@ const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
     <Form ready={text.trim() !== ''} onSubmit={() => void read(text)}>
       <Card
         footer={
-          <Button type="submit" variant="primary" size="large" disabled={text.trim() === ''}>
+          <Submit size="large" disabled={text.trim() === ''}>
             Continue
-          </Button>
+          </Submit>
         }
       >
         <div className="stack">
@@ -148,9 +147,9 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
         <Card
           footer={
             <div className="row">
-              <Button type="submit" variant="primary" size="large" busy={busy} disabled={!('at' in due)}>
+              <Submit size="large" busy={busy} disabled={!('at' in due)}>
                 {preview ? 'Pay this list' : 'Check the list'}
-              </Button>
+              </Submit>
               <Button variant="quiet" onClick={onBack}>
                 Choose another list
               </Button>

@@ -6,11 +6,11 @@ import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button, NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { MadeByGrant } from './made-by-grant.tsx'
 
@@ -64,18 +64,13 @@ export const BeneficiariesPage = () => {
   const filters = useBeneficiaryFilters()
   const { get, set, parameters } = filters
   const madeBy = get('made_by')
-  const create = can('beneficiary.manage') && (
-    <LinkButton href="/beneficiaries/new" variant="primary" icon="plus">
-      Add beneficiary
-    </LinkButton>
-  )
+  const create = can('beneficiary.manage') && <NewLink href="/beneficiaries/new">Add beneficiary</NewLink>
   return (
-    <div className="stack">
-      <PageHeader
-        title="Beneficiaries"
-        lead="The people and businesses you pay. Destinations are encrypted and always shown masked."
-        actions={create}
-      />
+    <Page
+      title="Beneficiaries"
+      lead="The people and businesses you pay. Destinations are encrypted and always shown masked."
+      actions={create}
+    >
       {madeBy !== null && <MadeByGrant grantId={madeBy} />}
       <search className="filters">
         <div className="filter-search">
@@ -116,17 +111,9 @@ export const BeneficiariesPage = () => {
             )
           }
         >
-          {(beneficiaries) => (
-            <ul className="rows">
-              {beneficiaries.map((beneficiary) => (
-                <li key={beneficiary.id}>
-                  <Row beneficiary={beneficiary} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(beneficiaries) => <Rows items={beneficiaries}>{(beneficiary) => <Row beneficiary={beneficiary} />}</Rows>}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }

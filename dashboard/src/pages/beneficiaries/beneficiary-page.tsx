@@ -9,12 +9,12 @@ import { useBankName } from '../../api/use-banks.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { makerText } from '../../lib/maker.ts'
 import { railFacts } from '../../lib/rails.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -31,16 +31,9 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   const beneficiary = useQuery(beneficiaryQuery(id))
   if (beneficiary.data) return <BeneficiaryDetail beneficiary={beneficiary.data} />
   return (
-    <div className="stack">
-      <PageHeader title="Beneficiary" back={back} />
-      {beneficiary.isError ? (
-        <LoadFailure error={beneficiary.error} path={`/v1/beneficiaries/${id}`} onRetry={() => void beneficiary.refetch()} />
-      ) : (
-        <div className="card">
-          <SkeletonRows rows={2} />
-        </div>
-      )}
-    </div>
+    <Page title="Beneficiary" back={back}>
+      <LoadState query={beneficiary} path={`/v1/beneficiaries/${id}`} rows={2} />
+    </Page>
   )
 }
 
@@ -101,31 +94,30 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const bank = useBankName(beneficiary.bank_code)
   const manages = can('beneficiary.manage') && status !== 'archived'
   return (
-    <div className="stack">
-      <PageHeader
-        title={beneficiary.display_name}
-        back={back}
-        actions={
-          <>
-            {manages && <Button onClick={() => setOpen('edit')}>Edit</Button>}
-            {manages && (
-              <Button icon="freeze" onClick={() => setOpen('freeze')}>
-                {status === 'frozen' ? 'Unfreeze' : 'Freeze'}
-              </Button>
-            )}
-            {manages && (
-              <Button variant="danger" onClick={() => setOpen('archive')}>
-                Archive
-              </Button>
-            )}
-            {can('payment.create') && status === 'active' && (
-              <LinkButton href={`/payments/new?beneficiary=${beneficiary.id}`} variant="primary" icon="payments">
-                Pay
-              </LinkButton>
-            )}
-          </>
-        }
-      />
+    <Page
+      title={beneficiary.display_name}
+      back={back}
+      actions={
+        <>
+          {manages && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          {manages && (
+            <Button icon="freeze" onClick={() => setOpen('freeze')}>
+              {status === 'frozen' ? 'Unfreeze' : 'Freeze'}
+            </Button>
+          )}
+          {manages && (
+            <Button variant="danger" onClick={() => setOpen('archive')}>
+              Archive
+            </Button>
+          )}
+          {can('payment.create') && status === 'active' && (
+            <LinkButton href={`/payments/new?beneficiary=${beneficiary.id}`} variant="primary" icon="payments">
+              Pay
+            </LinkButton>
+          )}
+        </>
+      }
+    >
       {status === 'frozen' && (
         <Notice tone="warn" title="Payments to this beneficiary are frozen">
           <p className="quiet">This applies to the destination, also if it is added again under another name.</p>
@@ -165,6 +157,6 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}
       {open === 'freeze' && <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}
       {open === 'archive' && <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}
-    </div>
+    </Page>
   )
 }

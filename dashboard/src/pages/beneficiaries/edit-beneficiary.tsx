@@ -4,7 +4,7 @@ import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { CheckField, TextField } from '../../ui/field.tsx'
@@ -46,9 +46,7 @@ export const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={save.isPending}>
-            Save
-          </Button>
+          <Submit busy={save.isPending}>Save</Submit>
         </>
       }
     >

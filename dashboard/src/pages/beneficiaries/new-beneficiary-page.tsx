@@ -6,21 +6,20 @@ import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { Card, Notice, Page } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { BeneficiaryFields } from './beneficiary-fields.tsx'
 import { bodyOf, emptyBeneficiary, isReady } from './beneficiary-form-state.ts'
 
 export const NewBeneficiaryPage = () => (
-  <div className="stack">
-    <PageHeader title="Add beneficiary" back={{ href: '/beneficiaries', label: 'Beneficiaries' }} />
+  <Page title="Add beneficiary" back={{ href: '/beneficiaries', label: 'Beneficiaries' }}>
     <Allowed permission="beneficiary.manage" action="add beneficiaries">
       <BeneficiaryForm />
     </Allowed>
-  </div>
+  </Page>
 )
 
 const BeneficiaryForm = () => {
@@ -50,9 +49,9 @@ const BeneficiaryForm = () => {
     <Form className="narrow" ready={ready} busy={save.isPending} onSubmit={() => save.mutate()}>
       <Card
         footer={
-          <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
+          <Submit busy={save.isPending} disabled={!ready}>
             Add beneficiary
-          </Button>
+          </Submit>
         }
       >
         <div className="stack">

@@ -5,7 +5,7 @@ import { hasCode } from '../../api/error.ts'
 import { deviceQuery } from '../../api/queries.ts'
 import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Submit } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -55,9 +55,9 @@ export const DevicePage = () => {
         ) : (
           <Failure error={authorization.error} />
         )}
-        <Button type="submit" variant="primary" size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
+        <Submit size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
           Continue
-        </Button>
+        </Submit>
       </Form>
     </SinglePage>
   )

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
-import { PageHeader } from '../../ui/layout.tsx'
+import { Page } from '../../ui/layout.tsx'
 
 const tabs = [
   { href: '/developers', label: 'API keys' },
@@ -12,16 +12,15 @@ const tabs = [
 export const DevelopersLayout = ({ children, actions }: { children: ReactNode; actions?: ReactNode }) => {
   const [location] = useLocation()
   return (
-    <div className="stack">
-      <PageHeader
-        title="Developers"
-        lead={
-          <>
-            Keys, events, requests and calls to try. <Link href="/agents">Agents</Link> · <a href="/docs">API reference</a>
-          </>
-        }
-        actions={actions}
-      />
+    <Page
+      title="Developers"
+      lead={
+        <>
+          Keys, events, requests and calls to try. <Link href="/agents">Agents</Link> · <a href="/docs">API reference</a>
+        </>
+      }
+      actions={actions}
+    >
       <nav className="tabs" aria-label="Developers">
         {tabs.map(({ href, label }) => (
           <Link key={href} href={href} aria-current={location === href ? 'page' : undefined}>
@@ -30,6 +29,6 @@ export const DevelopersLayout = ({ children, actions }: { children: ReactNode; a
         ))}
       </nav>
       {children}
-    </div>
+    </Page>
   )
 }

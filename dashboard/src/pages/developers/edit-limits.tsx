@@ -4,7 +4,7 @@ import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { type Controls, type ControlsDraft, ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -65,9 +65,9 @@ export const EditLimits = ({ grant, title, raised, onClose }: Props) => {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={save.isPending} disabled={!controls}>
+          <Submit busy={save.isPending} disabled={!controls}>
             Save limits
-          </Button>
+          </Submit>
         </>
       }
     >

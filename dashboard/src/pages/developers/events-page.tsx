@@ -15,7 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
@@ -86,9 +86,9 @@ export const EventsPage = () => {
           <Listing
             query={useInfiniteQuery(eventsQuery({ about, created_after: after, created_before: before }))}
             rows={6}
-            empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
+            empty={live.length === 0 ? nothing : <EventRows events={merge(live, [])} onOpen={setOpen} />}
           >
-            {(listed) => <Rows events={merge(live, listed)} onOpen={setOpen} />}
+            {(listed) => <EventRows events={merge(live, listed)} onOpen={setOpen} />}
           </Listing>
         </Card>
         <div className="split-aside">
@@ -114,12 +114,6 @@ export const EventsPage = () => {
   )
 }
 
-const Rows = ({ events, onOpen }: { events: readonly EventEntry[]; onOpen: (event: EventEntry) => void }) => (
-  <ul className="rows">
-    {events.map((event) => (
-      <li key={event.id}>
-        <EventRow event={event} onOpen={() => onOpen(event)} />
-      </li>
-    ))}
-  </ul>
+const EventRows = ({ events, onOpen }: { events: readonly EventEntry[]; onOpen: (event: EventEntry) => void }) => (
+  <Rows items={events}>{(event) => <EventRow event={event} onOpen={() => onOpen(event)} />}</Rows>
 )

@@ -8,7 +8,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
-import { Notice, PageHeader } from '../../ui/layout.tsx'
+import { Notice, Page } from '../../ui/layout.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
@@ -58,24 +58,23 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
   const agent = grant.kind === 'oauth'
   const live = grant.revoked_at === null && (agent || newest === undefined || newest.status === 'active')
   return (
-    <div className="stack">
-      <PageHeader
-        title={newest?.name ?? grant.label}
-        back={back}
-        actions={
-          live && (
-            <>
-              <Button icon="freeze" onClick={() => setOpen('freeze')}>
-                {grant.frozen ? 'Unfreeze' : 'Freeze'}
-              </Button>
-              {!agent && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
-              <Button variant="danger" onClick={() => setOpen('revoke')}>
-                Revoke
-              </Button>
-            </>
-          )
-        }
-      />
+    <Page
+      title={newest?.name ?? grant.label}
+      back={back}
+      actions={
+        live && (
+          <>
+            <Button icon="freeze" onClick={() => setOpen('freeze')}>
+              {grant.frozen ? 'Unfreeze' : 'Freeze'}
+            </Button>
+            {!agent && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
+            <Button variant="danger" onClick={() => setOpen('revoke')}>
+              Revoke
+            </Button>
+          </>
+        )
+      }
+    >
       {grant.frozen && live && (
         <Notice tone="info" title="Frozen">
           <p className="quiet">It can still read, but it can’t move money until you unfreeze it.</p>
@@ -122,6 +121,6 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
       {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
       {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
-    </div>
+    </Page>
   )
 }

@@ -2,9 +2,9 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { apiKeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { now } from '../../lib/clock.ts'
-import { LinkButton } from '../../ui/button.tsx'
+import { NewLink } from '../../ui/button.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
@@ -46,11 +46,7 @@ const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => (
 )
 
 export const KeysPage = () => {
-  const create = (
-    <LinkButton href="/developers/keys/new" variant="primary" icon="plus">
-      New API key
-    </LinkButton>
-  )
+  const create = <NewLink href="/developers/keys/new">New API key</NewLink>
   return (
     <DevelopersLayout actions={create}>
       <Card flush>
@@ -63,15 +59,7 @@ export const KeysPage = () => {
             </Empty>
           }
         >
-          {(keys) => (
-            <ul className="rows">
-              {keys.map((apiKey) => (
-                <li key={apiKey.id}>
-                  <KeyRow apiKey={apiKey} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(keys) => <Rows items={keys}>{(apiKey) => <KeyRow apiKey={apiKey} />}</Rows>}
         </Listing>
       </Card>
     </DevelopersLayout>

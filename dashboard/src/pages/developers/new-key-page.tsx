@@ -11,11 +11,11 @@ import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { compareMinor, moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Notice, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from './permission-checks.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
@@ -35,12 +35,11 @@ const dayMs = 86_400_000
 export const NewKeyPage = () => {
   const { workspace, account } = useSession()
   return (
-    <div className="stack">
-      <PageHeader
-        title="New API key"
-        lead={`It acts for you in ${workspace.name} only.`}
-        back={{ href: '/developers', label: 'API keys' }}
-      />
+    <Page
+      title="New API key"
+      lead={`It acts for you in ${workspace.name} only.`}
+      back={{ href: '/developers', label: 'API keys' }}
+    >
       {account.capabilities.api_keys === 'active' ? (
         <Suggested />
       ) : (
@@ -48,7 +47,7 @@ export const NewKeyPage = () => {
           <p className="quiet">Contact support to have them enabled.</p>
         </Notice>
       )}
-    </div>
+    </Page>
   )
 }
 
@@ -108,9 +107,9 @@ const KeyForm = ({ suggested, busiest }: { suggested: Spending; busiest: string 
     <Form className="narrow" ready={ready} busy={create.isPending} onSubmit={() => create.mutate()}>
       <Card
         footer={
-          <Button type="submit" variant="primary" busy={create.isPending} disabled={!ready}>
+          <Submit busy={create.isPending} disabled={!ready}>
             Create key
-          </Button>
+          </Submit>
         }
       >
         <div className="stack">

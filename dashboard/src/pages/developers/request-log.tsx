@@ -6,7 +6,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
@@ -54,26 +54,24 @@ export const RequestLog = () => {
       >
         <Listing query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
           {(requests) => (
-            <ul className="rows">
-              {requests.map(({ id, at, method, path, status, message, grant_id, request_id, ms }) => (
-                <li key={id}>
-                  <div className="item item-fold">
-                    <div className="item-main">
-                      <p className="item-title">
-                        <Badge dot={false}>{method}</Badge>
-                        <code className="break">{path}</code>
-                        <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
-                      </p>
-                      {message && <p className="quiet small">{message}</p>}
-                      <p className="item-note">
-                        {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
-                      </p>
-                    </div>
-                    <CopyButton value={request_id}>Copy request ID</CopyButton>
+            <Rows items={requests}>
+              {({ at, method, path, status, message, grant_id, request_id, ms }) => (
+                <div className="item item-fold">
+                  <div className="item-main">
+                    <p className="item-title">
+                      <Badge dot={false}>{method}</Badge>
+                      <code className="break">{path}</code>
+                      <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
+                    </p>
+                    {message && <p className="quiet small">{message}</p>}
+                    <p className="item-note">
+                      {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
+                    </p>
                   </div>
-                </li>
-              ))}
-            </ul>
+                  <CopyButton value={request_id}>Copy request ID</CopyButton>
+                </div>
+              )}
+            </Rows>
           )}
         </Listing>
       </Card>

@@ -5,6 +5,7 @@ import { clockText } from '../../lib/time.ts'
 import { CodeBlock, CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
+import { Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 import { RequestLog } from './request-log.tsx'
@@ -21,19 +22,17 @@ export const RequestsPage = () => {
             Make a payment, add a beneficiary or change a policy, and its request appears here.
           </Empty>
         ) : (
-          <ul className="rows">
-            {calls.map((call) => (
-              <li key={call.id}>
-                <button type="button" className="item item-button" onClick={() => setOpen(call)}>
-                  <span className="faint mono nowrap">{clockText(new Date(call.at).toISOString())}</span>
-                  <span className="item-main item-title">
-                    <Badge dot={false}>{call.method}</Badge>
-                    <code>{call.path}</code>
-                  </span>
-                </button>
-              </li>
-            ))}
-          </ul>
+          <Rows items={calls}>
+            {(call) => (
+              <button type="button" className="item item-button" onClick={() => setOpen(call)}>
+                <span className="faint mono nowrap">{clockText(new Date(call.at).toISOString())}</span>
+                <span className="item-main item-title">
+                  <Badge dot={false}>{call.method}</Badge>
+                  <code>{call.path}</code>
+                </span>
+              </button>
+            )}
+          </Rows>
         )}
       </Card>
       <RequestLog />

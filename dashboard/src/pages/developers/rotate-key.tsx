@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -52,9 +52,7 @@ export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={rotate.isPending}>
-            Rotate
-          </Button>
+          <Submit busy={rotate.isPending}>Rotate</Submit>
         </>
       }
     >

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { chosenWorkspace } from '../../api/chosen-workspace.ts'
 import { unreachable } from '../../api/error.ts'
 import { curlOf } from '../../lib/recent-calls.ts'
-import { Button } from '../../ui/button.tsx'
+import { Submit } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -103,9 +103,9 @@ const TryForm = ({ operations }: { operations: readonly Operation[] }) => {
           )}
           <CodeBlock label="curl command" code={curlOf({ method: 'GET', path: address, body: '' })} />
           <div className="row">
-            <Button type="submit" variant="primary" busy={calling.isPending} disabled={missing}>
+            <Submit busy={calling.isPending} disabled={missing}>
               Send
-            </Button>
+            </Submit>
           </div>
           <Failure error={calling.error} />
         </Form>

@@ -11,8 +11,9 @@ import { LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
 type Entry = Schemas['HistoryEntry']
@@ -45,8 +46,7 @@ export const HistoryPage = () => {
   const { ownsBalance, workspace } = useSession()
   if (!ownsBalance)
     return (
-      <div className="stack">
-        <PageHeader title="History" />
+      <Page title="History">
         <div className="card">
           <Empty
             icon="list"
@@ -61,7 +61,7 @@ export const HistoryPage = () => {
             {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
           </Empty>
         </div>
-      </div>
+      </Page>
     )
   return <OwnHistory />
 }
@@ -75,19 +75,18 @@ const OwnHistory = () => {
   }
   const query = useInfiniteQuery(historyQuery(parameters))
   return (
-    <div className="stack">
-      <PageHeader
-        title="History"
-        lead="Every entry on your balance, newest first."
-        actions={
-          <>
-            <LinkButton href="/statements" icon="receipt">
-              Statements
-            </LinkButton>
-            <CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />
-          </>
-        }
-      />
+    <Page
+      title="History"
+      lead="Every entry on your balance, newest first."
+      actions={
+        <>
+          <LinkButton href="/statements" icon="receipt">
+            Statements
+          </LinkButton>
+          <CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />
+        </>
+      }
+    >
       <FilterBar filters={filters}>
         <SelectField
           label="Type"
@@ -101,51 +100,35 @@ const OwnHistory = () => {
           {(entries) => <Entries entries={entries} />}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }
 
 const Entries = ({ entries }: { entries: readonly Entry[] }) => {
   const { currency } = useSession()
   return (
-    <div className="table-scroll">
-      <table className="table table-folded">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Entry</th>
-            <th scope="col" className="figure">
-              Change
-            </th>
-            <th scope="col" className="figure">
-              Available after
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td className="faint nowrap">
-                <ExactTime at={entry.created_at} />
-              </td>
-              <td>
-                <Linked href={hrefOf(entry)}>{titleOf(entry)}</Linked>
-              </td>
-              <td className="figure">
-                {entry.amount_minor === '0' ? (
-                  <span className="faint">from the held amount</span>
-                ) : (
-                  <Amount minor={entry.amount_minor} currency={currency} signed gain={entry.type === 'topup'} />
-                )}
-              </td>
-              <td className="figure">
-                <Amount minor={entry.available_after_minor} currency={currency} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded>
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td className="faint nowrap">
+            <ExactTime at={entry.created_at} />
+          </td>
+          <td>
+            <Linked href={hrefOf(entry)}>{titleOf(entry)}</Linked>
+          </td>
+          <td className="figure">
+            {entry.amount_minor === '0' ? (
+              <span className="faint">from the held amount</span>
+            ) : (
+              <Amount minor={entry.amount_minor} currency={currency} signed gain={entry.type === 'topup'} />
+            )}
+          </td>
+          <td className="figure">
+            <Amount minor={entry.available_after_minor} currency={currency} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

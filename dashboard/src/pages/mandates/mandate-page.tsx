@@ -8,12 +8,12 @@ import { listWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Card, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Facts, Page } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -26,30 +26,22 @@ export const MandatePage = ({ id }: { id: string }) => {
   const [revoking, setRevoking] = useState(false)
   const { can } = useSession()
   return (
-    <div className="stack">
-      <PageHeader
-        title={mandate.data?.description ?? 'Mandate'}
-        back={back}
-        actions={
-          mandate.data?.status === 'active' &&
-          can('mandate.manage') && (
-            <Button variant="danger" onClick={() => setRevoking(true)}>
-              Revoke
-            </Button>
-          )
-        }
-      />
-      {mandate.isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-      {mandate.isError && (
-        <LoadFailure error={mandate.error} path={`/v1/intent-mandates/${id}`} onRetry={() => void mandate.refetch()} />
-      )}
+    <Page
+      title={mandate.data?.description ?? 'Mandate'}
+      back={back}
+      actions={
+        mandate.data?.status === 'active' &&
+        can('mandate.manage') && (
+          <Button variant="danger" onClick={() => setRevoking(true)}>
+            Revoke
+          </Button>
+        )
+      }
+    >
+      <LoadState query={mandate} path={`/v1/intent-mandates/${id}`} />
       {mandate.data && <Detail mandate={mandate.data} />}
       {mandate.data && revoking && <Revoke mandate={mandate.data} onClose={() => setRevoking(false)} />}
-    </div>
+    </Page>
   )
 }
 

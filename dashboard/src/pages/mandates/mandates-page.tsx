@@ -4,10 +4,10 @@ import { mandatesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { NewLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -33,18 +33,13 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
 
 export const MandatesPage = () => {
   const { currency, can, ownsBalance } = useSession()
-  const create = can('mandate.manage') && ownsBalance && (
-    <LinkButton href="/mandates/new" variant="primary" icon="plus">
-      New mandate
-    </LinkButton>
-  )
+  const create = can('mandate.manage') && ownsBalance && <NewLink href="/mandates/new">New mandate</NewLink>
   return (
-    <div className="stack">
-      <PageHeader
-        title="Mandates"
-        lead="Approvals you signed in advance: a payment that fits a mandate doesn’t wait for you."
-        actions={create}
-      />
+    <Page
+      title="Mandates"
+      lead="Approvals you signed in advance: a payment that fits a mandate doesn’t wait for you."
+      actions={create}
+    >
       <section className="card" aria-label="Mandates">
         <Listing
           query={useInfiniteQuery(mandatesQuery)}
@@ -55,17 +50,9 @@ export const MandatesPage = () => {
             </Empty>
           }
         >
-          {(mandates) => (
-            <ul className="rows">
-              {mandates.map((mandate) => (
-                <li key={mandate.id}>
-                  <Row mandate={mandate} currency={currency} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(mandates) => <Rows items={mandates}>{(mandate) => <Row mandate={mandate} currency={currency} />}</Rows>}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }

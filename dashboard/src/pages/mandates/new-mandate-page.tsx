@@ -12,7 +12,7 @@ import { fromLocalInput, fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
-import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { Card, Notice, Page } from '../../ui/layout.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
@@ -76,8 +76,7 @@ export const NewMandatePage = () => {
       .filter(({ revoked_at, workspace_id }) => revoked_at === null && workspace_id === workspace.id) ?? []
   const problem = (path: string) => fieldError(flow.error, `terms.${path}`)
   return (
-    <div className="stack">
-      <PageHeader title="New mandate" back={{ href: '/mandates', label: 'Mandates' }} />
+    <Page title="New mandate" back={{ href: '/mandates', label: 'Mandates' }}>
       <div className="split">
         <Card>
           <div className="stack">
@@ -155,6 +154,6 @@ export const NewMandatePage = () => {
           </Card>
         </div>
       </div>
-    </div>
+    </Page>
   )
 }

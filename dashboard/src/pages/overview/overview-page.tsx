@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { attentionQuery, grantsQuery, historySummaryQuery, paymentsQuery } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { LinkButton, NewLink } from '../../ui/button.tsx'
+import { Page, SkeletonRows } from '../../ui/layout.tsx'
 import { AgentsStrip } from './agents-strip.tsx'
 import { Balance } from './balance.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -28,27 +28,22 @@ export const OverviewPage = () => {
   const ready = useReady()
   const sentence = useMorningSentence()
   return (
-    <div className="stack">
-      <PageHeader
-        title="Overview"
-        lead={ready ? sentence : null}
-        actions={
-          (can('topup.create') || can('payment.create')) && (
-            <>
-              {can('topup.create') && (
-                <LinkButton href="/top-up" icon="topup">
-                  Top up
-                </LinkButton>
-              )}
-              {can('payment.create') && (
-                <LinkButton href="/payments/new" variant="primary" icon="plus">
-                  New payment
-                </LinkButton>
-              )}
-            </>
-          )
-        }
-      />
+    <Page
+      title="Overview"
+      lead={ready ? sentence : null}
+      actions={
+        (can('topup.create') || can('payment.create')) && (
+          <>
+            {can('topup.create') && (
+              <LinkButton href="/top-up" icon="topup">
+                Top up
+              </LinkButton>
+            )}
+            {can('payment.create') && <NewLink href="/payments/new">New payment</NewLink>}
+          </>
+        )
+      }
+    >
       {ready ? (
         <>
           <FirstSteps />
@@ -62,6 +57,6 @@ export const OverviewPage = () => {
           <SkeletonRows rows={6} />
         </div>
       )}
-    </div>
+    </Page>
   )
 }

@@ -5,7 +5,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { editableMajor } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { PaymentForm } from './payment-form.tsx'
 import { emptyPayment } from './payment-form-state.ts'
 
@@ -26,12 +26,11 @@ const NoBeneficiary = () => (
 )
 
 export const NewPaymentPage = () => (
-  <div className="stack">
-    <PageHeader title="New payment" back={{ href: '/payments', label: 'Payments' }} />
+  <Page title="New payment" back={{ href: '/payments', label: 'Payments' }}>
     <Allowed permission="payment.create" action="make payments">
       <Prepared />
     </Allowed>
-  </div>
+  </Page>
 )
 
 /** The form starts with what the address names: a beneficiary, or a payment to repeat. */

@@ -12,7 +12,7 @@ import { moneyText, parseMajor } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -86,9 +86,9 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
         footer={
           <>
             {verdict && <p className={`only-narrow small grow verdict-${verdict.tone}`}>{verdict.title}</p>}
-            <Button type="submit" variant="primary" size="large" disabled={!ready}>
+            <Submit size="large" disabled={!ready}>
               {draft ? `Review ${moneyText(draft.amount_minor, currency)}` : 'Review'}
-            </Button>
+            </Submit>
           </>
         }
       >

@@ -3,10 +3,10 @@ import { paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { shortMoney } from '../../lib/money.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { PaymentActions } from './payment-actions.tsx'
@@ -26,16 +26,9 @@ export const PaymentPage = ({ id }: { id: string }) => {
   const payment = useQuery(followedPayment(id))
   if (payment.data) return <PaymentDetail payment={payment.data} />
   return (
-    <div className="stack">
-      <PageHeader title="Payment" back={back} />
-      {payment.isError ? (
-        <LoadFailure error={payment.error} path={`/v1/payments/${id}`} onRetry={() => void payment.refetch()} />
-      ) : (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-    </div>
+    <Page title="Payment" back={back}>
+      <LoadState query={payment} path={`/v1/payments/${id}`} />
+    </Page>
   )
 }
 
@@ -43,12 +36,11 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
   const people = usePeople()
   const name = payment.beneficiary.display_name
   return (
-    <div className="stack">
-      <PageHeader
-        title={`${shortMoney(payment.amount_minor, payment.currency)} to ${name}`}
-        back={back}
-        actions={<PaymentActions payment={payment} />}
-      />
+    <Page
+      title={`${shortMoney(payment.amount_minor, payment.currency)} to ${name}`}
+      back={back}
+      actions={<PaymentActions payment={payment} />}
+    >
       <PaymentNotices payment={payment} />
       <div className="split split-aside-first">
         <div className="stack">
@@ -78,6 +70,6 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
           </Card>
         </div>
       </div>
-    </div>
+    </Page>
   )
 }

@@ -6,9 +6,9 @@ import { moneyText } from '../../lib/money.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { statusCount } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton, NewLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Filters } from './filters.tsx'
 import { usePaymentFilters } from './payment-filters.ts'
@@ -29,25 +29,20 @@ export const PaymentsPage = () => {
     if (next) panel.open(next.id)
   }
   useShortcuts({ j: step(1), k: step(-1) })
-  const create = can('payment.create') && (
-    <LinkButton href="/payments/new" variant="primary" icon="plus">
-      New payment
-    </LinkButton>
-  )
+  const create = can('payment.create') && <NewLink href="/payments/new">New payment</NewLink>
   return (
-    <div className="stack">
-      <PageHeader
-        title="Payments"
-        actions={
-          <>
-            <LinkButton href="/payments/batches" icon="list">
-              Lists
-            </LinkButton>
-            <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
-            {create}
-          </>
-        }
-      />
+    <Page
+      title="Payments"
+      actions={
+        <>
+          <LinkButton href="/payments/batches" icon="list">
+            Lists
+          </LinkButton>
+          <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
+          {create}
+        </>
+      }
+    >
       <SavedViews views={savedViews(account.id)} />
       <Filters filters={filters} />
       <Totals filters={filters} summary={summary.data} />
@@ -78,7 +73,7 @@ export const PaymentsPage = () => {
         </section>
         {panel.id && <PaymentPanel key={panel.id} id={panel.id} onClose={panel.close} />}
       </div>
-    </div>
+    </Page>
   )
 }
 

@@ -4,12 +4,12 @@ import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { saveFile } from '../../lib/save-file.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Facts, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -28,29 +28,21 @@ export const ReceiptPage = ({ id }: { id: string }) => {
     onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
   })
   return (
-    <div className="stack">
-      <PageHeader
-        title="Receipt"
-        back={{ href: `/payments/${id}`, label: 'Payment' }}
-        actions={
-          <>
-            <Button icon="topup" busy={proof.isPending} onClick={() => proof.mutate()}>
-              Signed proof
-            </Button>
-            <Button icon="print" onClick={() => print()}>
-              Print
-            </Button>
-          </>
-        }
-      />
-      {payment.isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-      {payment.isError && (
-        <LoadFailure error={payment.error} path={`/v1/payments/${id}`} onRetry={() => void payment.refetch()} />
-      )}
+    <Page
+      title="Receipt"
+      back={{ href: `/payments/${id}`, label: 'Payment' }}
+      actions={
+        <>
+          <Button icon="topup" busy={proof.isPending} onClick={() => proof.mutate()}>
+            Signed proof
+          </Button>
+          <Button icon="print" onClick={() => print()}>
+            Print
+          </Button>
+        </>
+      }
+    >
+      <LoadState query={payment} path={`/v1/payments/${id}`} />
       {payment.data && (
         <section className="card">
           <div className="card-body stack">
@@ -92,6 +84,6 @@ export const ReceiptPage = ({ id }: { id: string }) => {
           </div>
         </section>
       )}
-    </div>
+    </Page>
   )
 }

@@ -6,6 +6,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Rows } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { Requester } from './requester.tsx'
 
@@ -47,29 +48,27 @@ export const Raise = ({ refusal }: { refusal: Refusal }) => {
 }
 
 export const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
-  <ul className="rows">
-    {refusals.map((refusal) => (
-      <li key={refusal.id}>
-        <div className="item refusal">
-          <span className="avatar avatar-bad">
-            <Icon name="cross" />
-          </span>
-          <div className="item-main">
-            <p className="item-title">
-              <Amount minor={refusal.amount_minor} currency={refusal.currency} />
-              {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'}
-            </p>
-            <p className="quiet small">{plainWords(refusal.message)}</p>
-            <p className="item-note row row-tight">
-              <Requester by={refusal.initiated_by} />
-              <ExactTime at={refusal.created_at} />
-            </p>
-          </div>
-          <span className="item-side">
-            <Raise refusal={refusal} />
-          </span>
+  <Rows items={refusals}>
+    {(refusal) => (
+      <div className="item refusal">
+        <span className="avatar avatar-bad">
+          <Icon name="cross" />
+        </span>
+        <div className="item-main">
+          <p className="item-title">
+            <Amount minor={refusal.amount_minor} currency={refusal.currency} />
+            {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'}
+          </p>
+          <p className="quiet small">{plainWords(refusal.message)}</p>
+          <p className="item-note row row-tight">
+            <Requester by={refusal.initiated_by} />
+            <ExactTime at={refusal.created_at} />
+          </p>
         </div>
-      </li>
-    ))}
-  </ul>
+        <span className="item-side">
+          <Raise refusal={refusal} />
+        </span>
+      </div>
+    )}
+  </Rows>
 )

@@ -4,7 +4,7 @@ import { useFilters } from '../../lib/filters.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { useSession } from '../../shell/session.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Refusals } from './refusals.tsx'
 import { SavedViews, savedViews } from './saved-views.tsx'
@@ -20,8 +20,7 @@ export const RefusedPage = () => {
     created_before: dayEnd(filters.get('to')),
   }
   return (
-    <div className="stack">
-      <PageHeader title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days." />
+    <Page title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days.">
       <SavedViews views={savedViews(account.id)} />
       <FilterBar filters={filters}>{null}</FilterBar>
       <section className="card" aria-label="Refused payments">
@@ -32,6 +31,6 @@ export const RefusedPage = () => {
           {(refusals) => <Refusals refusals={refusals} />}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }

@@ -5,7 +5,7 @@ import { moneyText, shortMoney } from '../../lib/money.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
@@ -41,9 +41,9 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
             <Button onClick={onBack} size="large">
               Edit
             </Button>
-            <Button type="submit" variant="primary" size="large" busy={busy}>
+            <Submit size="large" busy={busy}>
               {sends ? `Send ${amount}` : verdict.kind === 'later' ? `Schedule ${amount}` : 'Request approval'}
-            </Button>
+            </Submit>
           </>
         }
       >

@@ -4,10 +4,10 @@ import { policiesQuery } from '../../api/queries.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { NewLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
@@ -15,18 +15,13 @@ export const PoliciesPage = () => {
   const nameOf = useBeneficiaryNames(
     query.data?.pages.flatMap((page) => page.data).flatMap(({ beneficiary_ids: ids }) => ids) ?? [],
   )
-  const create = can('policy.create') && (
-    <LinkButton href="/policies/new" variant="primary" icon="plus">
-      New policy
-    </LinkButton>
-  )
+  const create = can('policy.create') && <NewLink href="/policies/new">New policy</NewLink>
   return (
-    <div className="stack">
-      <PageHeader
-        title="Policies"
-        lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
-        actions={create}
-      />
+    <Page
+      title="Policies"
+      lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
+      actions={create}
+    >
       <section className="card" aria-label="Policies">
         <Listing
           query={query}
@@ -39,27 +34,25 @@ export const PoliciesPage = () => {
           }
         >
           {(policies) => (
-            <ul className="rows">
-              {policies.map((policy) => (
-                <li key={policy.id}>
-                  <Link href={`/policies/${policy.id}`} className="item">
-                    <span className="avatar">
-                      <Icon name="policy" />
-                    </span>
-                    <span className="item-main">
-                      <span className="item-title">{policy.name}</span>
-                      <span className="item-note">{policySentence(policy, policy, { currency, nameOf })}</span>
-                    </span>
-                    <span className="item-side faint">
-                      <Icon name="forward" size={16} />
-                    </span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
+            <Rows items={policies}>
+              {(policy) => (
+                <Link href={`/policies/${policy.id}`} className="item">
+                  <span className="avatar">
+                    <Icon name="policy" />
+                  </span>
+                  <span className="item-main">
+                    <span className="item-title">{policy.name}</span>
+                    <span className="item-note">{policySentence(policy, policy, { currency, nameOf })}</span>
+                  </span>
+                  <span className="item-side faint">
+                    <Icon name="forward" size={16} />
+                  </span>
+                </Link>
+              )}
+            </Rows>
           )}
         </Listing>
       </section>
-    </div>
+    </Page>
   )
 }

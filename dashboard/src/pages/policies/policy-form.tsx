@@ -9,7 +9,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -72,9 +72,9 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                   Archive
                 </Button>
               )}
-              <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
+              <Submit busy={save.isPending} disabled={!ready}>
                 {policy ? 'Save policy' : 'Turn on policy'}
-              </Button>
+              </Submit>
             </>
           }
         >

@@ -7,7 +7,7 @@ import { moneyText, sumMinor } from '../../lib/money.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { UploadStatement } from './upload-statement.tsx'
 
@@ -68,24 +68,21 @@ export const Comparisons = ({ currency }: { currency: string }) => {
       {uploading && <UploadStatement onClose={() => setUploading(false)} />}
       <Listing query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>
         {(runs) => (
-          <ul className="rows">
-            {runs.map((run) => (
-              <li key={run.id}>
-                <div className="item">
-                  <span className="item-main">
-                    {providerLabel(run.provider)}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
-                    <span className="item-note block">
-                      <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
-                    </span>
-                    <span className="item-note block">
-                      {result(run)}; books {moneyText(run.booked_minor, currency)}, provider{' '}
-                      {moneyText(run.stated_minor, currency)}
-                    </span>
+          <Rows items={runs}>
+            {(run) => (
+              <div className="item">
+                <span className="item-main">
+                  {providerLabel(run.provider)}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
+                  <span className="item-note block">
+                    <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
                   </span>
-                </div>
-              </li>
-            ))}
-          </ul>
+                  <span className="item-note block">
+                    {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
+                  </span>
+                </span>
+              </div>
+            )}
+          </Rows>
         )}
       </Listing>
     </Card>

@@ -6,7 +6,7 @@ import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
+import { Card, Empty, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Clearing, Comparisons } from './books.tsx'
 import { ItemRow, nameOfItem } from './item-row.tsx'
@@ -19,22 +19,20 @@ export const ReconciliationPage = () => {
   const suspense = useInfiniteQuery(suspenseQuery)
   if (hasCode(suspense.error, 'admin_required'))
     return (
-      <div className="stack">
-        <PageHeader title="Reconciliation" />
+      <Page title="Reconciliation">
         <div className="card">
           <Empty icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
             {adviceFor(suspense.error)}
           </Empty>
         </div>
-      </div>
+      </Page>
     )
   return (
-    <div className="stack">
-      <PageHeader title="Reconciliation" lead="Where the providers and the books disagree, for administrators of the service." />
+    <Page title="Reconciliation" lead="Where the providers and the books disagree, for administrators of the service.">
       <Open currency={currency} />
       <Clearing />
       <Comparisons currency={currency} />
-    </div>
+    </Page>
   )
 }
 

@@ -5,7 +5,7 @@ import { api, call } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -85,9 +85,9 @@ export const Resolve = ({ items: chosen, titleOf, onClose }: Props) => {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={resolve.isPending} disabled={!ready}>
+          <Submit busy={resolve.isPending} disabled={!ready}>
             {several ? `Resolve ${items.length}` : 'Resolve'}
-          </Button>
+          </Submit>
         </>
       }
     >

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -36,9 +36,9 @@ export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
         ) : (
           <>
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="primary" busy={compare.isPending} disabled={!file}>
+            <Submit busy={compare.isPending} disabled={!file}>
               Compare
-            </Button>
+            </Submit>
           </>
         )
       }

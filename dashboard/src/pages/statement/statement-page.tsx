@@ -12,7 +12,8 @@ import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Card, Empty, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
 type Type = Schemas['StatementEntry']['type']
@@ -59,25 +60,24 @@ export const StatementPage = () => {
   const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
   const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
   return (
-    <div className="stack">
-      <PageHeader
-        title="Statements"
-        lead={
-          period
-            ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}.`
-            : 'What was booked in a month.'
-        }
-        actions={
-          <>
-            <PrintButton query={query} />
-            <CsvButton
-              path={path}
-              query={{ from: month && `${month}-01` }}
-              name={`statement-${period?.from.slice(0, 7) ?? 'current'}`}
-            />
-          </>
-        }
-      />
+    <Page
+      title="Statements"
+      lead={
+        period
+          ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}.`
+          : 'What was booked in a month.'
+      }
+      actions={
+        <>
+          <PrintButton query={query} />
+          <CsvButton
+            path={path}
+            query={{ from: month && `${month}-01` }}
+            name={`statement-${period?.from.slice(0, 7) ?? 'current'}`}
+          />
+        </>
+      }
+    >
       <div className="row row-bottom no-print">
         <Field label="Month">
           {(wiring) => (
@@ -124,7 +124,7 @@ export const StatementPage = () => {
           </Card>
         </>
       )}
-    </div>
+    </Page>
   )
 }
 
@@ -148,34 +148,19 @@ const Totals = ({ period }: { period: Period }) => {
       </Card>
       {payees.length > 0 && (
         <Card title="Out by payee" flush>
-          <div className="table-scroll">
-            <table className="table" aria-label="Out by payee">
-              <thead>
-                <tr>
-                  <th scope="col">Payee</th>
-                  <th scope="col" className="figure">
-                    Payments
-                  </th>
-                  <th scope="col" className="figure">
-                    Out
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {payees.map((payee) => (
-                  <tr key={payee.id}>
-                    <td>
-                      <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
-                    </td>
-                    <td className="figure">{payee.entries}</td>
-                    <td className="figure">
-                      <Amount minor={payee.out_minor} currency={currency} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table headings={['Payee', { figures: 'Payments' }, { figures: 'Out' }]} label="Out by payee">
+            {payees.map((payee) => (
+              <tr key={payee.id}>
+                <td>
+                  <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
+                </td>
+                <td className="figure">{payee.entries}</td>
+                <td className="figure">
+                  <Amount minor={payee.out_minor} currency={currency} />
+                </td>
+              </tr>
+            ))}
+          </Table>
         </Card>
       )}
     </>
@@ -193,48 +178,38 @@ const hrefOf = ({ payment_id: payment, topup_id: topup }: Entry): string | null 
   payment ? `/payments/${payment}` : topup ? `/top-up/${topup}` : null
 
 const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Period }) => (
-  <div className="table-scroll">
-    <table className="table table-folded">
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Booking</th>
-          <th scope="col" className="figure">
-            Amount
-          </th>
-          {period.opening_balance_minor !== null && (
-            <th scope="col" className="figure">
-              Balance after
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={`${entry.at} ${entry.payment_id} ${entry.topup_id} ${entry.amount_minor} ${entry.balance_after_minor}`}>
-            <td className="faint nowrap">
-              <ExactTime at={entry.at} />
-            </td>
-            <td>
-              <p>
-                <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
-              </p>
-              {entry.narrative && <p className="faint small">{entry.narrative}</p>}
-              {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}
-            </td>
-            <td className="figure">
-              <Amount minor={entry.amount_minor} currency={period.currency} signed />
-            </td>
-            {entry.balance_after_minor !== undefined && (
-              <td className="figure">
-                <Amount minor={entry.balance_after_minor} currency={period.currency} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    headings={[
+      'When',
+      'Booking',
+      { figures: 'Amount' },
+      ...(period.opening_balance_minor === null ? [] : [{ figures: 'Balance after' }]),
+    ]}
+    folded
+  >
+    {entries.map((entry) => (
+      <tr key={`${entry.at} ${entry.payment_id} ${entry.topup_id} ${entry.amount_minor} ${entry.balance_after_minor}`}>
+        <td className="faint nowrap">
+          <ExactTime at={entry.at} />
+        </td>
+        <td>
+          <p>
+            <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
+          </p>
+          {entry.narrative && <p className="faint small">{entry.narrative}</p>}
+          {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}
+        </td>
+        <td className="figure">
+          <Amount minor={entry.amount_minor} currency={period.currency} signed />
+        </td>
+        {entry.balance_after_minor !== undefined && (
+          <td className="figure">
+            <Amount minor={entry.balance_after_minor} currency={period.currency} />
+          </td>
+        )}
+      </tr>
+    ))}
+  </Table>
 )
 
 const Named = ({ href, children }: { href: string | null; children: string }) =>

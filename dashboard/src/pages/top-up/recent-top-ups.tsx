@@ -5,7 +5,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
 
 export const RecentTopUps = () => {
@@ -19,21 +19,19 @@ export const RecentTopUps = () => {
         empty={<Empty icon="topup" title="No top-ups yet" />}
       >
         {(entries) => (
-          <ul className="rows">
-            {entries.map((entry) => (
-              <li key={entry.id}>
-                <Link href={`/top-up/${entry.reference.id}`} className="item">
-                  <span className="avatar avatar-good">
-                    <Icon name="topup" />
-                  </span>
-                  <span className="item-main item-note">
-                    <Time at={entry.created_at} />
-                  </span>
-                  <Amount minor={entry.amount_minor} currency={currency} signed />
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <Rows items={entries}>
+            {(entry) => (
+              <Link href={`/top-up/${entry.reference.id}`} className="item">
+                <span className="avatar avatar-good">
+                  <Icon name="topup" />
+                </span>
+                <span className="item-main item-note">
+                  <Time at={entry.created_at} />
+                </span>
+                <Amount minor={entry.amount_minor} currency={currency} signed />
+              </Link>
+            )}
+          </Rows>
         )}
       </Listing>
     </Card>

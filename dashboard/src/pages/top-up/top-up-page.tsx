@@ -6,11 +6,11 @@ import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, PageHeader } from '../../ui/layout.tsx'
+import { Card, Page } from '../../ui/layout.tsx'
 import { DepositForm } from './deposit-form.tsx'
 import { RecentTopUps } from './recent-top-ups.tsx'
 
@@ -19,15 +19,14 @@ const quick = ['500', '1000', '5000', '10000']
 export const TopUpPage = () => {
   const { ownsBalance, workspace } = useSession()
   return (
-    <div className="stack">
-      <PageHeader
-        title="Top up"
-        lead={
-          ownsBalance
-            ? 'Add money by a prompt on a phone, or by a deposit of any amount.'
-            : `Adds money to the balance that ${workspace.name} pays from.`
-        }
-      />
+    <Page
+      title="Top up"
+      lead={
+        ownsBalance
+          ? 'Add money by a prompt on a phone, or by a deposit of any amount.'
+          : `Adds money to the balance that ${workspace.name} pays from.`
+      }
+    >
       <div className="split">
         <Allowed permission="topup.create" action="top up">
           <div className="stack">
@@ -37,7 +36,7 @@ export const TopUpPage = () => {
         </Allowed>
         <div className="split-aside">{ownsBalance && <RecentTopUps />}</div>
       </div>
-    </div>
+    </Page>
   )
 }
 
@@ -63,9 +62,9 @@ const TopUpForm = () => {
     <Form ready={ready} busy={start.isPending} onSubmit={() => start.mutate()}>
       <Card
         footer={
-          <Button type="submit" variant="primary" size="large" busy={start.isPending} disabled={!ready}>
+          <Submit size="large" busy={start.isPending} disabled={!ready}>
             {minor && minor !== '0' ? `Send M-PESA prompt for ${moneyText(minor, currency)}` : 'Send M-PESA prompt'}
-          </Button>
+          </Submit>
         }
       >
         <div className="stack">

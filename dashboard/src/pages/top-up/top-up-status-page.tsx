@@ -5,13 +5,13 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useNow } from '../../lib/clock.ts'
 import { failureFix } from '../../lib/failure-words.ts'
 import { moneyText } from '../../lib/money.ts'
-import { LoadFailure } from '../../shell/load-failure.tsx'
+import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -28,16 +28,10 @@ export const TopUpStatusPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
   })
   return (
-    <div className="stack">
-      <PageHeader title="Top up" back={{ href: '/top-up', label: 'Top up' }} />
-      {topup.isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-      {topup.isError && <LoadFailure error={topup.error} path={`/v1/topups/${id}`} onRetry={() => void topup.refetch()} />}
+    <Page title="Top up" back={{ href: '/top-up', label: 'Top up' }}>
+      <LoadState query={topup} path={`/v1/topups/${id}`} />
       {topup.data && <TopUpState topup={topup.data} />}
-    </div>
+    </Page>
   )
 }
 

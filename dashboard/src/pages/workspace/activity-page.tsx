@@ -11,8 +11,8 @@ import { useSession } from '../../shell/session.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, PageHeader } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { memberName } from './members.tsx'
 
@@ -20,16 +20,15 @@ type Entry = Schemas['AuditEntry']
 
 /** Who did what in the workspace, from the audit log. */
 export const ActivityPage = () => (
-  <div className="stack">
-    <PageHeader
-      title="Activity"
-      lead="Everything that was done in this workspace, newest first."
-      back={{ href: '/workspace', label: 'Workspace' }}
-    />
+  <Page
+    title="Activity"
+    lead="Everything that was done in this workspace, newest first."
+    back={{ href: '/workspace', label: 'Workspace' }}
+  >
     <Allowed permission="workspace.manage" action="see the activity">
       <Activity />
     </Allowed>
-  </div>
+  </Page>
 )
 
 const Activity = () => {
@@ -69,15 +68,7 @@ const Activity = () => {
       </FilterBar>
       <section className="card" aria-label="Entries">
         <Listing query={query} empty={<Empty icon="list" title="No activity matches" />}>
-          {(entries) => (
-            <ul className="rows">
-              {entries.map((entry) => (
-                <li key={entry.id}>
-                  <Row entry={entry} people={people} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(entries) => <Rows items={entries}>{(entry) => <Row entry={entry} people={people} />}</Rows>}
         </Listing>
       </section>
     </>

@@ -8,14 +8,14 @@ import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Secret } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { ChoiceField, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty, Notice } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -85,15 +85,7 @@ export const Invitations = () => {
           </Empty>
         }
       >
-        {(invitations) => (
-          <ul className="rows">
-            {invitations.map((invitation) => (
-              <li key={invitation.id}>
-                <InvitationRow invitation={invitation} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(invitations) => <Rows items={invitations}>{(invitation) => <InvitationRow invitation={invitation} />}</Rows>}
       </Listing>
       {inviting && <Invite onClose={() => setInviting(false)} />}
     </Card>
@@ -151,9 +143,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={create.isPending}>
-            Create invitation
-          </Button>
+          <Submit busy={create.isPending}>Create invitation</Submit>
         </>
       }
     >

@@ -6,7 +6,7 @@ import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Notice, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
@@ -28,8 +28,7 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
   }, [grant, hasNextPage, isFetching, fetchNextPage])
   if (grant) return <Detail grant={grant} />
   return (
-    <div className="stack">
-      <PageHeader title="Key or agent" back={back} />
+    <Page title="Key or agent" back={back}>
       {grants.isError && <Failure error={grants.error} onRetry={() => void grants.refetch()} />}
       {(grants.isPending || hasNextPage) && (
         <div className="card">
@@ -37,7 +36,7 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
         </div>
       )}
       {grants.isSuccess && !hasNextPage && <Notice title="This workspace has no such key or agent" />}
-    </div>
+    </Page>
   )
 }
 
@@ -48,24 +47,23 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   const freeze = { id: grant.id, label: grant.label, own: false, onClose: close }
   const live = grant.revoked_at === null
   return (
-    <div className="stack">
-      <PageHeader
-        title={grant.label}
-        lead={`${grant.kind === 'oauth' ? 'Agent' : 'API key'} of ${people(grant.account_id)}`}
-        back={back}
-        actions={
-          live && (
-            <>
-              <Button icon="freeze" onClick={() => setOpen('freeze')}>
-                {grant.frozen ? 'Unfreeze' : 'Freeze'}
-              </Button>
-              <Button variant="danger" onClick={() => setOpen('revoke')}>
-                Revoke
-              </Button>
-            </>
-          )
-        }
-      />
+    <Page
+      title={grant.label}
+      lead={`${grant.kind === 'oauth' ? 'Agent' : 'API key'} of ${people(grant.account_id)}`}
+      back={back}
+      actions={
+        live && (
+          <>
+            <Button icon="freeze" onClick={() => setOpen('freeze')}>
+              {grant.frozen ? 'Unfreeze' : 'Freeze'}
+            </Button>
+            <Button variant="danger" onClick={() => setOpen('revoke')}>
+              Revoke
+            </Button>
+          </>
+        )
+      }
+    >
       {grant.frozen && live && (
         <Notice tone="info" title="Frozen">
           <p className="quiet">It can still read, but it can’t move money until it is unfrozen.</p>
@@ -83,6 +81,6 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       </div>
       {open === 'revoke' && <RevokeMemberGrant grant={grant} onClose={close} />}
       {open === 'freeze' && (grant.frozen ? <ThawAgent {...freeze} /> : <StopAgent {...freeze} />)}
-    </div>
+    </Page>
   )
 }

@@ -7,14 +7,14 @@ import type { Body, Schemas } from '../../api/types.ts'
 import { initials, shortAddress } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, Submit } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type Role, roleChoices } from './roles.ts'
@@ -69,13 +69,9 @@ export const Members = () => {
     <Card title="Members" flush>
       <Listing query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
         {(members) => (
-          <ul className="rows">
-            {members.map((member) => (
-              <li key={member.id}>
-                <MemberRow member={member} onChange={() => setChanging(member)} onRemove={() => setRemoving(member)} />
-              </li>
-            ))}
-          </ul>
+          <Rows items={members}>
+            {(member) => <MemberRow member={member} onChange={() => setChanging(member)} onRemove={() => setRemoving(member)} />}
+          </Rows>
         )}
       </Listing>
       {changing && <ChangeMember member={changing} onClose={() => setChanging(null)} />}
@@ -113,9 +109,9 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
           >
             {suspended ? 'Reinstate' : 'Suspend'}
           </Button>
-          <Button type="submit" variant="primary" busy={change.isPending} disabled={role === member.role}>
+          <Submit busy={change.isPending} disabled={role === member.role}>
             Save role
-          </Button>
+          </Submit>
         </>
       }
     >

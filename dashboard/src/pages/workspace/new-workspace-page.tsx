@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
-import { Button } from '../../ui/button.tsx'
+import { Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, PageHeader } from '../../ui/layout.tsx'
+import { Card, Page } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { timeZoneOptions } from './settings.tsx'
 
@@ -29,18 +29,17 @@ export const NewWorkspacePage = () => {
     },
   })
   return (
-    <div className="stack">
-      <PageHeader
-        title="New workspace"
-        lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
-        back={{ href: '/workspace', label: 'Workspace' }}
-      />
+    <Page
+      title="New workspace"
+      lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
+      back={{ href: '/workspace', label: 'Workspace' }}
+    >
       <Form ready={name.trim() !== ''} busy={create.isPending} onSubmit={() => create.mutate()}>
         <Card
           footer={
-            <Button type="submit" variant="primary" busy={create.isPending} disabled={name.trim() === ''}>
+            <Submit busy={create.isPending} disabled={name.trim() === ''}>
               Create workspace
-            </Button>
+            </Submit>
           }
         >
           <div className="stack">
@@ -66,6 +65,6 @@ export const NewWorkspacePage = () => {
           </div>
         </Card>
       </Form>
-    </div>
+    </Page>
   )
 }

@@ -10,7 +10,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
@@ -29,29 +29,27 @@ export const WorkspaceGrants = () => {
           const live = all.filter(({ revoked_at }) => revoked_at === null)
           if (live.length === 0) return none
           return (
-            <ul className="rows">
-              {live.map((grant) => (
-                <li key={grant.id}>
-                  <div className="item">
-                    <span className="avatar">
-                      <Icon name={grant.kind === 'oauth' ? 'robot' : 'key'} />
-                    </span>
-                    <div className="item-main">
-                      <p className="item-title">
-                        <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
-                        {grant.frozen && <Badge tone="info">Frozen</Badge>}
-                      </p>
-                      <p className="item-note">
-                        {capitalized(people(grant.account_id))} · {shortMoney(grant.usage.month_minor, currency)} used this month
-                      </p>
-                    </div>
-                    <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
-                      Revoke
-                    </Button>
+            <Rows items={live}>
+              {(grant) => (
+                <div className="item">
+                  <span className="avatar">
+                    <Icon name={grant.kind === 'oauth' ? 'robot' : 'key'} />
+                  </span>
+                  <div className="item-main">
+                    <p className="item-title">
+                      <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
+                      {grant.frozen && <Badge tone="info">Frozen</Badge>}
+                    </p>
+                    <p className="item-note">
+                      {capitalized(people(grant.account_id))} · {shortMoney(grant.usage.month_minor, currency)} used this month
+                    </p>
                   </div>
-                </li>
-              ))}
-            </ul>
+                  <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
+                    Revoke
+                  </Button>
+                </div>
+              )}
+            </Rows>
           )
         }}
       </Listing>

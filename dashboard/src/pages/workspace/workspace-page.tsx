@@ -1,6 +1,6 @@
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { PageHeader } from '../../ui/layout.tsx'
+import { Page } from '../../ui/layout.tsx'
 import { Freeze } from './freeze.tsx'
 import { Invitations } from './invitations.tsx'
 import { Members } from './members.tsx'
@@ -11,23 +11,22 @@ export const WorkspacePage = () => {
   const { can, membership } = useSession()
   const manages = can('workspace.manage')
   return (
-    <div className="stack">
-      <PageHeader
-        title="Workspace"
-        lead={can('workspace.manage') ? 'Members, settings and the emergency stop.' : 'Members and settings.'}
-        actions={
-          <>
-            {manages && (
-              <LinkButton href="/workspace/activity" icon="list">
-                Activity
-              </LinkButton>
-            )}
-            <LinkButton href="/workspace/new" icon="plus">
-              New workspace
+    <Page
+      title="Workspace"
+      lead={can('workspace.manage') ? 'Members, settings and the emergency stop.' : 'Members and settings.'}
+      actions={
+        <>
+          {manages && (
+            <LinkButton href="/workspace/activity" icon="list">
+              Activity
             </LinkButton>
-          </>
-        }
-      />
+          )}
+          <LinkButton href="/workspace/new" icon="plus">
+            New workspace
+          </LinkButton>
+        </>
+      }
+    >
       <div className="split split-aside-first">
         <div className="stack">
           <Members />
@@ -39,6 +38,6 @@ export const WorkspacePage = () => {
           <Settings />
         </div>
       </div>
-    </div>
+    </Page>
   )
 }
