@@ -1,10 +1,10 @@
 import type { Check, CheckFacts } from '../db/check.ts'
 import type { Db } from '../db/client.ts'
-import { readLastSealBefore, readSealedLines, readSealNodes, readSealsAfter, type Seal } from '../events/seal.ts'
+import { readLastSealBefore, readSealedRows, readSealNodes, readSealsAfter, type Seal } from '../events/seal.ts'
 import { type Grown, grow, peaksOf, rootOfPeaks, rowsRoot } from '../events/seal-tree.ts'
 
-/** Seals whose rows are read by one statement: a few megabytes. */
-const batch = 100
+/** Seals whose rows are read together. */
+const batch = 20
 
 type Verdict = { fault: string } | { vouched: boolean }
 
@@ -30,11 +30,8 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
   let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-    const [lines, stumps] = await Promise.all([
-      readSealedLines(db, before, seals),
-      readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1)),
-    ])
-    let peaks = stumps
+    const rows = await Promise.all(seals.map((seal, index) => readSealedRows(db, seals[index - 1] ?? before, seal)))
+    let peaks = await readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1))
     const trees = seals.map(({ sequence, rowsRoot: root }) => {
       const tree = grow(peaks, sequence - 1, root)
       peaks = tree.peaks
@@ -48,7 +45,7 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
       const tree = trees[index] as Grown
-      const verdict = judge(facts, before, seal, lines[index] ?? [], tree)
+      const verdict = judge(facts, before, seal, rows[index]?.map(({ line }) => line) ?? [], tree)
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
       else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
       if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
