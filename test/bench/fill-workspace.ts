@@ -73,7 +73,6 @@ const book = async (bench: Bench): Promise<void> => {
   say('  their sums')
 }
 
-const eventTypes = ['payment.created', 'balance.updated', 'payment.processing', 'payment.succeeded', 'balance.updated']
 const actions = ['payment.create', 'payment.processing', 'payment.succeeded']
 const oneOf = (names: readonly string[]) => `(array['${names.join("', '")}'])[1 + n % ${names.length}]`
 
@@ -141,7 +140,7 @@ export const fillWorkspace = async (bench: Bench, { paymentCount, eventCount }: 
     action: oneOf(actions),
     subject_id: uuidBy('subject', '(n / 3)'),
   })
-  await multiply(bench, 'events', eventCount, { ...events.row, transaction: events.transaction, type: oneOf(eventTypes) })
+  await multiply(bench, 'events', eventCount, { ...events.row, transaction: events.transaction })
   await bench.query('drop table bench_transactions')
   await bench.query('vacuum analyze')
 }
