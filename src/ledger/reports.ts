@@ -67,7 +67,14 @@ export const listHistory = async (
   filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
   const { types = null, createdAfter = null, createdBefore = null } = filter
-  const rows = await db.query<HistoryRow>(types ? history.ofTypes : history.all, [ownerId, page.before, page.take, types, createdAfter, createdBefore])
+  const rows = await db.query<HistoryRow>(types ? history.ofTypes : history.all, [
+    ownerId,
+    page.before,
+    page.take,
+    types,
+    createdAfter,
+    createdBefore,
+  ])
   return rows.map((row) => ({
     id: row.id,
     type: row.type,
