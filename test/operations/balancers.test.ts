@@ -18,8 +18,8 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
     PUBLIC_URL: balancer.url,
     TRUST_PROXY: '127.0.0.1',
     OPERATOR_ALLOWED_HOSTS: 'localhost',
-    // One that is told of the end has nothing to notice.
-    ...(balancer.callbacks === null && { SHUTDOWN_DELAY_MS: '1000' }),
+    // One that is told of the end has nothing to notice. Each client must have used its connection once more, also on a slow machine.
+    ...(balancer.callbacks === null && { SHUTDOWN_DELAY_MS: '3000' }),
   })
   ends.push(pair.close)
   await Promise.all([balancer.joined(0), balancer.joined(1)])
