@@ -13,9 +13,9 @@ const payees = 2_000
 const transactions = 200_000
 const uuidBy = (name: string, number = 'n') => `md5('${name}' || ${number})::uuid`
 
-/** Rows one after another, the last one now, over about two months: by their ids, times and transactions. */
-const spread = (count: number) => {
-  const ago = `n * interval '${Math.max(1, Math.round(5_000_000_000 / count))} milliseconds'`
+/** Rows one after another, the last one now, by their ids, times and transactions. */
+const spread = (count: number, days = 58) => {
+  const ago = `n * interval '${(days * 86_400_000) / count} milliseconds'`
   return {
     row: { id: `uuidv7(-(${ago}))`, created_at: `now() - ${ago}` },
     transaction: `((select max(number) from bench_transactions) - n * ${transactions}::bigint / ${count + 1})::text::xid8`,
@@ -82,7 +82,8 @@ export const fillWorkspace = async (bench: Bench, { paymentCount, eventCount }: 
   await endTransactions(bench)
   await createPast(bench)
   const paid = spread(paymentCount)
-  const events = spread(eventCount)
+  // As many days as events are kept: what is older has been dropped.
+  const events = spread(eventCount, 6)
   const audited = spread(2 * paymentCount)
   await multiply(bench, 'payees', payees, { id: uuidBy('payee'), fingerprint: `sha256(('payee' || n)::bytea)` })
   await multiply(bench, 'beneficiaries', payees, {
