@@ -12,7 +12,9 @@ const nothing = () => false
 
 export type FanOut = {
   /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
-  open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'isPast' | 'onReader'> & { start: StreamStart }) => () => void
+  open: (
+    stream: Omit<StreamOptions, 'from' | 'replay' | 'delivered' | 'isPast' | 'onReader'> & { start: StreamStart },
+  ) => () => void
   /** Ends every stream and accepts no more. */
   close: () => void
 }
@@ -98,7 +100,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
         'replayFrom' in start
           ? { from: start.replayFrom, replay: true, isPast: nothing }
           : { from: feed.position(), replay: false, ...start }
-      const stream: Stream = createStream({ ...rest, ...place, onReader })
+      const stream: Stream = createStream({ ...rest, ...place, delivered: feed.position, onReader })
       add(byAccount, rest.reader.accountId, stream)
       for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())

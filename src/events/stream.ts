@@ -25,6 +25,8 @@ export type StreamOptions = {
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
+  /** The last event that the feed has delivered, and with it every change of the credential up to there. */
+  delivered: () => Position
   /** Events that the stream did not ask for, although the feed has not reached them yet. */
   isPast: (event: Position) => boolean
 }
@@ -52,6 +54,8 @@ export const createStream = (options: StreamOptions): Stream => {
   const { db, sink } = options
   let { reader } = options
   let cursor = options.from
+  /** The reader was looked at when everything up to here had happened. */
+  let known = options.from
   let held: StoredEvent[] | undefined
   let isBehind = false
   let isStale = false
@@ -87,6 +91,13 @@ export const createStream = (options: StreamOptions): Stream => {
       // Check first: it is not known any more whether the rest may be sent.
       if (isStale) isBehind = true
       if (ended || isStale) return
+      // The table is ahead of the feed: what has changed the reader since is told by no event yet.
+      if (comparePositions(event, known) > 0 && comparePositions(event, options.delivered()) > 0) {
+        known = page.at(-1) ?? event
+        isStale = true
+        isBehind = true
+        return
+      }
       if (!send(event) && !(await sink.drained())) return end()
     }
   }

@@ -1,5 +1,8 @@
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
+import type { StoredEvent } from '../../src/events/read.ts'
+import { createStream } from '../../src/events/stream.ts'
+import type { Reader } from '../../src/events/visibility.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { fund } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -179,6 +182,57 @@ test('a delegated stream receives the events of its grant and its descendants, a
   expect(blindStream.seen).toEqual([])
   stream.close()
   blindStream.close()
+})
+
+test('a stream that reads the table before the feed has told what changed looks at its credential first', async () => {
+  const person = await signIn(service.api)
+  const parent = await createKey(person, { permissions: ['account.read', 'key.manage'] })
+  const { db, feed } = service.deps
+  await feed.settle()
+  const place = feed.position()
+  const workspace = (await person.api.get('/v1/workspaces/current')).body.workspace.id
+  const permissions: Reader['permissions'] = new Set(['account.read', 'key.manage'] as const)
+  const readerOf = (...grants: string[]): Reader => ({
+    accountId: parseId('account', person.accountId) ?? '',
+    permissions,
+    workspaces: new Map([[parseId('workspace', workspace) ?? '', permissions]]),
+    grants: new Set(grants),
+    expiresAt: null,
+  })
+  const reader = readerOf(parent.grantId)
+  const child = await createKey(parent, { permissions: ['account.read'] })
+  await feed.settle()
+  const sent: StoredEvent[] = []
+  const both = Promise.withResolvers<void>()
+  let looks = 0
+  const stream = createStream({
+    db,
+    reader,
+    sink: {
+      send: (event) => {
+        sent.push(event)
+        if (event.type === 'api_key.created') both.resolve()
+        return true
+      },
+      isBlocked: () => false,
+      drained: async () => true,
+      end: () => both.reject(new Error('the stream ended')),
+    },
+    // The first look was under way before the child was created.
+    lookAgain: async () => (looks++ === 0 ? reader : readerOf(parent.grantId, child.grantId)),
+    hasEnded: () => false,
+    onReader: () => undefined,
+    from: place,
+    replay: false,
+    delivered: () => place,
+    isPast: () => false,
+  })
+  stream.recheck(place)
+  await both.promise
+  expect(sent.map((event) => event.type)).toEqual(['grant.created', 'api_key.created'])
+  expect(JSON.stringify(sent)).toContain(child.id)
+  expect(looks).toBe(2)
+  stream.end()
 })
 
 test('the operation is in the document as a stream', async () => {
