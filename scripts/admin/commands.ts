@@ -66,7 +66,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   receipt-keys retire <id>                     ends one that is no longer first: it stays published, and may leave RECEIPT_KEYS
   rotate-keys                                  seals everything under the current keys
   after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
-                                               writes, when the statements were compared (--reason: why that is not needed)`
+                                               writes, when the statements were compared: it names those that were not (--reason: why, for the audit log)`
 
 const names = [
   'reason',

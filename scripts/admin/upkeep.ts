@@ -105,8 +105,13 @@ export const upkeepCommands = {
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
   'after-restore': async (at: Console, { options }: Arguments) => {
     const used = await catchUpTransactionIds(at.databaseUrl)
-    const resumed = await resumeAfterLoss(at.deps, at.operator, options.reason)
-    if (resumed.length > 0) return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed }
+    const { resumed, notCompared } = await resumeAfterLoss(at.deps, at.operator, options.reason)
+    if (notCompared.length > 0)
+      console.error(
+        `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice: compare it now.`,
+      )
+    if (resumed.length > 0)
+      return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
     const { unknown } = await markWaitingUnknown(at.deps, subjects, at.operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
   },

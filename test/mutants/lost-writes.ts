@@ -59,14 +59,14 @@ export const lostWriteMutants: readonly Mutant[] = [
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
-    bug: 'a loss is ended before a statement was compared',
+    bug: 'who ends a loss is not told that no statement was compared',
     file: 'src/modules/rail-pauses/service.ts',
-    find: 'if (missing.length === 0) return',
-    replace: 'if (missing.length >= 0) return',
+    find: 'return { resumed, notCompared }',
+    replace: 'return { resumed, notCompared: [] }',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
-    bug: 'a statement from before a loss ends it',
+    bug: 'a statement from before a loss counts as compared since',
     file: 'src/modules/rail-pauses/service.ts',
     find: 'r.created_at >= (select min(noticed_at)',
     replace: 'r.created_at <> (select min(noticed_at)',

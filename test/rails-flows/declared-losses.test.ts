@@ -54,7 +54,7 @@ test('a report with the right secret about an attempt that is not there proves a
   const later = await pay(person, toPaybill('400302'))
   await pass(service, 60)
   for (const party of ['400301', '400302']) expect(ordersTo(service, party)).toHaveLength(0)
-  expect([...(await resumeAfterLoss(service.deps, operator, 'a test'))].sort()).toEqual([...sendingRails].sort())
+  expect((await resumeAfterLoss(service.deps, operator, 'a test')).resumed.sort()).toEqual([...sendingRails].sort())
   await look()
   expect(state()).toBe('trusted')
   await pass(service, 60)
@@ -178,7 +178,7 @@ test('a second loss, after a person has ended the first, is declared as well', a
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
-  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
+  expect((await resumeAfterLoss(service.deps, operator, 'a test')).resumed).toHaveLength(sendingRails.length)
 })
 
 test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {
@@ -190,7 +190,7 @@ test('a loss that is noticed while an operator has paused every rail is declared
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service)).toContain('database_lost_writes')
-  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
+  expect((await resumeAfterLoss(service.deps, operator, 'a test')).resumed).toHaveLength(sendingRails.length)
   await look()
   const later = await pay(person, toPaybill('400304'))
   await pass(service, 60)
@@ -211,7 +211,7 @@ test('what an operator resumes while a loss is declared stays stopped by the los
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'conflict' })
   await look()
   expect(state()).toBe('lost')
-  expect(await resumeAfterLoss(service.deps, operator, 'a test')).toHaveLength(sendingRails.length)
+  expect((await resumeAfterLoss(service.deps, operator, 'a test')).resumed).toHaveLength(sendingRails.length)
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'not_found' })
 })
 

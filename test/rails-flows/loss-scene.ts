@@ -37,7 +37,7 @@ export const startLossScene = async () => {
   const look = async (): Promise<void> => {
     for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.witness.check()
   }
-  const resume = async (reason?: string): Promise<string[]> => {
+  const resume = async (reason?: string): ReturnType<typeof resumeAfterLoss> => {
     scene.now.clock.advance(60)
     const resumed = await resumeAfterLoss(scene.now.deps, operator, reason)
     await look()

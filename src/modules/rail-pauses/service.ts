@@ -134,7 +134,7 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(eq(railPauses.cause, 'lost_writes')).returning({ rail: railPauses.rail }),
 )
 
-const notCompared = statement(
+const notComparedSinceLoss = statement(
   'restore.not_compared',
   `select p.provider from unnest($1::text[]) as p(provider) where not exists (
      select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
@@ -143,30 +143,29 @@ const notCompared = statement(
 )
 
 /** A lost payment that its client repeats is found only while the statement's line is in suspense: so each provider's is compared first. */
-const requireStatements = async (tx: Tx, { payout }: Rails): Promise<void> => {
+const providersNotCompared = async (tx: Tx, { payout }: Rails): Promise<Provider[]> => {
   const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]
-  const missing = await tx.query<{ provider: Provider }>(notCompared, [providers])
-  if (missing.length === 0) return
-  const names = missing.map(({ provider }) => provider).join(', ')
-  throw conflict(`No statement of ${names} was compared since the loss: reconcile it, or give a reason why it is not needed.`)
+  return (await tx.query<{ provider: Provider }>(notComparedSinceLoss, [providers])).map(({ provider }) => provider)
 }
 
+type AfterLoss = { resumed: string[]; notCompared: Provider[] }
+
 /**
- * A person has looked: what the service paused because of a loss is resumed. Returns these rails. `reason`: why no statement of a provider needs
- * to be compared before.
+ * A person has looked: what the service paused because of a loss is resumed. `notCompared`: the providers of which no statement was compared since
+ * the loss; the audit log keeps them, with the reason that the person gives.
  */
-export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<string[]> =>
+export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<AfterLoss> =>
   inTx(deps.db, async (tx) => {
-    if (reason === undefined) await requireStatements(tx, deps.rails)
+    const notCompared = await providersNotCompared(tx, deps.rails)
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)
       await audit(tx, operator, tx.at, {
         action: 'admin.resume_rail',
         subject: { type: 'rail', id: newId() },
-        after: { rail, ...(reason !== undefined && { reason }) },
+        after: { rail, not_compared: notCompared, ...(reason !== undefined && { reason }) },
       })
-    return resumed
+    return { resumed, notCompared }
   })
 
 /** `until`: what began to wait later is left. Null: everything. */
