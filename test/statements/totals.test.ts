@@ -23,7 +23,7 @@ let workspaceId: Uuid
 const book = (count: number) =>
   service.deps.db.query(
     `with booked as (
-       select n, $2::timestamptz + random() * ($3::timestamptz - $2::timestamptz) as at, n % 7 as kind, 1 + (random() * 9000)::int as amount
+       select n, $2::timestamptz + (n * 7919 % 10007) / 10007.0 * ($3::timestamptz - $2::timestamptz) as at, n % 7 as kind, 1 + n * 6151 % 9001 as amount
        from generate_series(1, $4::int) n),
      ids as (
        select b.*, overlay(gen_random_uuid()::text placing left(first_id_at(at + interval '2 minutes' * (n % 2))::text, 13) from 1)::uuid as id from booked b),
@@ -114,7 +114,7 @@ beforeAll(async () => {
   service.clock.set(now)
   person = await signIn(service.api)
   ownerId = parseId('account', person.accountId) ?? ''
-  await credit(service, person.accountId, 1_000_000n)
+  await credit(service, person.accountId, 10_000_000n)
   const ids = await Promise.all([1, 2, 3].map((n) => newBeneficiary(person.api, { destination: `25470000100${n}` })))
   const answer = await person.api.post('/v1/payments', { beneficiary_id: ids[0], amount_minor: '1000' })
   workspaceId = parseId('workspace', answer.body.workspace_id) ?? ''

@@ -17,7 +17,7 @@ import type { Minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
-import { readItemIds } from '../batch/queries.ts'
+import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
@@ -127,14 +127,18 @@ const contextOf = madeOnce(
   },
 )
 
-/** After a loss of writes, and never otherwise: by the same rule as when they are sent. */
-const countLost = async (
-  { db, rails, clock }: ContextDeps,
-  { approval, payment, olderThanLoss }: ApprovalRecord,
-): Promise<number> => {
-  if (!olderThanLoss || approval.status !== 'pending') return 0
-  const ids = approval.batchId === null ? [payment.id] : await readItemIds(db, approval.batchId)
-  return (await thoseThatMayBePaidTwice(db, rails, ids, clock.now())).size
+/** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
+const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
+  const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
+  if (older.length === 0) return new Map()
+  const items = await readItemsOf(
+    db,
+    older.flatMap(({ approval }) => approval.batchId ?? []),
+  )
+  const idsOf = ({ approval, payment }: ApprovalRecord) =>
+    approval.batchId === null ? [payment.id] : items.filter(({ batchId }) => batchId === approval.batchId).map(({ id }) => id)
+  const paidTwice = await thoseThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())
+  return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 
 /**
@@ -144,7 +148,7 @@ export const readContexts = async (
   deps: ContextDeps,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
   approvalIds: readonly Uuid[],
-): Promise<(record: ApprovalRecord) => Promise<ApprovalContext>> => {
+): Promise<(records: readonly ApprovalRecord[]) => Promise<(record: ApprovalRecord) => ApprovalContext>> => {
   const { db } = deps
   const [histories, mayDecide, { availableMinor }] = await Promise.all([
     db.run(payeeHistories, { approvalIds }),
@@ -153,6 +157,11 @@ export const readContexts = async (
     getBalance(db, workspace.owningAccountId),
   ])
   const historyOf = new Map(histories.map((history) => [history.approvalId, history]))
-  return async (record) =>
-    contextOf(record, historyOf.get(record.approval.id), availableMinor, mayDecide, await countLost(deps, record))
+  return async (records) => {
+    const lost = await countLost(deps, records)
+    return (record) => {
+      const { id } = record.approval
+      return contextOf(record, historyOf.get(id), availableMinor, mayDecide, lost.get(id) ?? 0)
+    }
+  }
 }

@@ -40,14 +40,16 @@ const withContexts = async (
   workspace: Principal['workspace'],
   records: readonly ApprovalRecord[],
 ): Promise<{ record: ApprovalRecord; context: ApprovalContext | undefined }[]> => {
-  const waiting = records.filter(({ approval }) => approval.status === 'pending').map(({ approval }) => approval.id)
-  const contextOf = waiting.length === 0 ? undefined : await readContexts(deps, workspace, waiting)
-  return Promise.all(
-    records.map(async (record) => ({
-      record,
-      context: record.approval.status === 'pending' ? await contextOf?.(record) : undefined,
-    })),
+  const waits = ({ approval }: ApprovalRecord) => approval.status === 'pending'
+  const waiting = records.filter(waits)
+  if (waiting.length === 0) return records.map((record) => ({ record, context: undefined }))
+  const withRecords = await readContexts(
+    deps,
+    workspace,
+    waiting.map(({ approval }) => approval.id),
   )
+  const contextOf = await withRecords(waiting)
+  return records.map((record) => ({ record, context: waits(record) ? contextOf(record) : undefined }))
 }
 
 export const registerApprovals = (app: App, deps: Deps): void => {
@@ -72,18 +74,19 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     read: async ({ principal, params }) => {
       const { workspace } = principal
       const { id } = params
-      const [record, contextOf] = await Promise.all([
+      const [record, withRecords] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
         readContexts(deps, workspace, [id]),
       ])
       if (!record) throw notFound()
+      const contextOf = await withRecords([record])
       const { approval, payment } = record
       const waits = approval.status === 'pending' && approval.batchId === null
       const { lineage } = record
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
       const now = waits ? await decideAt(deps.db, reread, deps.clock.now()) : null
       return {
-        ...presentApproval(record, await contextOf(record)),
+        ...presentApproval(record, contextOf(record)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),
       }
     },

@@ -96,12 +96,20 @@ export const readLines = (db: Db, batchId: Uuid): Promise<LineRow[]> => db.query
 
 const itemIds = prepare(
   'payment_batches.items',
-  { batchId: 'uuid' },
+  { batchIds: 'uuid[]' },
   (orm, at) =>
-    orm.select({ id: payments.id }).from(payments).where(eq(payments.batchId, at.batchId)).orderBy(payments.batchIndex),
+    orm
+      .select({ id: payments.id, batchId: payments.batchId })
+      .from(payments)
+      .where(sql`${payments.batchId} = any(${at.batchIds})`)
+      .orderBy(payments.batchId, payments.batchIndex),
   'pool',
 )
 
+/** The ids of the payments of several batches. */
+export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly { id: Uuid; batchId: Uuid | null }[]> =>
+  db.run(itemIds, { batchIds })
+
 /** The ids of a batch's payments, in their order. */
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
-  (await db.run(itemIds, { batchId })).map(({ id }) => id)
+  (await readItemsOf(db, [batchId])).map(({ id }) => id)
