@@ -45,7 +45,7 @@ const unsealed = statement(
 )
 const sealed = statement(
   'audit.sealed',
-  `select id, ${line} from audit_log
+  `select id, transaction::text, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
    order by audit_log.transaction, audit_log.id limit $5`,
 )
@@ -125,12 +125,37 @@ const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
   return [from.transaction, from.id, seal.transaction, seal.id]
 }
 
+const readSealed = (
+  db: Db,
+  before: SealPlace | undefined,
+  through: SealPlace,
+  take: number,
+): Promise<(SealedRow & SealPlace)[]> => db.query(sealed, [...rangeOf(before, through), take])
+
+const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
+  const [at, end] = [BigInt(row.transaction), BigInt(seal.transaction)]
+  return at < end || (at === end && row.id <= seal.id)
+}
+
 /**
- * The rows that a seal covers: those after the seal before it, in whatever period one may lie; one more than it sealed where there are more.
- * Without that limit, rows of a few large transactions are sorted anew for each seal: 0.8 s instead of 0.2 ms in a log of two million.
+ * The rows that each of several seals covers, in turn: those after the seal before it, in whatever period one may lie; one more than it
+ * sealed where there are more. All are read at once, because a large transaction is sorted anew for each question about a part of it.
  */
-export const readSealedRows = (db: Db, before: SealPlace | undefined, seal: Seal): Promise<SealedRow[]> =>
-  db.query(sealed, [...rangeOf(before, seal), seal.rows + 1])
+export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<SealedRow[][]> => {
+  const last = seals.at(-1)
+  if (!last) return []
+  const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
+  const all = await readSealed(db, before, last, expected + 1)
+  // Some have more rows than they sealed, maybe very many: which ones, and no more of each than shows it.
+  if (all.length > expected)
+    return Promise.all(seals.map((seal, at) => readSealed(db, seals[at - 1] ?? before, seal, seal.rows + 1)))
+  let next = 0
+  return seals.map((seal) => {
+    const from = next
+    for (let row = all[next]; row && isWithin(row, seal); row = all[next]) next += 1
+    return all.slice(from, next)
+  })
+}
 
 /** The ids that were made near two others, in either order. */
 const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {

@@ -30,7 +30,7 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
   let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-    const rows = await Promise.all(seals.map((seal, index) => readSealedRows(db, seals[index - 1] ?? before, seal)))
+    const rows = await readSealedRows(db, before, seals)
     let peaks = await readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1))
     const trees = seals.map(({ sequence, rowsRoot: root }) => {
       const tree = grow(peaks, sequence - 1, root)

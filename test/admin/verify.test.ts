@@ -304,6 +304,24 @@ test('an audit row that was inserted afterwards is found, at any place', async (
   expect((await breachesAfter(copy)).join('\n')).toContain('and there are')
 })
 
+test('only the seals are named whose rows are not those that they sealed', async () => {
+  const inserted =
+    'insert into audit_log (id, transaction, at, action) select gen_random_uuid(), transaction, at, action from added'
+  const removed =
+    'delete from audit_log where (transaction, id) = (select through_transaction, through_id from audit_seals where sequence = 2)'
+  const first = 'select transaction, at, action from audit_log order by transaction, id limit 1'
+  const sealsOf = async (change: string) => (await breachesAfter(change)).filter((breach) => /seal \d+ .*it sealed/.test(breach))
+  const [seal] = await service.deps.db.query<{ sequence: bigint }>('select max(sequence) as sequence from audit_seals')
+  expect(Number(seal?.sequence)).toBeGreaterThanOrEqual(2)
+
+  expect(await sealsOf(`with added as (${first}) ${inserted}`)).toEqual([expect.stringMatching(/seal 1 .*and there are more/)])
+  const both = await sealsOf(`with added as (${first}), gone as (${removed}) ${inserted}`)
+  expect(both).toEqual([expect.stringContaining('seal 1 '), expect.stringContaining('seal 2 ')])
+  const three = `select a.* from (${first}) a, generate_series(1, 3)`
+  const more = await sealsOf(`with added as (${three}), gone as (${removed}) ${inserted}`)
+  expect(more).toEqual([expect.stringContaining('seal 1 '), expect.stringContaining('seal 2 ')])
+})
+
 test('a chain that was sealed again from the changed row on no longer has the head that was logged', async () => {
   const heads = service.log.flatMap((line) => JSON.parse(line).hash ?? [])
   const [newest] = await service.deps.db.query<{ hash: Buffer }>('select hash from audit_seals order by sequence desc limit 1')

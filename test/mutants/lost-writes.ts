@@ -89,8 +89,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'who approves is not told of a payment that may have been sent',
     file: 'src/modules/payments/approvals/context.ts',
-    find: "if (!olderThanLoss || approval.status !== 'pending') return 0",
-    replace: 'if (!olderThanLoss || approval.batchId !== null) return 0',
+    find: "olderThanLoss && approval.status === 'pending')",
+    replace: 'olderThanLoss && approval.batchId !== null)',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
