@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
-import { containing, newestFirst } from '../../db/list-queries.ts'
+import { amongIds, containing, newestFirst } from '../../db/list-queries.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -189,8 +189,11 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     ),
   )
 
-const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) =>
-  newestFirst(orm.select().from(payments), payments.id, at, matching(at))
+const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) => {
+  if (!at.status) return newestFirst(orm.select().from(payments), payments.id, at, matching(at))
+  const ids = newestFirst(orm.select({ id: payments.id }).from(payments), payments.id, at, matching(at))
+  return newestFirst(orm.select().from(payments), payments.id, { before: undefined, take: at.take }, amongIds(payments.id, ids))
+}
 
 const list = prepare('payments.list', { ...scope, ...page }, selectPage, 'page')
 const listRare = prepare('payments.list_rare', { ...scope, ...page }, selectPage, 'pool')

@@ -1,8 +1,8 @@
-import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { amongIds, newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -103,14 +103,16 @@ const decisionsOfList = prepare(
 const list = prepare(
   'approvals.list',
   { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      select(orm),
+  (orm, at) => {
+    const ids = newestFirst(
+      orm.select({ id: approvals.id }).from(approvals),
       approvals.id,
       at,
       eq(approvals.workspaceId, at.workspaceId),
       at.status && eq(approvals.status, at.status),
-    ),
+    )
+    return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
+  },
   'page',
 )
 

@@ -33,7 +33,7 @@ type RepeatedRow = Omit<Repeated, 'payee'> & { payeeId: Uuid; payeeName: string 
 type RefusedRow = Omit<Refused, 'payee'> & { payeeId: Uuid | null; payeeName: string | null }
 type OtherNamesRow = Named & Omit<OtherNames, 'payee'>
 
-// SQL text: windows over bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
+// SQL text: runs among bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
 // Each reads a bounded number of rows by an index, so they go together on the connection of pages, and those of several requests as one.
 
 /** Those that count in the totals of their day although nothing of them was sent. */
@@ -79,28 +79,33 @@ const window = '90 minutes'
 /** Bounds the work in a busy workspace: what repeats does so among the newest. */
 const mostRead = 1_000
 
+/**
+ * Of each that are alike: the time up to which most were made within the window. A window's beginning is searched for in the sorted times: a
+ * frame that moves along them reads each of its rows again for each of its ends.
+ */
 const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestamptz' }>(
   'attention.repeated',
   { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
-     select p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
+     select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
      from payments p where p.workspace_id = key.workspace order by p.id desc limit ${mostRead}),
-   recent as materialized (
-     select * from newest n where n.created_at > key.since and n.status not in ('rejected', 'cancelled', 'expired', 'failed')),
-   many as (select payee_id, amount_minor from recent group by 1, 2 having count(*) >= ${alikeFrom}),
-   runs as (
-     select n.*, count(*) over alike as within, min(n.created_at) over alike as first_at
-     from recent n join many using (payee_id, amount_minor)
-     window alike as (partition by n.payee_id, n.amount_minor, n.initiator_account_id, n.grant_id order by n.created_at
-       range between interval '${window}' preceding and current row)),
+   alike as (
+     select payee_id, amount_minor, initiator_account_id, grant_id, array_agg(created_at order by created_at, id) as times,
+       array_agg(beneficiary_id order by created_at, id) as beneficiary_ids
+     from newest where created_at > key.since and status not in ('rejected', 'cancelled', 'expired', 'failed')
+     group by 1, 2, 3, 4 having count(*) >= ${alikeFrom}),
    longest as (
-     select distinct on (r.payee_id, r.amount_minor, r.initiator_account_id, r.grant_id) r.*
-     from runs r where r.within >= ${alikeFrom}
-     order by r.payee_id, r.amount_minor, r.initiator_account_id, r.grant_id, r.within desc, r.created_at desc)
+     select a.amount_minor, a.initiator_account_id, a.grant_id, l.* from alike a cross join lateral (
+       select r.last_at, r.n - r.earlier as within, a.times[r.earlier + 1] as first_at, a.beneficiary_ids[r.n] as beneficiary_id
+       from (select at as last_at, n, width_bucket(at - interval '${window}' - interval '1 microsecond', a.times) as earlier
+         from unnest(a.times) with ordinality as t(at, n) offset 0) as r
+       order by within desc, last_at desc, r.n desc limit 1) as l
+     where l.within >= ${alikeFrom} order by l.within desc, l.last_at desc limit 5)
    select l.within::int as count, b.id as "payeeId", b.display_name as "payeeName", l.amount_minor as "amountMinor",
-     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.created_at as "lastAt"
-   from longest l join beneficiaries b on b.id = l.beneficiary_id left join grants g on g.id = l.grant_id
-   order by l.within desc, l.created_at desc limit 5`,
+     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.last_at as "lastAt"
+   from longest l cross join lateral (select id, display_name from beneficiaries where id = l.beneficiary_id offset 0) as b
+     left join lateral (select label from grants where id = l.grant_id offset 0) as g on true
+   order by l.within desc, l.last_at desc`,
   'page',
 )
 

@@ -1,6 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Db, first, statement } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { amongIds, newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -61,15 +61,17 @@ export const findBatch = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Ba
 const list = prepare(
   'payment_batches.list',
   { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      orm.select().from(paymentBatches),
+  (orm, at) => {
+    const ids = newestFirst(
+      orm.select({ id: paymentBatches.id }).from(paymentBatches),
       paymentBatches.id,
       at,
       eq(paymentBatches.workspaceId, at.workspaceId),
       at.status && eq(paymentBatches.status, at.status),
       at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
-    ),
+    )
+    return orm.select().from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
+  },
   'page',
 )
 

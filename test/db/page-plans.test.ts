@@ -1,0 +1,52 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { settingsOf } from '../../src/db/settings.ts'
+import { namedStatements } from '../../src/db/statement.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { fillTables } from './filled.ts'
+
+// Their statements are looked at.
+import '../../src/modules/payments/approvals/queries.ts'
+import '../../src/modules/payments/batch/queries.ts'
+
+let database: TestDatabase
+let client: pg.Client
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  client = new pg.Client({ connectionString: database.url, options: settingsOf({ statementTimeoutMs: 10_000 }) })
+  await client.connect()
+  await fillTables(client, 3_000)
+  for (const table of ['payments', 'approvals', 'payment_batches'])
+    await client.query(`update ${table} set workspace_id = (select workspace_id from ${table} limit 1), status = 'failed'`)
+  await client.query('vacuum analyze')
+})
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+const planOf = async (text: string): Promise<string> => {
+  const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
+  return JSON.stringify(rows[0]['QUERY PLAN'])
+}
+
+test.for([
+  ['approvals.list+status', 'approvals_workspace_status'],
+  ['payments.list+status', 'payments_workspace_status'],
+  ['payment_batches.list+status', 'payment_batches_status'],
+])('%s finds its page in the index that has it, also where one workspace has all rows', async ([name, index = '']) => {
+  const { text } = namedStatements().find((statement) => statement.name === name) ?? { text: '' }
+  const plan = await planOf(text)
+  expect(plan).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*status = `))
+  // This proves that the order of the page is not enough.
+  const table = text.match(/from "(\w+)"/)?.[1]
+  expect(await planOf(`select * from ${table} where workspace_id = $1 and status = $2 order by id desc limit $3`)).not.toContain(
+    `"${index}"`,
+  )
+})
+
+test('a request starts no parallel workers', async () => {
+  const { rows } = await client.query('show max_parallel_workers_per_gather')
+  expect(rows).toEqual([{ max_parallel_workers_per_gather: '0' }])
+})
