@@ -2,7 +2,8 @@ import { asc, eq } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import { type Db, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { ledgerAccounts, ledgerTransfers } from '../db/tables/ledger.ts'
+import { namesSql } from '../db/tables/columns.ts'
+import { historyTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { idAhead, idBehind } from './booked-between.ts'
@@ -37,25 +38,40 @@ type HistoryRow = {
 
 const account = '(select id from ledger_accounts where owner_id = $1)'
 
+const historyColumns = `t.id, ${historyTypeSql('t.')} as type,
+  case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
+    else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
+  case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
+  t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
+  coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
+
 /** The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. */
-const historyText = `select * from (select t.id,
-     case t.kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
-       else case t.reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end as type,
-     case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
-       else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
-     case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
-     t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
-     coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at
-   from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-   where t.customer_account_id = ${account} and t.id < coalesce($2::uuid, '${lastId}')
-     and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)
-     and t.id > ${idBehind(account, '$5')} and t.id < ${idAhead(account, '$6')}) h
-   where ($4::text[] is null or h.type = any($4))
-   order by h.id desc limit $3`
+const ofAccount = `ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
+  where t.customer_account_id = ${account} and t.id < coalesce($2::uuid, '${lastId}')
+    and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)
+    and t.id > ${idBehind(account, '$5')} and t.id < ${idAhead(account, '$6')}`
+
+const historyText = `select * from (select ${historyColumns} from ${ofAccount}) h
+  where ($4::text[] is null or h.type = any($4)) order by h.id desc limit $3`
 const history = {
   all: statement('ledger.history', historyText, 'page'),
+  // The newest of each type, from an index that leaves out what payments have.
+  rare: statement(
+    'ledger.history_rare',
+    `select h.* from unnest($4::text[]) as asked(type) cross join lateral (
+       select ${historyColumns} from ${ofAccount} and ${historyTypeSql('t.')} = asked.type and t.kind in ${namesSql(rareTransferKinds)}
+       order by t.id desc limit $3) as h
+     order by h.id desc limit $3`,
+    'page',
+  ),
   // There may be none of a type among very many: not on the connection that all lists share.
   ofTypes: statement('ledger.history_of_types', historyText, 'pool'),
+}
+const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
+
+const statementFor = (types: readonly HistoryType[] | null) => {
+  if (types === null) return history.all
+  return types.every((type) => rareTypes.includes(type)) ? history.rare : history.ofTypes
 }
 
 export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
@@ -67,11 +83,11 @@ export const listHistory = async (
   filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
   const { types = null, createdAfter = null, createdBefore = null } = filter
-  const rows = await db.query<HistoryRow>(types ? history.ofTypes : history.all, [
+  const rows = await db.query<HistoryRow>(statementFor(types), [
     ownerId,
     page.before,
     page.take,
-    types,
+    types && [...new Set(types)],
     createdAfter,
     createdBefore,
   ])

@@ -6,6 +6,8 @@ import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { fillTables } from './filled.ts'
 
 // Their statements are looked at.
+import '../../src/ledger/reports.ts'
+import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
 import '../../src/modules/payments/batch/queries.ts'
 
@@ -26,6 +28,8 @@ afterAll(async () => {
   await database.drop()
 })
 
+const textOf = (name: string): string => namedStatements().find((statement) => statement.name === name)?.text ?? ''
+
 const planOf = async (text: string): Promise<string> => {
   const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
   return JSON.stringify(rows[0]['QUERY PLAN'])
@@ -35,8 +39,8 @@ test.for([
   ['approvals.list+status', 'approvals_workspace_status'],
   ['payments.list+status', 'payments_workspace_status'],
   ['payment_batches.list+status', 'payment_batches_status'],
-])('%s finds its page in the index that has it, also where one workspace has all rows', async ([name, index = '']) => {
-  const { text } = namedStatements().find((statement) => statement.name === name) ?? { text: '' }
+])('%s finds its page in the index that has it, also where one workspace has all rows', async ([name = '', index = '']) => {
+  const text = textOf(name)
   const plan = await planOf(text)
   expect(plan).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*status = `))
   // This proves that the order of the page is not enough.
@@ -45,6 +49,17 @@ test.for([
     `"${index}"`,
   )
 })
+
+test.for([
+  ['ledger.history_rare', 'ledger_transfers_rare', 'asked.type'],
+  ['audit.list+rareAction', 'audit_log_default_actions', 'lower.action. = '],
+  ['audit.of_workspace+rareAction', 'audit_log_default_rare', 'action = '],
+])(
+  '%s reads nothing of what payments bring, also where there is none of what is asked for',
+  async ([name = '', index, condition]) => {
+    expect(await planOf(textOf(name))).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*${condition}`))
+  },
+)
 
 test('a request starts no parallel workers', async () => {
   const { rows } = await client.query('show max_parallel_workers_per_gather')

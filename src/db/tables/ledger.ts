@@ -39,6 +39,15 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
+/**
+ * What a history calls a transfer, of a row with its columns: `alias.`, or nothing. Each payment that succeeds has a hold and its post; what else
+ * there is, is few.
+ */
+export const historyTypeSql = (row: string): string =>
+  `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
+    else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
+export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
+
 /** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
 export const ledgerTransfers = pgTable(
   'ledger_transfers',
@@ -68,6 +77,9 @@ export const ledgerTransfers = pgTable(
       .on(t.referenceId, t.customerAccountId)
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
+    index('ledger_transfers_rare')
+      .on(t.customerAccountId, sql.raw(historyTypeSql('')), t.id)
+      .where(oneOf(t.kind, rareTransferKinds)),
     check('ledger_transfers_amount_check', sql`${t.amountMinor} > 0`),
     check('ledger_transfers_kind_check', sql`(${t.kind} in ('post', 'void')) = (${t.pendingId} is not null)`),
     check('ledger_transfers_sides_check', sql`${t.debitAccountId} <> ${t.creditAccountId}`),

@@ -7,7 +7,7 @@ import { type Places, prepare } from '../../db/prepare.ts'
 import { noneOf } from '../../db/tables/columns.ts'
 import { auditLog, frequentActions } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
-import { workspaceAuditActions } from '../../events/audit-actions.ts'
+import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { FindAudit, FindWorkspaceAudit } from './schema.ts'
@@ -33,14 +33,20 @@ const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(
 
 const isFrequent = (action: string): boolean => frequentActions.some((frequent) => frequent === action)
 
-const byAction = (action: string | undefined) => (action?.endsWith('.') ? { beginning: beginningWith(action) } : { action })
+type ByAction = { action?: string; beginning?: string; rareAction?: string }
+
+const byAction = (action: string | undefined): ByAction => {
+  if (action === undefined) return {}
+  return action.endsWith('.') ? { beginning: beginningWith(action) } : { action }
+}
 
 const filters = {
   accountId: 'uuid?',
   subjectId: 'uuid?',
   action: 'text?',
   beginning: 'text?',
-  rare: 'flag?',
+  /** One that not every payment writes: it has its place in an index. */
+  rareAction: 'text?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
@@ -60,14 +66,22 @@ const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, wit
     at.accountId && eq(auditLog.accountId, at.accountId),
     at.subjectId && eq(auditLog.subjectId, at.subjectId),
     at.action && eq(auditLog.action, at.action),
-    at.rare && noneOf(auditLog.action, frequentActions),
+    // Each of the two indexes has its own form of the action.
+    at.rareAction &&
+      and(
+        sql`${within ? auditLog.action : sql`lower(${auditLog.action})`} = ${at.rareAction}`,
+        noneOf(auditLog.action, frequentActions),
+      ),
     at.beginning && like(auditLog.action, at.beginning),
     createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
   )
 
-const filtersOf = ({ subject_id, action, created_after, created_before }: Omit<AuditFilter, 'account_id' | 'workspace_id'>) => ({
+const filtersOf = ({
+  subject_id,
+  created_after,
+  created_before,
+}: Omit<AuditFilter, 'account_id' | 'workspace_id' | 'action'>) => ({
   subjectId: subject_id,
-  ...byAction(action),
   createdAfter: created_after,
   createdBefore: created_before,
 })
@@ -78,13 +92,6 @@ const all = prepare(
   (orm, at) => select(orm, at, at.workspaceId && eq(auditLog.workspaceId, at.workspaceId)),
   'pool',
 )
-
-/** For administrators: the whole log. */
-export const listAudit = (
-  db: Db,
-  { account_id, workspace_id, ...filter }: AuditFilter,
-  request: PageRequest,
-): Promise<AuditRecord[]> => db.run(all, { accountId: account_id, workspaceId: workspace_id, ...filtersOf(filter), ...request })
 
 const ofWorkspace = prepare(
   'audit.of_workspace',
@@ -99,28 +106,47 @@ const ofWorkspace = prepare(
   'page',
 )
 
-type WorkspaceFilter = Omit<FindWorkspaceAudit, 'limit' | 'cursor'>
-
-/** The actions that are asked for, if none of them is one that every payment writes: each has its place in an index. */
-const rareActions = ({ action, actor }: WorkspaceFilter): readonly string[] | null => {
+/**
+ * Its actions, if none of them is one that every payment writes: each has its place in an index, so none is read that was not asked for. Those of
+ * one actor are in the index of what each did.
+ */
+const rareActions = (action: string | undefined, actor: Uuid | undefined, known: readonly string[]): readonly string[] | null => {
   if (action === undefined || actor !== undefined) return null
-  const asked = action.endsWith('.') ? workspaceAuditActions.filter((each) => each.startsWith(action)) : [action]
+  const asked = action.endsWith('.') ? known.filter((each) => each.startsWith(action)) : [action]
   return asked.some(isFrequent) ? null : asked
 }
 
-export const listWorkspaceAudit = async (
-  db: Db,
-  workspaceId: Uuid,
-  { actor, ...filter }: WorkspaceFilter,
-  request: PageRequest,
+/** A page of each rare action alone, as one page; else of all together. */
+const readByAction = async (
+  action: string | undefined,
+  rare: readonly string[] | null,
+  take: number,
+  read: (by: ByAction) => Promise<AuditRecord[]>,
 ): Promise<AuditRecord[]> => {
-  const read = (values: ReturnType<typeof filtersOf> & { rare?: boolean }) =>
-    db.run(ofWorkspace, { workspaceId, accountId: actor, ...values, ...request })
-  const actions = rareActions({ actor, ...filter })
-  if (actions === null) return read(filtersOf(filter))
-  const pages = await Promise.all(actions.map((action) => read({ ...filtersOf({ ...filter, action }), rare: true })))
+  if (rare === null) return read(byAction(action))
+  const pages = await Promise.all(rare.map((rareAction) => read({ rareAction })))
   return pages
     .flat()
     .sort((a, b) => (a.id < b.id ? 1 : -1))
-    .slice(0, request.take)
+    .slice(0, take)
 }
+
+/** For administrators: the whole log. */
+export const listAudit = (
+  db: Db,
+  { account_id: accountId, workspace_id: workspaceId, action, ...filter }: AuditFilter,
+  request: PageRequest,
+): Promise<AuditRecord[]> =>
+  readByAction(action, rareActions(action, accountId, auditActions), request.take, (by) =>
+    db.run(all, { accountId, workspaceId, ...filtersOf(filter), ...by, ...request }),
+  )
+
+export const listWorkspaceAudit = (
+  db: Db,
+  workspaceId: Uuid,
+  { actor: accountId, action, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  request: PageRequest,
+): Promise<AuditRecord[]> =>
+  readByAction(action, rareActions(action, accountId, workspaceAuditActions), request.take, (by) =>
+    db.run(ofWorkspace, { workspaceId, accountId, ...filtersOf(filter), ...by, ...request }),
+  )
