@@ -1,5 +1,9 @@
 // What a policy may answer with: closed lists, each from mild to strict. The service, its tables and the dashboard's forms read them here.
 
+/** What a rule, and the decision, says of a payment; the strictest of all the rules decides. */
+export const outcomes = ['allow', 'require_approval', 'deny'] as const
+export type Outcome = (typeof outcomes)[number]
+
 /** What an approval must be given with: anything that may decide, or only what its giver signs (a passkey or a wallet); from mild to strict. */
 export const approvalProofs = ['any', 'signature'] as const
 export type ApprovalProof = (typeof approvalProofs)[number]

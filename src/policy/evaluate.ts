@@ -1,20 +1,36 @@
-import { strictestProof } from '../lib/policy-answers.ts'
+import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { quorumEntries, signerMayApprove } from './approvals.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
-import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
-import { grantFindings } from './grant-findings.ts'
+import { approvalsRequired, dailyCap, type Finding, monthlyCap, perPaymentCap, traceEntry, verdict } from './finding.ts'
 import { mandateFindings } from './mandate-findings.ts'
-import { mandateCounts, payeeWarnings } from './new-payees.ts'
+import { mandateCounts, newPayeeFindings, payeeWarnings } from './new-payees.ts'
 import { nameWarnings } from './payee-verification.ts'
 import { applicablePolicies, policyFindings } from './policy-findings.ts'
 import { remedyFor } from './remedy.ts'
-import { byText } from './scope.ts'
-import { type Charge, type Decision, type Evaluation, type Outcome, outcomes, type TraceEntry } from './types.ts'
-
+import { allowsPayee, byText, namesType, unapprovedUnderGrant } from './scope.ts'
+import type { Charge, Decision, Evaluation, GrantRules, TraceEntry, TraceSource } from './types.ts'
 import { similarNameWarnings, unusualAmountWarnings } from './unusual.ts'
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
+
+const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
+  const { payment, periods } = input
+  const source: TraceSource = { kind: 'grant', id: grant.id, name: grant.name }
+  const { paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
+  const findings: Finding[] = []
+  if (paymentTypes) findings.push({ kind: 'gate', source, rule: 'payment_types', passes: namesType(paymentTypes, payment) })
+  if (beneficiaryIds)
+    findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
+  for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
+  if (thresholdMinor !== null) {
+    const usedMinor = unapprovedUnderGrant(input, grant.id)
+    findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
+  }
+  findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
+  findings.push(...duplicateFindingsOf(grant.onDuplicate, source, input))
+  return findings
+}
 
 /**
  * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants

@@ -1,6 +1,7 @@
 import type { Minor } from '../lib/money.ts'
+import type { Outcome } from '../lib/policy-answers.ts'
 import type { RuleName } from './rules.ts'
-import type { Limits, Outcome, Periods, TraceEntry, TraceSource, Usage } from './types.ts'
+import type { Limits, Periods, TraceEntry, TraceSource, Usage } from './types.ts'
 
 type RuleOrigin = { source: TraceSource; rule: RuleName }
 

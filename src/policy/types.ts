@@ -1,11 +1,7 @@
 import type { Minor } from '../lib/money.ts'
-import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer } from '../lib/policy-answers.ts'
+import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '../lib/policy-answers.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
-
-/** From mild to strict; the strictest of all the rules decides. */
-export const outcomes = ['allow', 'require_approval', 'deny'] as const
-export type Outcome = (typeof outcomes)[number]
 
 /** What is already counted in the current day and month of the workspace's time zone, without the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor }

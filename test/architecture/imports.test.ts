@@ -137,7 +137,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
     ['modules/planted/rules.ts', 'const row = await findPayment(id)'],
   ],
   concreteRails: [
-    ['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`],
+    ['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/adapter.ts'`],
     ['modules/payments/planted.ts', `import { adapters } from '../../rails/all/adapters.ts'`],
   ],
   namedRails: [

@@ -1,4 +1,5 @@
-import type { Evaluation, Outcome } from '../../src/policy/types.ts'
+import type { Outcome } from '../../src/lib/policy-answers.ts'
+import type { Evaluation } from '../../src/policy/types.ts'
 import { evaluationOf, grant, kes, mandate, now, policy } from './builders.ts'
 
 /** A row reads: name, input, outcome, the rules that decide it, and what else matters of the decision. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { approvalProofs } from '../../src/lib/policy-answers.ts'
+import { approvalProofs, type Outcome, outcomes } from '../../src/lib/policy-answers.ts'
 import { chargesFor, evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
-import { type Decision, type Evaluation, type Outcome, outcomes } from '../../src/policy/types.ts'
+import type { Decision, Evaluation } from '../../src/policy/types.ts'
 import { amount, evaluation, policyRules } from './arbitraries.ts'
 import { policy } from './builders.ts'
 

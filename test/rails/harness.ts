@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
 import type { Clock } from '../../src/lib/clock.ts'
-import { createDaraja } from '../../src/rails/daraja/daraja.ts'
+import { createDaraja } from '../../src/rails/daraja/adapter.ts'
 import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
 import type { PesalinkOptions } from '../../src/rails/pesalink/options.ts'
 import { createPesalink } from '../../src/rails/pesalink/pesalink.ts'

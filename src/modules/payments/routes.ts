@@ -1,17 +1,26 @@
+import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
 import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
 import type { Deps } from './deps.ts'
-import { presentFollowed } from './lifecycle/outcome-check.ts'
+import { attemptsOf } from './lifecycle/attempts/queries.ts'
 import { paymentColumns, presentListed, presentPayment } from './present.ts'
-import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
+import {
+  findPayment,
+  listPayments,
+  listPaymentsWithPayee,
+  type PaymentRecord,
+  type PaymentSearch,
+  readMatching,
+} from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
 import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
@@ -48,6 +57,15 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch 
   ...(query.created_after && { createdAfter: query.created_after }),
   ...(query.created_before && { createdBefore: query.created_before }),
 })
+
+/** One payment as it is read by itself: of an unknown outcome it says when the rail was last asked about it. */
+const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
+  const payment = presentPayment(record)
+  if (record.status !== 'unknown') return payment
+  const attempt = (await attemptsOf(db, [record.id])).at(-1)
+  const check = { last_at: isoTimeOrNull(attempt?.checkedAt ?? null), next_at: isoTimeOrNull(attempt?.nextCheckAt ?? null) }
+  return { ...payment, outcome_check: check }
+}
 
 export const registerPayments = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
-import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../lib/policy-answers.ts'
+import {
+  approvalProofs,
+  duplicateAnswers,
+  newPayeeAnswers,
+  outcomes,
+  payeeVerificationAnswers,
+} from '../../lib/policy-answers.ts'
 import { verificationStatuses } from '../../lib/verification.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
-import { outcomes, sourceKinds } from '../../policy/types.ts'
+import { sourceKinds } from '../../policy/types.ts'
 import { MakerOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 

@@ -6,10 +6,11 @@ import { countedPaymentsSql } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import type { Outcome } from '../../lib/policy-answers.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import type { EarlierPayment, Outcome, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
+import type { EarlierPayment, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 
 /** `refused`: it was asked for and refused, so that `id` is that of the refusal. */
 export type ReplayedPayment = {

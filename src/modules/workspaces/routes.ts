@@ -8,8 +8,7 @@ import { createWorkspace } from './members/create-workspace.ts'
 import { presentCurrent, presentWorkspaceView } from './present.ts'
 import { listMemberships, type WorkspaceMembership } from './queries.ts'
 import { CreateWorkspace, Reasoned, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
-import { freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
-import { switchWorkspace } from './switching.ts'
+import { freezeWorkspace, switchWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
 
 export const registerWorkspaces = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)

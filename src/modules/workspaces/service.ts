@@ -4,15 +4,16 @@ import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
-import { workspaces } from '../../db/tables/workspaces.ts'
+import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
+import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'
 import { publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
 import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
-import type { WorkspaceMembership, WorkspaceRecord } from './queries.ts'
+import { findMembership, shareWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 import type { UpdateWorkspace } from './schema.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
@@ -130,4 +131,25 @@ export const unfreezeWorkspace = async (
   const before = { reason: workspace.freezeReason }
   await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
   return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
+}
+
+const moveToken = prepareUpdate('dashboard_tokens.move', dashboardTokens, ['workspaceId'])
+const moveSession = prepareUpdate('sessions.move', sessions, ['workspaceId'])
+const noteUse = prepareUpdate('members.note_use', members, ['lastUsedAt'])
+
+/**
+ * The workspace in which this credential works from now on. Under the workspace's lock: a member who is being removed cannot switch back to
+ * it.
+ */
+export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
+  // The second statement begins when the first has its lock.
+  const [workspace, member] = await Promise.all([shareWorkspace(tx, to), findMembership(tx, to, principal.accountId)])
+  if (!workspace || !member) throw notFound('workspace_id')
+  if (member.status === 'suspended') throw new Refusal('membership_suspended')
+  const { kind, id } = principal.credential
+  const move = kind === 'dashboard' ? moveToken : moveSession
+  move(tx, id, { workspaceId: to })
+  noteUse(tx, member.id, { lastUsedAt: tx.at })
+  await audit(tx, principal, tx.at, { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
+  return { workspace, member }
 }

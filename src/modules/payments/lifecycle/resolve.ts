@@ -8,7 +8,7 @@ import { rarePaymentStatuses } from '../../../db/transitions.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { transfer, transferWithin } from '../../../ledger/ledger.ts'
-import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { isoTime, isoTimeOrNull, secondsAfter } from '../../../lib/clock.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -20,9 +20,9 @@ import type { Operator } from '../../operators.ts'
 import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
-import { attemptsOf } from './attempts/queries.ts'
+import { type AttemptRecord, attemptsOf } from './attempts/queries.ts'
+import { silenceSeconds } from './attempts/schedule.ts'
 import { settlePayments } from './outcome.ts'
-import { mayFailFrom } from './resolve-rules.ts'
 import { writeChange } from './write-change.ts'
 
 type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
@@ -121,6 +121,19 @@ const bookLateSuccess = async (
   return decided(
     await writeChange(tx, deps, payment, change, { ...options, balance: await balanceUpdated(tx, deps, accountId, balance) }),
   )
+}
+
+type Tried = Pick<AttemptRecord, 'state' | 'askedAt' | 'updatedAt'>
+
+/**
+ * From when on a person may say that a payment failed: its money is given back, and no answer that comes later takes it again. Null: the
+ * rail must be asked first. `attempt` is the one that may have been sent; without one there is nothing to ask about.
+ */
+const mayFailFrom = (attempt: Tried | undefined, unknownSince: Date): Date | null => {
+  if (!attempt) return secondsAfter(unknownSince, silenceSeconds)
+  // The provider has answered with what does not fit. It is not asked again, and may still correct itself.
+  const asked = attempt.state === 'disputed' ? attempt.updatedAt : attempt.askedAt
+  return asked && secondsAfter(asked, silenceSeconds)
 }
 
 /** What gives a customer money back that may have left waits until the rail was asked and had its time to answer. */

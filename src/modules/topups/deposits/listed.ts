@@ -1,8 +1,9 @@
+import { secondsAfter } from '../../../lib/clock.ts'
 import { readDepositCode } from '../../../lib/deposit-code.ts'
-import { depositRailOf, type Provider } from '../../../lib/rail-names.ts'
+import { collectionRail, depositRailOf, type Provider, providerOf } from '../../../lib/rail-names.ts'
 import type { Movement } from '../../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
-import { knownReceipts } from './queries.ts'
+import { hasOpenDeposits, knownReceipts } from './queries.ts'
 import { recordDeposit } from './record.ts'
 import { type SettleDeps, settleDeposit } from './settle.ts'
 
@@ -33,4 +34,16 @@ export const takeListedDeposits = async (
     await settleDeposit(deps, id)
   }
   return taken
+}
+
+const behindSeconds = 3 * 3_600
+
+/** Looks for deposits whose notice was lost in the provider's list of the last hours. Older ones are found when their day is compared. */
+export const findLostDeposits = async (deps: SettleDeps & Pick<Deps, 'clock' | 'rails' | 'vault'>): Promise<void> => {
+  const { collection } = deps.rails
+  if (!collection || !(await hasOpenDeposits(deps.db))) return
+  const now = deps.clock.now()
+  const listed = await collection.listPaidIn({ start: secondsAfter(now, -behindSeconds), end: now })
+  if (listed === undefined) throw new Error('the provider did not list what was paid in')
+  await takeListedDeposits(deps, providerOf(collectionRail), listed, 'list')
 }

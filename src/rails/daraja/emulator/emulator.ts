@@ -9,15 +9,9 @@ import { statement } from './statement.ts'
 /** Plays Daraja. */
 export const emulator = defineEmulator<'MPESA'>()({
   secrets,
-  create: (given) => {
-    const credentials = createCredentials(given)
-    const { options } = credentials
-    return {
-      options,
-      register: (app, emulation, respond) => registerDaraja(app, { ...emulation, credentials }, respond),
-      accounts: { MPESA_PAYBILL: options.deposits.shortcode },
-    }
-  },
+  credentials: createCredentials,
+  register: registerDaraja,
+  accounts: ({ deposits }) => ({ MPESA_PAYBILL: deposits.shortcode }),
   renderings: {
     MPESA_STK: { result: renderCallback, timeout: () => ({}) },
     MPESA_B2C: { result: renderB2c, timeout: renderTimeout },

@@ -8,15 +8,9 @@ import { renderTransfer } from './transfers.ts'
 /** Plays a bank's API for PesaLink. */
 export const emulator = defineEmulator<'PESALINK'>()({
   secrets,
-  create: (given) => {
-    const credentials = createCredentials(given)
-    const { options } = credentials
-    return {
-      options,
-      register: (app, emulation, respond) => registerPesalink(app, { ...emulation, credentials }, respond),
-      accounts: { PESALINK: options.source.accountNumber },
-    }
-  },
+  credentials: createCredentials,
+  register: registerPesalink,
+  accounts: ({ source }) => ({ PESALINK: source.accountNumber }),
   renderings: { PESALINK: { result: renderTransfer, timeout: () => ({}) } },
   notices: { PESALINK: renderNotification },
   statement,

@@ -1,5 +1,7 @@
+import { isCredentialActive } from '../../../../auth/credential-active.ts'
 import type { Principal, RequestOrigin } from '../../../../auth/principal.ts'
 import { type ProvenSubject, type ProviderName, providerFailed } from '../../../../auth/providers/provider.ts'
+import { lockAccount } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import { type Actor, audit } from '../../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../../lib/errors.ts'
@@ -9,7 +11,6 @@ import type { IdentityProof } from '../../identities/proof.ts'
 import { linkIdentity } from '../../identities/service.ts'
 import type { NewSession } from '../../sessions/service.ts'
 import type { SignIn } from '../sign-in-queue.ts'
-import { isStillActive } from '../still-active.ts'
 import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
 
@@ -67,6 +68,15 @@ const redeem = async (
 
 const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
   audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
+
+/**
+ * Whether the credential that began a link would still be accepted, under its account's lock: after an acknowledged logout or revocation
+ * nothing is linked, and a later one ends what was linked. Must be the first statement of its transaction.
+ */
+const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, intent: LinkIntent): Promise<boolean> => {
+  await lockAccount(tx, intent.accountId)
+  return isCredentialActive(tx, intent, tx.at, deps.config.SESSION_IDLE_DAYS)
+}
 
 /** Links for the credential that began the flow, if that would still be accepted. */
 const link = async (
