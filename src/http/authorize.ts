@@ -3,7 +3,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { requireFreshProof } from '../auth/step-up.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Refusal } from '../lib/errors.ts'
+import { permissionMissing, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
 
@@ -23,7 +23,7 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   const [first] = anyOf
   if (!first || anyOf.some((permission) => principal.permissions.has(permission))) return
   if (principal.memberSuspended) throw new Refusal('membership_suspended')
-  throw new Refusal('forbidden', { message: `This needs the permission ${first}.`, details: { required_permission: first } })
+  throw permissionMissing(first)
 }
 
 /** Whether the caller may do something new: a freeze stops it. The answer to a repeated key is not new. */

@@ -65,6 +65,10 @@ export const found = <T>(record: T | null | undefined): T => {
   if (record === null || record === undefined) throw notFound()
   return record
 }
+
+export const permissionMissing = (permission: string) =>
+  new Refusal('forbidden', { message: `This needs the permission ${permission}.`, details: { required_permission: permission } })
+
 /** A signature that may not decide this; `recovered`: the signing address, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {

@@ -1,7 +1,7 @@
-import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { detectPooler } from '../../src/db/pooler.ts'
+import { connected } from '../harness/connected.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
@@ -9,15 +9,8 @@ import { startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { findDebianPostgres, findPgbouncer, startPair, startPgbouncer } from './between.ts'
 
-const ask = async <Row extends object>(url: string, text: string): Promise<Row[]> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(text)).rows
-  } finally {
-    await client.end()
-  }
-}
+const ask = <Row extends object>(url: string, text: string): Promise<Row[]> =>
+  connected(url, async (client) => (await client.query<Row>(text)).rows)
 
 describe('a streaming standby', () => {
   test('is read for lists only when it has every acknowledged write, and may fail', { timeout: 120_000 }, async ({ skip }) => {

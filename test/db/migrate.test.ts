@@ -9,9 +9,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import { migrate } from '../../src/db/migrate.ts'
 import { migrationsFolder } from '../../src/db/migrations.ts'
 import { grantServing } from '../../src/db/serving-role.ts'
+import { connected } from '../harness/connected.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
-import { createEmptyDatabase, createTestDatabase, type TestDatabase, withAdmin } from '../harness/postgres.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { startService } from '../harness/service.ts'
 import { killAll, patience, spawnServer } from '../start/process.ts'
@@ -49,16 +50,6 @@ const withFurther = async (...texts: string[]): Promise<{ migrations: string; fu
   }
   await writeFile(journal, JSON.stringify({ ...rest, entries }))
   return { migrations: copy, further }
-}
-
-const connected = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 const rowsOf = (url: string, text: string) => connected(url, async (client) => (await client.query(text)).rows)
@@ -198,7 +189,7 @@ describe('a role that serves beside the role that owns', () => {
     const database = await opened(createTestDatabase)
     const role = `serves_${randomBytes(6).toString('hex')}`
     const { adminUrl } = inject('testServer')
-    await withAdmin(adminUrl, (admin) => admin.query(`create role ${role} login password 'serves'`))
+    await connected(adminUrl, (admin) => admin.query(`create role ${role} login password 'serves'`))
     try {
       await grantServing(database.url, role)
       await grantServing(database.url, role)
@@ -237,7 +228,7 @@ describe('a role that serves beside the role that owns', () => {
       await service.close()
     } finally {
       await connected(database.url, (client) => client.query(`drop owned by ${role}`))
-      await withAdmin(adminUrl, (admin) => admin.query(`drop role ${role}`))
+      await connected(adminUrl, (admin) => admin.query(`drop role ${role}`))
     }
   })
 

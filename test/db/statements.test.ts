@@ -7,6 +7,7 @@ import { namedStatements } from '../../src/db/statement.ts'
 import '../../src/modules/audit-log/export.ts'
 import '../../src/modules/payments/lifecycle/trace.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
+import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
@@ -131,16 +132,6 @@ const scansIn = (plan: Plan, reads: Reads, limited: boolean): string[] => [
 /** As on the service's connections. */
 const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set jit = off'
 
-const connectedTo = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
 const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> => {
   await client.query(settings)
   const scanning: string[] = []
@@ -173,7 +164,7 @@ test('no named statement is left out of what is explained here', () => {
 
 describe('every named statement finds its rows by an index', () => {
   test('where tables are empty: with scans switched off, a plan that still scans has no index to use', async ({ skip }) => {
-    await connectedTo(service.database.url, async (client) => {
+    await connected(service.database.url, async (client) => {
       const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
       skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
       expect(namedStatements().length).toBeGreaterThan(50)
@@ -192,7 +183,7 @@ describe('every named statement finds its rows by an index', () => {
   test('where every table has thousands of rows, of as many tenants', async ({ skip }) => {
     const database = await createTestDatabase()
     try {
-      await connectedTo(database.url, async (client) => {
+      await connected(database.url, async (client) => {
         const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
         skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
         await fillTables(client, 3_000)
@@ -219,9 +210,7 @@ type Skip = (condition: boolean, reason: string) => void
 const plansOf = async (names: readonly string[], skip: Skip): Promise<Plan[]> => {
   const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
   skip(Number(server?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
-  const client = new pg.Client({ connectionString: service.database.url })
-  await client.connect()
-  try {
+  return connected(service.database.url, async (client) => {
     await client.query('set enable_seqscan = off')
     await client.query('set enable_bitmapscan = off')
     const plans: Plan[] = []
@@ -231,9 +220,7 @@ const plansOf = async (names: readonly string[], skip: Skip): Promise<Plan[]> =>
       plans.push(rows[0]['QUERY PLAN'][0].Plan)
     }
     return plans
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 test('the state that decides a payment is read by index, also where one payee has thousands of names', async ({ skip }) => {

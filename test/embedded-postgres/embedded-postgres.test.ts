@@ -5,10 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
+import { connected } from '../harness/connected.ts'
 import { compiledOnce } from '../harness/programs.ts'
 
 const module = new URL('../../src/embedded-postgres/start.ts', import.meta.url)
@@ -89,15 +89,8 @@ const end = async (child: ChildProcess, how: NodeJS.Signals | 'stop') => {
   await exited
 }
 
-const query = async (url: string | undefined, text: string) => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Record<string, string>>(text)).rows
-  } finally {
-    await client.end()
-  }
-}
+const query = (url: string | undefined, text: string) =>
+  connected(url, async (client) => (await client.query<Record<string, string>>(text)).rows)
 
 const write = (url: string | undefined) => query(url, `CREATE TABLE kept AS SELECT 'still here' AS value`)
 const read = async (url: string | undefined) => (await query(url, 'SELECT value FROM kept'))[0]?.value

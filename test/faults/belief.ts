@@ -1,5 +1,5 @@
-import pg from 'pg'
 import type { Movement } from '../../src/sandbox/book.ts'
+import { connected } from '../harness/connected.ts'
 
 type Row = Record<string, string>
 
@@ -83,13 +83,11 @@ const compare = (
 }
 
 /** Everything that is broken, one line each; empty if every promise is kept. */
-export const findFaults = async (
+export const findFaults = (
   databaseUrl: string,
   movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],
-): Promise<string[]> => {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
+): Promise<string[]> =>
+  connected(databaseUrl, async (client) => {
     const problems: string[] = []
     for (const [promise, sql] of Object.entries(promises)) {
       const { rows } = await client.query<{ subject: string }>(`select * from (${sql}) as breach limit 5`)
@@ -97,7 +95,4 @@ export const findFaults = async (
     }
     const { rows } = await client.query<Row>(attemptOfMovement)
     return [...problems, ...compare(rows, movements)]
-  } finally {
-    await client.end()
-  }
-}
+  })

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
 import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
+import { connected } from './connected.ts'
+import { databaseUrl, dropDatabase } from './postgres.ts'
 import { buildPrograms } from './programs.ts'
 import { openRunFolder } from './run-folder.ts'
 import { startTestServer } from './server.ts'
@@ -33,10 +34,10 @@ export const setup = async (project: TestProject) => {
     await folder.remove()
   }
   try {
-    await withAdmin(adminUrl, (admin) => admin.query(`CREATE DATABASE ${template}`))
+    await connected(adminUrl, (admin) => admin.query(`CREATE DATABASE ${template}`))
     await prepareTemplate(databaseUrl(adminUrl, template))
     // A connection left in the template would make every copy fail.
-    await withAdmin(adminUrl, (admin) => admin.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`))
+    await connected(adminUrl, (admin) => admin.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`))
   } catch (error) {
     await teardown()
     throw error
@@ -46,7 +47,7 @@ export const setup = async (project: TestProject) => {
 }
 
 const dropRun = (adminUrl: string, prefix: string) =>
-  withAdmin(adminUrl, async (admin) => {
+  connected(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ datname: string }>('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [
       prefix,
     ])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { connected } from './connected.ts'
 
 export type TestServer = {
   /** A role that may create databases, connected to any database but the template. */
@@ -23,24 +24,24 @@ export type TestDatabase = { url: string; drop: () => Promise<void> }
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const { adminUrl, template, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await withAdmin(adminUrl, (admin) => cloneTemplate(admin, name, template))
-  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+  await connected(adminUrl, (admin) => cloneTemplate(admin, name, template))
+  return { url: databaseUrl(adminUrl, name), drop: () => connected(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
 /** A database without tables. */
 export const createEmptyDatabase = async (): Promise<TestDatabase> => {
   const { adminUrl, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await withAdmin(adminUrl, (admin) => admin.query(`CREATE DATABASE ${name}`))
-  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+  await connected(adminUrl, (admin) => admin.query(`CREATE DATABASE ${name}`))
+  return { url: databaseUrl(adminUrl, name), drop: () => connected(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
 /** A copy of a database as it is now, which must have no connections: a backup, to be restored from. */
 export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> => {
   const { adminUrl, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await withAdmin(adminUrl, (admin) => cloneTemplate(admin, name, new URL(source.url).pathname.slice(1)))
-  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+  await connected(adminUrl, (admin) => cloneTemplate(admin, name, new URL(source.url).pathname.slice(1)))
+  return { url: databaseUrl(adminUrl, name), drop: () => connected(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
 /** By files: page by page through the log costs twice as much. */
@@ -66,14 +67,4 @@ export const databaseUrl = (serverUrl: string, database: string) => {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.href
-}
-
-export const withAdmin = async <T>(adminUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> => {
-  const admin = new pg.Client({ connectionString: adminUrl })
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.end()
-  }
 }

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { findBinaries } from '../../src/embedded-postgres/binaries.ts'
 import { environment } from '../../src/embedded-postgres/cluster.ts'
 import { runningPostmaster } from '../../src/embedded-postgres/postmaster.ts'
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { asUser, choosePostgresUser } from '../../src/embedded-postgres/user.ts'
+import { connected } from './connected.ts'
 import { freePort } from './service.ts'
 
 const run = promisify(execFile)
@@ -29,17 +29,6 @@ export type Replicated = {
   close: () => Promise<void>
 }
 
-const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
 const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
   const deadline = performance.now() + 60_000
   while (!(await holds().catch(() => false))) {
@@ -50,7 +39,7 @@ const until = async (what: string, holds: () => Promise<boolean>): Promise<void>
 
 /** The files of a running server: `pg_basebackup` is not among the programs that npm installs. */
 const copyFiles = (url: string, from: string, to: string): Promise<void> =>
-  withClient(url, async (client) => {
+  connected(url, async (client) => {
     await client.query(`select pg_backup_start('standby', true)`)
     await mkdir(join(to, 'cluster'), { recursive: true })
     // A file that disappears while it is copied is restored from the log.
@@ -129,8 +118,8 @@ export const startReplicated = async (options: {
   const command = asUser(await choosePostgresUser(two, folder), postgres, ['-D', data, ...args])
   const standby = spawn(command.file, command.args, { ...command.ids, env: environment(), cwd: '/', stdio: 'ignore' })
   const standbyUrl = primary.url.replace(`:${primary.port}/`, `:${port}/`)
-  const onPrimary = (text: string) => withClient(primary.url, (client) => client.query(text))
-  const onStandby = (text: string) => withClient(standbyUrl, (client) => client.query(text))
+  const onPrimary = (text: string) => connected(primary.url, (client) => client.query(text))
+  const onStandby = (text: string) => connected(standbyUrl, (client) => client.query(text))
   await until(
     'the standby streams',
     async () => (await onPrimary(`select from pg_stat_replication where state = 'streaming'`)).rowCount === 1,

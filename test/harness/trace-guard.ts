@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { connected } from './connected.ts'
 
 /**
  * The tables that contain money or rights, and the columns that may change without a trace: times of last use, times when work is due,
@@ -43,10 +43,8 @@ const guardOf = ([table, free]: [string, readonly string[]]): string => {
  * Installs a check into a database for tests: a transaction that writes a guarded table and neither an event nor an audit row fails at
  * its commit. Single statements without a transaction are left out: tests prepare rows with them, and pruning deletes by them.
  */
-export const installTraceGuard = async (url: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+export const installTraceGuard = (url: string): Promise<void> =>
+  connected(url, async (client) => {
     await client.query(`
       create function note_trace() returns trigger language plpgsql as $$
       begin perform set_config('test.traced', 'yes', true); return null; end $$;
@@ -60,7 +58,4 @@ export const installTraceGuard = async (url: string): Promise<void> => {
         return null;
       end $$;
       ${Object.entries(guarded).map(guardOf).join(';\n')}`)
-  } finally {
-    await client.end()
-  }
-}
+  })

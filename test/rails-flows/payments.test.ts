@@ -6,6 +6,7 @@ import { startService, type TestService } from '../harness/service.ts'
 import {
   alerts,
   b2cResult,
+  badRequest,
   balanceOf,
   deliver,
   isLedgerSound,
@@ -229,12 +230,7 @@ test('a payment whose first request never left is sent once later', async () => 
 })
 
 test("the provider's plain refusal fails the payment with its code", async () => {
-  service.sandbox.failNext({
-    kind: 'answer',
-    takesEffect: false,
-    status: 400,
-    body: { errorCode: '400.002.02', errorMessage: 'Bad Request - Invalid PartyB' },
-  })
+  service.sandbox.failNext(badRequest('Bad Request - Invalid PartyB'))
   const id = await pay(person, b2c('254722000043'))
   await service.settle()
   expect(await paymentOf(person, id)).toMatchObject({

@@ -134,6 +134,10 @@ export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) =
   return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }
 }
 
+/** Daraja refuses what it was asked for. */
+export const badRequest = (errorMessage: string) =>
+  ({ kind: 'answer', takesEffect: false, status: 400, body: { errorCode: '400.002.02', errorMessage } }) as const
+
 /** Safaricom's gateway refuses a request before it has any effect, because too many came at once. */
 export const spikeArrest = {
   kind: 'answer',

@@ -9,6 +9,7 @@ import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import {
   alerts,
+  badRequest,
   balanceOf,
   initiate,
   isLedgerSound,
@@ -180,12 +181,7 @@ test('a provider that temporarily refuses requests is tried again, and one promp
 })
 
 test("the provider's plain refusal fails the top-up with its code", async () => {
-  service.sandbox.failNext({
-    kind: 'answer',
-    takesEffect: false,
-    status: 400,
-    body: { errorCode: '400.002.02', errorMessage: 'Bad Request - Invalid PhoneNumber' },
-  })
+  service.sandbox.failNext(badRequest('Bad Request - Invalid PhoneNumber'))
   const id = await initiate(person, '254722000012')
   await service.settle()
   expect(await topupOf(person, id)).toMatchObject({

@@ -1,19 +1,10 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrate } from '../../src/db/migrate.ts'
+import { connected } from '../harness/connected.ts'
 
 /** What a database of a release is made of: `about` is what its reader must know, the rest are statements behind the release's migrations. */
 export type Dump<About> = { about: About; statements: readonly string[] }
-
-export const connected = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
 
 const textsOf = async (client: pg.Client, text: string, values: unknown[] = []): Promise<string[]> =>
   (await client.query<{ text: string }>(text, values)).rows.map((row) => row.text)

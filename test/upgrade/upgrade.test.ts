@@ -5,8 +5,9 @@ import { readReleases } from '../../scripts/releases.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { readMigrations } from '../../src/db/migrations.ts'
 import { version } from '../../src/lib/version.ts'
+import { connected } from '../harness/connected.ts'
 import { createEmptyDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { aboutDump, connected, describeSchema, dumpDatabase, packDump, restoreDump, tables } from './dump.ts'
+import { aboutDump, describeSchema, dumpDatabase, packDump, restoreDump, tables } from './dump.ts'
 import { type About, fillDatabase, goesOn } from './story.ts'
 
 const folder = fileURLToPath(new URL('dumps', import.meta.url))

@@ -27,7 +27,8 @@ const one = `${path}/:id`
 /** A thousand items with all of their fields. */
 const bodyLimitBytes = 1024 * 1024
 
-const createRefusals = [
+/** One payment can meet them too. */
+export const batchRefusals = [
   'invalid_request',
   'insufficient_funds',
   'policy_denied',
@@ -79,7 +80,7 @@ const registerCreate = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
+      config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
       bodyLimit: bodyLimitBytes,
       schema: {
         consumes: ['application/json', 'text/csv'],

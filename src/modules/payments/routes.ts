@@ -10,6 +10,7 @@ import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
+import { batchRefusals } from './batch-routes.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
 import { paymentColumns, presentListed, presentPayment } from './present.ts'
@@ -29,17 +30,7 @@ import { summarizePayments } from './summary.ts'
 const path = '/v1/payments'
 const one = `${path}/:id`
 
-const createRefusals = [
-  'invalid_request',
-  'insufficient_funds',
-  'policy_denied',
-  'capability_disabled',
-  'grant_frozen',
-  'beneficiary_frozen',
-  'not_found',
-  'conflict',
-  'provider_not_configured',
-] as const
+const createRefusals = [...batchRefusals, 'not_found'] as const
 
 const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch => ({
   ...(query.status && { statuses: query.status }),

@@ -2,7 +2,7 @@ import { effectivePermissions, type Permission } from '../../auth/permissions.ts
 import type { Principal } from '../../auth/principal.ts'
 import { requireLocked } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
-import { notFound, Refusal } from '../../lib/errors.ts'
+import { notFound, permissionMissing, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { workspaceStatus } from './present.ts'
 import { findMembership, lockWorkspace, type MemberRecord, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
@@ -21,12 +21,7 @@ export const lockMembership = async (
   const [workspace, member] = await Promise.all([lockWorkspace(tx, id), findMembership(tx, id, principal.accountId)])
   if (!workspace || !member) throw notFound()
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
-  if (permission !== null && !effectivePermissions(member.role, null).has(permission)) {
-    throw new Refusal('forbidden', {
-      message: `This needs the permission ${permission}.`,
-      details: { required_permission: permission },
-    })
-  }
+  if (permission !== null && !effectivePermissions(member.role, null).has(permission)) throw permissionMissing(permission)
   return { workspace, member }
 }
 

@@ -24,6 +24,9 @@ const verifyWith = async (api: Client, wallet = newWallet()) => {
   return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
 }
 const identitiesOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/identities')).body.data
+/** The one that the person brought, not the key. */
+const ownIdentity = async (person: { api: Client }) =>
+  (await identitiesOf(person)).find(({ linked_by_grant_id: by }: { linked_by_grant_id: unknown }) => !by)
 const sessionsOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/sessions')).body.data
 const lives = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me')).status === 200
 
@@ -131,9 +134,7 @@ describe('a sign-in method that a key links', () => {
     const key = await createKey(person, manager)
     const wallet = newWallet()
     await link(key.api, wallet)
-    const [own] = (await identitiesOf(person)).filter(
-      ({ linked_by_grant_id }: { linked_by_grant_id: unknown }) => !linked_by_grant_id,
-    )
+    const own = await ownIdentity(person)
     const byWallet = await signIn(service.api, wallet)
     expect((await person.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
     expect((await byWallet.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
@@ -146,9 +147,7 @@ describe('a sign-in method that a key links', () => {
     const key = await createKey(person, manager)
     const wallet = newWallet()
     await link(key.api, wallet)
-    const [own] = (await identitiesOf(person)).filter(
-      ({ linked_by_grant_id }: { linked_by_grant_id: unknown }) => !linked_by_grant_id,
-    )
+    const own = await ownIdentity(person)
     // Nor by a session that began with what the key linked.
     for (const { api } of [key, await signIn(service.api, wallet)]) {
       const answer = await api.delete(`/v1/accounts/me/identities/${own.id}`)

@@ -8,15 +8,11 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
-import { Notice, Page } from '../../ui/layout.tsx'
-import { AgentTimeline } from '../agents/agent-timeline.tsx'
-import { MadeByAgent } from '../agents/made-by-agent.tsx'
+import { Page } from '../../ui/layout.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
 import { ThawAgent } from '../agents/thaw-agent.tsx'
 import { EditLimits } from './edit-limits.tsx'
-import { GrantAside } from './grant-aside.tsx'
-import { GrantLimits } from './grant-limits.tsx'
-import { GrantPayments } from './grant-payments.tsx'
+import { GrantActions, GrantView } from './grant-view.tsx'
 import { RevokeAgents } from './revoke-agents.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
@@ -63,56 +59,36 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
       back={back}
       actions={
         live && (
-          <>
-            <Button icon="freeze" onClick={() => setOpen('freeze')}>
-              {grant.frozen ? 'Unfreeze' : 'Freeze'}
-            </Button>
+          <GrantActions frozen={grant.frozen} onFreeze={() => setOpen('freeze')} onRevoke={() => setOpen('revoke')}>
             {!agent && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
-            <Button variant="danger" onClick={() => setOpen('revoke')}>
-              Revoke
-            </Button>
-          </>
+          </GrantActions>
         )
       }
     >
-      {grant.frozen && live && (
-        <Notice tone="info" title="Frozen">
-          <p className="quiet">It can still read, but it can’t move money until you unfreeze it.</p>
-        </Notice>
-      )}
-      {!live && <Notice title={agent ? 'This agent was revoked' : 'This key no longer works'} />}
-      <div className="split">
-        <div className="stack">
-          <GrantLimits
-            grant={grant}
-            actions={
-              live && (
-                <Button size="small" onClick={() => setOpen('limits')}>
-                  Edit limits
-                </Button>
-              )
-            }
-          />
-          <AgentTimeline grant={grant} />
-          <MadeByAgent grantId={grant.id} label={grant.label} />
-          <GrantPayments grant={grant} />
-        </div>
-        <GrantAside
-          grant={grant}
-          facts={[
-            ...secrets.map(
-              (apiKey, index) =>
-                [
-                  index === 0 ? 'Key' : 'Old key',
-                  <span key={apiKey.id} className="mono">
-                    {apiKey.key_prefix}…{apiKey.last_four}
-                  </span>,
-                ] as const,
-            ),
-            ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
-          ]}
-        />
-      </div>
+      <GrantView
+        grant={grant}
+        live={live}
+        until="until you unfreeze it"
+        limitActions={
+          live && (
+            <Button size="small" onClick={() => setOpen('limits')}>
+              Edit limits
+            </Button>
+          )
+        }
+        facts={[
+          ...secrets.map(
+            (apiKey, index) =>
+              [
+                index === 0 ? 'Key' : 'Old key',
+                <span key={apiKey.id} className="mono">
+                  {apiKey.key_prefix}…{apiKey.last_four}
+                </span>,
+              ] as const,
+          ),
+          ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
+        ]}
+      />
       {open === 'limits' && (
         <EditLimits grant={grant} title={`Limits of ${grant.label}`} raised={raisedLimits(raise)} onClose={close} />
       )}

@@ -4,16 +4,11 @@ import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, Page, SkeletonRows } from '../../ui/layout.tsx'
-import { AgentTimeline } from '../agents/agent-timeline.tsx'
-import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { StopAgent } from '../agents/stop-agent.tsx'
 import { ThawAgent } from '../agents/thaw-agent.tsx'
-import { GrantAside } from '../developers/grant-aside.tsx'
-import { GrantLimits } from '../developers/grant-limits.tsx'
-import { GrantPayments } from '../developers/grant-payments.tsx'
+import { GrantActions, GrantView } from '../developers/grant-view.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 const back = { href: '/agents', label: 'Agents' }
@@ -52,33 +47,15 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       lead={`${grant.kind === 'oauth' ? 'Agent' : 'API key'} of ${people(grant.account_id)}`}
       back={back}
       actions={
-        live && (
-          <>
-            <Button icon="freeze" onClick={() => setOpen('freeze')}>
-              {grant.frozen ? 'Unfreeze' : 'Freeze'}
-            </Button>
-            <Button variant="danger" onClick={() => setOpen('revoke')}>
-              Revoke
-            </Button>
-          </>
-        )
+        live && <GrantActions frozen={grant.frozen} onFreeze={() => setOpen('freeze')} onRevoke={() => setOpen('revoke')} />
       }
     >
-      {grant.frozen && live && (
-        <Notice tone="info" title="Frozen">
-          <p className="quiet">It can still read, but it can’t move money until it is unfrozen.</p>
-        </Notice>
-      )}
-      {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
-      <div className="split">
-        <div className="stack">
-          <GrantLimits grant={grant} />
-          <AgentTimeline grant={grant} />
-          <MadeByAgent grantId={grant.id} label={grant.label} />
-          <GrantPayments grant={grant} />
-        </div>
-        <GrantAside grant={grant} facts={[['Member', capitalized(people(grant.account_id))]]} />
-      </div>
+      <GrantView
+        grant={grant}
+        live={live}
+        until="until it is unfrozen"
+        facts={[['Member', capitalized(people(grant.account_id))]]}
+      />
       {open === 'revoke' && <RevokeMemberGrant grant={grant} onClose={close} />}
       {open === 'freeze' && (grant.frozen ? <ThawAgent {...freeze} /> : <StopAgent {...freeze} />)}
     </Page>

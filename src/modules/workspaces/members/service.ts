@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate, prepareWrite } from '../../../db/prepare-write.ts'
 import { members } from '../../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { found, Refusal } from '../../../lib/errors.ts'
+import { found, permissionMissing } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
@@ -88,12 +88,7 @@ export const removeMember = async (
   const manages =
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
   const isLeaving = membership.member.id === id
-  if (!isLeaving && !manages) {
-    throw new Refusal('forbidden', {
-      message: 'This needs the permission workspace.manage.',
-      details: { required_permission: 'workspace.manage' },
-    })
-  }
+  if (!isLeaving && !manages) throw permissionMissing('workspace.manage')
   if (isLeaving) requireUndelegated(principal)
   else requireActiveAccount(principal)
   const target = await findTarget(tx, membership, id)
