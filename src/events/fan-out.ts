@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Feed } from './feed.ts'
 import type { Position, StoredEvent } from './read.ts'
-import { createStream, type Stream, type StreamOptions } from './stream.ts'
+import { Stream, type StreamOptions } from './stream.ts'
 import { changesReader, resourceOf } from './types.ts'
 import type { Reader } from './visibility.ts'
 
@@ -13,7 +13,9 @@ const nothing = () => false
 export type FanOut = {
   /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
   open: (
-    stream: Omit<StreamOptions, 'from' | 'replay' | 'delivered' | 'isPast' | 'onReader'> & { start: StreamStart },
+    reader: Reader,
+    start: StreamStart,
+    stream: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
   ) => () => void
   /** Ends every stream and accepts no more. */
   close: () => void
@@ -54,7 +56,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     // A person's own streams do not depend on its keys and grants; delegated streams do.
     const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
     for (const stream of byAccount.get(event.accountId) ?? [])
-      if (!delegation || stream.reader().grants !== null) stream.recheck(last)
+      if (!delegation || stream.reader.grants !== null) stream.recheck(last)
   }
 
   const deliver = (event: StoredEvent) => {
@@ -70,7 +72,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     const now = clock.now()
     const at = performance.now()
     for (const [stream, checked] of checkedAt) {
-      const { expiresAt } = stream.reader()
+      const { expiresAt } = stream.reader
       if ((expiresAt === null || expiresAt > now) && at - checked < sweepMs) continue
       checkedAt.set(stream, at)
       stream.recheck(feed.position())
@@ -80,7 +82,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   const unsubscribe = feed.subscribe({ receive: (events) => events.forEach(deliver), isListening: () => checkedAt.size > 0 })
 
   const forget = (stream: Stream) => {
-    const { accountId, workspaces } = stream.reader()
+    const { accountId, workspaces } = stream.reader
     remove(byAccount, accountId, stream)
     for (const id of workspaces.keys()) remove(byWorkspace, id, stream)
     checkedAt.delete(stream)
@@ -89,20 +91,21 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     ticker = undefined
   }
 
+  const onReader = (stream: Stream, after: Reader) => {
+    const before = stream.reader.workspaces
+    for (const id of difference(before.keys(), after.workspaces)) remove(byWorkspace, id, stream)
+    for (const id of difference(after.workspaces.keys(), before)) add(byWorkspace, id, stream)
+  }
+
   return {
-    open: ({ start, ...rest }) => {
-      const onReader = (after: Reader) => {
-        const before = stream.reader().workspaces
-        for (const id of difference(before.keys(), after.workspaces)) remove(byWorkspace, id, stream)
-        for (const id of difference(after.workspaces.keys(), before)) add(byWorkspace, id, stream)
-      }
+    open: (reader, start, options) => {
       const place =
         'replayFrom' in start
           ? { from: start.replayFrom, replay: true, isPast: nothing }
           : { from: feed.position(), replay: false, ...start }
-      const stream: Stream = createStream({ ...rest, ...place, delivered: feed.position, onReader })
-      add(byAccount, rest.reader.accountId, stream)
-      for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
+      const stream = new Stream(reader, { ...options, ...place, delivered: feed.position, onReader })
+      add(byAccount, reader.accountId, stream)
+      for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
       // This stream missed what happened to its credential between the check and its entry in the index.

@@ -64,8 +64,8 @@ const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::tex
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
   const [row] = await db.query<{ snapshot: string }>(snapshot, [])
   const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')
-  const open = new Set(running.split(','))
-  return (event) => BigInt(event.transaction) < BigInt(end) && !open.has(event.transaction)
+  const open = running.split(',')
+  return (event) => BigInt(event.transaction) < BigInt(end) && !open.includes(event.transaction)
 }
 
 const next = statement(

@@ -2,10 +2,8 @@ import type { Db } from '../db/client.ts'
 import { comparePositions, eventsAfter, type Position, type StoredEvent } from './read.ts'
 import { audienceOf, lostWorkspace, mayRead, type Reader } from './visibility.ts'
 
-/** The receiver of a stream's events. */
+/** Where a stream's events go. */
 export type Sink = {
-  /** False when the peer does not accept more yet. */
-  send: (event: StoredEvent) => boolean
   isBlocked: () => boolean
   drained: () => Promise<boolean>
   end: () => void
@@ -14,13 +12,14 @@ export type Sink = {
 export type StreamOptions = {
   db: Db
   sink: Sink
-  reader: Reader
+  /** False when the peer does not accept more yet. */
+  send: (event: StoredEvent) => boolean
   /** The credential's principal now; throws when the credential has ended. */
   lookAgain: () => Promise<Reader>
   /** Whether an error of `lookAgain` means that the credential has ended, and not that it could not be read. */
   hasEnded: (error: unknown) => boolean
   /** Called before the reader changes what it is sent. */
-  onReader: (reader: Reader) => void
+  onReader: (stream: Stream, after: Reader) => void
   /** The peer knows everything up to here, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
@@ -29,15 +28,6 @@ export type StreamOptions = {
   delivered: () => Position
   /** Events that the stream did not ask for, although the feed has not reached them yet. */
   isPast: (event: Position) => boolean
-}
-
-export type Stream = {
-  reader: () => Reader
-  /** The feed's next event, in order. */
-  push: (event: StoredEvent) => void
-  /** The credential may have changed: nothing after `since` is sent before it has been checked. */
-  recheck: (since: Position) => void
-  end: () => void
 }
 
 /** How many live events wait while a stream catches up; with more of them the table is read once more instead. */
@@ -49,113 +39,124 @@ const retryMs = 1_000
  * One reader's position in the feed. Live events are sent as they come. While the stream waits (for a replay, a check of the credential, a
  * slow peer), a few events are held in memory; then the table is read from the last position on, and the held ones follow. So a stream has
  * no gap and no repetition, and no long queue: what a slow peer has missed is in the table.
+ *
+ * A class, because there are ten thousand: functions of its own would cost each stream 800 bytes.
  */
-export const createStream = (options: StreamOptions): Stream => {
-  const { db, sink } = options
-  let { reader } = options
-  let cursor = options.from
+export class Stream {
+  readonly #options: StreamOptions
+  #reader: Reader
+  #cursor: Position
   /** The reader was looked at when everything up to here had happened. */
-  let known = options.from
-  let held: StoredEvent[] | undefined
-  let isBehind = false
-  let isStale = false
-  let ended = false
+  #known: Position
+  #held: StoredEvent[] | undefined
+  #isBehind = false
+  #isStale = false
+  #ended = false
 
-  const end = () => {
-    ended = true
-    held = undefined
-    sink.end()
+  constructor(reader: Reader, options: StreamOptions) {
+    this.#reader = reader
+    this.#options = options
+    this.#cursor = options.from
+    this.#known = options.from
+    if (!options.replay) return
+    this.#isBehind = true
+    this.#pause()
   }
 
-  const send = (event: StoredEvent): boolean => {
-    if (comparePositions(event, cursor) <= 0) return true
-    cursor = { transaction: event.transaction, id: event.id }
-    return options.isPast(event) || !mayRead(reader, event) || sink.send(event)
+  get reader(): Reader {
+    return this.#reader
   }
 
-  const checkReader = async (): Promise<void> => {
-    isStale = false
-    const after = await options.lookAgain()
-    if (ended) return
-    if (lostWorkspace(reader, after)) return end()
-    options.onReader(after)
-    reader = after
+  /** The feed's next event, in order. */
+  push(event: StoredEvent): void {
+    if (this.#ended) return
+    if (!this.#held) {
+      this.#send(event)
+      if (!this.#options.sink.isBlocked()) return
+    } else if (this.#held.length < maxHeld) {
+      this.#held.push(event)
+      return
+    }
+    this.#isBehind = true
+    this.#pause()
   }
 
-  const catchUp = async (): Promise<void> => {
-    held = []
-    isBehind = false
-    const page = await eventsAfter(db, cursor, audienceOf(reader), pageSize)
-    if (page.length === pageSize) isBehind = true
+  /** The credential may have changed: nothing after `since` is sent before it has been checked. */
+  recheck(since: Position): void {
+    if (!this.#held && comparePositions(since, this.#cursor) > 0) this.#cursor = since
+    this.#isStale = true
+    this.#isBehind = true
+    this.#pause()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#held = undefined
+    this.#options.sink.end()
+  }
+
+  #send(event: StoredEvent): boolean {
+    const { isPast, send } = this.#options
+    if (comparePositions(event, this.#cursor) <= 0) return true
+    this.#cursor = { transaction: event.transaction, id: event.id }
+    return isPast(event) || !mayRead(this.#reader, event) || send(event)
+  }
+
+  async #checkReader(): Promise<void> {
+    this.#isStale = false
+    const after = await this.#options.lookAgain()
+    if (this.#ended) return
+    if (lostWorkspace(this.#reader, after)) return this.end()
+    this.#options.onReader(this, after)
+    this.#reader = after
+  }
+
+  async #catchUp(): Promise<void> {
+    const { db, sink, delivered } = this.#options
+    this.#held = []
+    this.#isBehind = false
+    const page = await eventsAfter(db, this.#cursor, audienceOf(this.#reader), pageSize)
+    if (page.length === pageSize) this.#isBehind = true
     for (const event of page) {
       // Check first: it is not known any more whether the rest may be sent.
-      if (isStale) isBehind = true
-      if (ended || isStale) return
+      if (this.#isStale) this.#isBehind = true
+      if (this.#ended || this.#isStale) return
       // The table is ahead of the feed: what has changed the reader since is told by no event yet.
-      if (comparePositions(event, known) > 0 && comparePositions(event, options.delivered()) > 0) {
-        known = page.at(-1) ?? event
-        isStale = true
-        isBehind = true
+      if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
+        this.#known = page.at(-1) ?? event
+        this.#isStale = true
+        this.#isBehind = true
         return
       }
-      if (!send(event) && !(await sink.drained())) return end()
+      if (!this.#send(event) && !(await sink.drained())) return this.end()
     }
   }
 
-  const work = async (): Promise<void> => {
-    while (!ended && (isStale || isBehind)) {
-      if (isStale) await checkReader()
-      else if (await sink.drained()) await catchUp()
-      else end()
+  async #work(): Promise<void> {
+    while (!this.#ended && (this.#isStale || this.#isBehind)) {
+      if (this.#isStale) await this.#checkReader()
+      else if (await this.#options.sink.drained()) await this.#catchUp()
+      else this.end()
     }
-    const waiting = held ?? []
-    held = undefined
-    waiting.forEach(push)
+    const waiting = this.#held ?? []
+    this.#held = undefined
+    for (const event of waiting) this.push(event)
   }
 
-  const run = (): void => {
-    work().catch((error: unknown) => {
-      if (ended) return
-      if (options.hasEnded(error)) return end()
+  #run(): void {
+    this.#work().catch((error: unknown) => {
+      if (this.#ended) return
+      if (this.#options.hasEnded(error)) return this.end()
       // Not known now: nothing is sent until it is.
-      isStale = true
-      isBehind = true
-      setTimeout(run, retryMs).unref()
+      this.#isStale = true
+      this.#isBehind = true
+      setTimeout(() => this.#run(), retryMs).unref()
     })
   }
 
-  const pause = (): void => {
-    if (held || ended) return
-    held = []
-    run()
-  }
-
-  const push = (event: StoredEvent): void => {
-    if (ended) return
-    if (!held) {
-      send(event)
-      if (!sink.isBlocked()) return
-    } else if (held.length < maxHeld) {
-      held.push(event)
-      return
-    }
-    isBehind = true
-    pause()
-  }
-
-  if (options.replay) {
-    isBehind = true
-    pause()
-  }
-  return {
-    reader: () => reader,
-    push,
-    recheck: (since) => {
-      if (!held && comparePositions(since, cursor) > 0) cursor = since
-      isStale = true
-      isBehind = true
-      pause()
-    },
-    end,
+  #pause(): void {
+    if (this.#held || this.#ended) return
+    this.#held = []
+    this.#run()
   }
 }

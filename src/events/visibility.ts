@@ -1,6 +1,6 @@
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
-import { formatId, type Uuid } from '../lib/ids.ts'
+import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import type { TypeFilter } from './type-filter.ts'
 import { eventTypes, permissionToRead, resourceOf } from './types.ts'
@@ -11,8 +11,8 @@ export type Reader = {
   readonly permissions: ReadonlySet<Permission>
   /** Its permissions in each workspace whose events it gets. A delegated reader has at most its own workspace. */
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
-  /** The ids of a delegated reader's own grant and of its descendants; null for the person, who reads events of all their grants. */
-  readonly grants: ReadonlySet<string> | null
+  /** A delegated reader's own grant and its descendants; null for the person, who reads events of all their grants. */
+  readonly grants: readonly Uuid[] | null
   /** When its credential expires. */
   readonly expiresAt: Date | null
 }
@@ -30,7 +30,7 @@ export const readerOf = (
     permissions,
     expiresAt,
     workspaces: memberships.has(workspace.id) ? new Map([[workspace.id, permissions]]) : new Map(),
-    grants: new Set([grant.id, ...descendants].map((id) => formatId('grant', id))),
+    grants: [grant.id, ...descendants],
   }
 }
 
@@ -43,10 +43,11 @@ const grantIdIn = (event: StoredEvent): unknown => {
   return resourceOf(event.type) === 'grant' ? data?.id : data?.grant?.id
 }
 
-const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean => {
+const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
   if (event.type !== 'payment.refused' && !['api_key', 'grant'].includes(resourceOf(event.type))) return true
-  const id = grantIdIn(event)
-  return typeof id === 'string' && grants.has(id)
+  const text = grantIdIn(event)
+  const id = typeof text === 'string' ? parseId('grant', text) : undefined
+  return id !== undefined && grants.includes(id)
 }
 
 /**

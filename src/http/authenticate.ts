@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticated, Principal } from '../auth/principal.ts'
+import type { Authenticated, Principal, RequestOrigin } from '../auth/principal.ts'
 import type { BearerResolver, Resolve } from '../auth/resolve.ts'
 import type { Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -101,6 +101,9 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
+/** By itself, because a stream keeps it for as long as it is open, with everything that is named where it is created. */
+const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
+
 type Done = (error?: Error) => void
 
 /** Not an async function: every request runs it, so it creates as few promises as it can. */
@@ -140,7 +143,7 @@ const authenticate = (
   resolve().then(
     (caller) => {
       request.caller = { ...caller, origin }
-      request.reauthenticate = async (tx) => ({ ...(await resolve(tx)), origin })
+      request.reauthenticate = again(resolve, origin)
       done()
     },
     (error: unknown) => {

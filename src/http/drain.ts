@@ -43,7 +43,7 @@ export const registerDrain = (app: App): void => {
   app.server.on('connection', (socket: Socket) => {
     acceptedCount += 1
     accepted.set(socket, performance.now())
-    socket.once('close', () => accepted.delete(socket))
+    socket.on('close', () => accepted.delete(socket))
   })
   app.addHook('preClose', async () => {
     await untilQuiet()

@@ -56,7 +56,7 @@ export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => 
     // A stream lasts as long as its reader wants, and does not wait for other requests.
     if (request.routeOptions.config.longLived) return done()
     if (admission.enter(rankOf(request))) {
-      reply.raw.once('close', admission.leave)
+      reply.raw.on('close', admission.leave)
       return done()
     }
     if (refused.length === 0) setTimeout(answerRefused, refusalDelayMs)

@@ -1,87 +1,113 @@
 import { randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-
-/** The server's side of one text/event-stream response. */
-export type SseConnection = {
-  /** False when the peer has not read the earlier output: wait for `drained`, so that nothing piles up here. */
-  write: (text: string) => boolean
-  isBlocked: () => boolean
-  /** True when the peer has read everything; false when it is gone. */
-  drained: () => Promise<boolean>
-  end: () => void
-  onClose: (listener: () => void) => void
-}
+import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
 /** A peer that reads nothing for this time is disconnected: it comes back with the id of its last event. */
 const stallMs = 5_000
 
+type Options = { pingSeconds: number }
+
+const ignore = () => undefined
+
+/** The server's side of one text/event-stream response. A class, because there are ten thousand: see `Stream`. */
+export class SseConnection {
+  readonly #raw: ServerResponse
+  readonly #departure: Departure
+  readonly #stallMs: number
+  readonly #ping: NodeJS.Timeout
+  #waiting: ((drained: boolean) => void)[] | undefined
+  #stall: NodeJS.Timeout | undefined
+  #whenClosed: (() => void) | undefined
+  #closed: boolean
+
+  constructor(raw: ServerResponse, departure: Departure, pingSeconds: number) {
+    this.#raw = raw
+    this.#departure = departure
+    this.#stallMs = Math.min(stallMs, pingSeconds * 1000)
+    this.#ping = setInterval(() => {
+      if (!raw.writableNeedDrain) this.write(': ping\n\n')
+    }, pingSeconds * 1000).unref()
+    // The peer may have disconnected while its request was processed: then no event reports it any more.
+    this.#closed = raw.destroyed
+    if (this.#closed) clearInterval(this.#ping)
+    raw.on('drain', () => this.#settle(true))
+    raw.on('error', ignore)
+    // Node's `once` would cost 370 bytes more.
+    raw.on('close', () => {
+      this.#closed = true
+      clearInterval(this.#ping)
+      this.#settle(false)
+      this.#whenClosed?.()
+    })
+  }
+
+  /** False when the peer has not read the earlier output: wait for `drained`, so that nothing piles up here. */
+  write(text: string): boolean {
+    const raw = this.#raw
+    if (raw.destroyed || raw.writableEnded) return false
+    const taken = raw.write(text)
+    if (!taken) this.#stall ??= setTimeout(() => raw.destroy(), this.#stallMs).unref()
+    return taken
+  }
+
+  isBlocked(): boolean {
+    return this.#raw.writableNeedDrain
+  }
+
+  /** True when the peer has read everything; false when it is gone. */
+  drained(): Promise<boolean> {
+    if (this.#raw.destroyed || this.#raw.writableEnded) return Promise.resolve(false)
+    if (!this.#raw.writableNeedDrain) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      this.#waiting ??= []
+      this.#waiting.push(resolve)
+    })
+  }
+
+  end(): void {
+    const raw = this.#raw
+    if (raw.writableNeedDrain) raw.destroy()
+    // The process ends: its readers come back one after another, not all at once.
+    else if (this.#departure.hasBegun()) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
+    else raw.end()
+  }
+
+  /** For one listener. */
+  onClose(listener: () => void): void {
+    if (this.#closed) listener()
+    else this.#whenClosed = listener
+  }
+
+  #settle(drained: boolean): void {
+    clearTimeout(this.#stall)
+    this.#stall = undefined
+    const all = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const resolve of all) resolve(drained)
+  }
+}
+
 /**
  * Answers with an event stream, written on the raw response: the headers that the hooks have set (request id, security, CORS) are sent with
  * it. For a slow peer at most one write and the system's socket buffer are kept in memory.
  */
-export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): SseConnection => {
-  const { departure } = reply.server
+export const openSse = (reply: FastifyReply, { pingSeconds }: Options): SseConnection => {
   reply.hijack()
   const { raw } = reply
-  // A stream may be silent for longer than any other connection; a check below detects a peer that reads nothing.
+  // A stream may be silent for longer than any other connection; a check above detects a peer that reads nothing.
   raw.socket?.setTimeout(0)
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
-  raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  // At once: Node keeps what is set one by one in lists of its own for as long as the response lasts, 3 KB a stream.
+  raw.writeHead(200, {
+    ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
   // Sent by themselves: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
-
-  let waiting: ((drained: boolean) => void)[] | undefined
-  let stall: NodeJS.Timeout | undefined
-  const settle = (drained: boolean) => {
-    clearTimeout(stall)
-    stall = undefined
-    const all = waiting ?? []
-    waiting = undefined
-    for (const resolve of all) resolve(drained)
-  }
-  const write = (text: string): boolean => {
-    if (raw.destroyed || raw.writableEnded) return false
-    const taken = raw.write(text)
-    if (!taken) stall ??= setTimeout(() => raw.destroy(), Math.min(stallMs, options.pingSeconds * 1000)).unref()
-    return taken
-  }
-  const ping = setInterval(() => {
-    if (!raw.writableNeedDrain) write(': ping\n\n')
-  }, options.pingSeconds * 1000).unref()
-  // The peer may have disconnected while its request was processed: then no event reports it any more.
-  let closed = raw.destroyed
-  if (closed) clearInterval(ping)
-  raw.on('drain', () => settle(true))
-  raw.on('error', () => undefined)
-  raw.once('close', () => {
-    closed = true
-    clearInterval(ping)
-    settle(false)
-  })
-
-  return {
-    write,
-    isBlocked: () => raw.writableNeedDrain,
-    drained: () => {
-      if (raw.destroyed || raw.writableEnded) return Promise.resolve(false)
-      if (!raw.writableNeedDrain) return Promise.resolve(true)
-      return new Promise((resolve) => {
-        waiting ??= []
-        waiting.push(resolve)
-      })
-    },
-    end: () => {
-      if (raw.writableNeedDrain) raw.destroy()
-      // The process ends: its readers come back one after another, not all at once.
-      else if (departure.hasBegun()) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
-      else raw.end()
-    },
-    onClose: (listener) => {
-      if (closed) listener()
-      else raw.once('close', listener)
-    },
-  }
+  return new SseConnection(raw, reply.server.departure, pingSeconds)
 }

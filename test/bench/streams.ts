@@ -35,6 +35,10 @@ export const measureStreams = async (
     // The keys of one root may have half of an account's places, so the idle streams are of several accounts.
     const [many, one, ...others] = await preparePayers(service.url, bench, 6)
     if (!many || !one) throw new Error('there is no account to listen with')
+    // Streams that have come and gone: what a process grows by once is not what one more stream costs.
+    const gone = await openReaders(service.url, [many.key], 1_000)
+    gone.stop()
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
     const before = residentMb(service.pid)
     const thousand = await openReaders(service.url, [many.key], 1_000)
     const idle = await openReaders(service.url, [one.key], 1)

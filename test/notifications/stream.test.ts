@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import type { StoredEvent } from '../../src/events/read.ts'
-import { createStream } from '../../src/events/stream.ts'
+import { Stream } from '../../src/events/stream.ts'
 import type { Reader } from '../../src/events/visibility.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { fund } from '../harness/money.ts'
@@ -196,7 +196,7 @@ test('a stream that reads the table before the feed has told what changed looks 
     accountId: parseId('account', person.accountId) ?? '',
     permissions,
     workspaces: new Map([[parseId('workspace', workspace) ?? '', permissions]]),
-    grants: new Set(grants),
+    grants: grants.map((id) => parseId('grant', id) ?? ''),
     expiresAt: null,
   })
   const reader = readerOf(parent.grantId)
@@ -205,15 +205,14 @@ test('a stream that reads the table before the feed has told what changed looks 
   const sent: StoredEvent[] = []
   const both = Promise.withResolvers<void>()
   let looks = 0
-  const stream = createStream({
+  const stream = new Stream(reader, {
     db,
-    reader,
+    send: (event) => {
+      sent.push(event)
+      if (event.type === 'api_key.created') both.resolve()
+      return true
+    },
     sink: {
-      send: (event) => {
-        sent.push(event)
-        if (event.type === 'api_key.created') both.resolve()
-        return true
-      },
       isBlocked: () => false,
       drained: async () => true,
       end: () => both.reject(new Error('the stream ended')),

@@ -43,6 +43,7 @@ export const openNotificationStream = async (
   { fanOut, places, resets }: Streams,
   request: StreamRequest,
 ): Promise<void> => {
+  const { reauthenticate } = request
   const { accountId, grant } = request.principal
   const rootGrantId = grant?.lineage[0] ?? null
   const reader = await findReader(deps.db, request.principal)
@@ -58,20 +59,17 @@ export const openNotificationStream = async (
   }
   const connection = request.connect()
   const filter = filterOf(request.types)
-  connection.onClose(() => places.leave(place))
   if (request.lastEventId && !last) connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
-  const close = fanOut.open({
+  const close = fanOut.open(reader, start, {
     db: deps.db,
-    reader,
-    start,
-    sink: { ...connection, send: (event) => (filter?.(event.type) === false ? true : connection.write(frameOf(event))) },
-    lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
+    sink: connection,
+    send: (event) => (filter?.(event.type) === false ? true : connection.write(frameOf(event))),
+    lookAgain: async () => findReader(deps.db, await reauthenticate()),
     hasEnded: (error) => {
       if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be looked at")
       return error instanceof Refusal && error.status < 500
     },
   })
-  connection.onClose(close)
   // Events that the database has lost were sent: the reader reads the resources again.
   const reset = () => {
     connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
@@ -79,7 +77,11 @@ export const openNotificationStream = async (
     connection.end()
   }
   resets.add(reset)
-  connection.onClose(() => resets.delete(reset))
+  connection.onClose(() => {
+    resets.delete(reset)
+    close()
+    places.leave(place)
+  })
 }
 
 const unknownAfter = () =>
