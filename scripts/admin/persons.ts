@@ -38,6 +38,7 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   ledger_accounts: 't.owner_id = $1',
   ledger_transfers: 't.customer_account_id = $1',
   booking_totals: 't.account_id = $1',
+  payment_totals: 't.account_id = $1',
   usage_counters: 't.account_id = $1',
   spending_totals: 't.account_id = $1',
   events: 't.account_id = $1',

@@ -1,16 +1,22 @@
 import { idSlack } from '../db/created-between.ts'
 import { firstId, lastId } from '../lib/ids.ts'
 
-// As in db/created-between.ts, for SQL text over `ledger_transfers`: a time that is null bounds nothing. `account` selects the customer's account.
+// As in db/created-between.ts, for SQL text: a time that is null bounds nothing. `owner` selects the rows of one owner.
 
-const nearest = (account: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
-  select case when near.created_at ${outside} then near.id end from ledger_transfers near
-  where near.customer_account_id = ${account} and near.id ${beyond} order by near.id ${order} limit 1)`
+const boundsOf = (table: string, ownedBy: string) => {
+  const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
+  select case when near.created_at ${outside} then near.id end from ${table} near
+  where near.${ownedBy} = ${owner} and near.id ${beyond} order by near.id ${order} limit 1)`
+  return {
+    /** Before the id of every row of the owner from after a time. */
+    idBehind: (owner: string, time: string): string =>
+      `coalesce(${nearest(owner, `<= ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`,
+    /** Behind the id of every row of the owner from before a time. */
+    idAhead: (owner: string, time: string): string =>
+      `coalesce(${nearest(owner, `>= ${time}`, `>= first_id_at(${time} + ${idSlack})`, 'asc')}, '${lastId}')`,
+  }
+}
 
-/** Before the id of every transfer of the account from after a time. */
-export const idBehind = (account: string, time: string): string =>
-  `coalesce(${nearest(account, `<= ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`
-
-/** Behind the id of every transfer of the account from before a time. */
-export const idAhead = (account: string, time: string): string =>
-  `coalesce(${nearest(account, `>= ${time}`, `>= first_id_at(${time} + ${idSlack})`, 'asc')}, '${lastId}')`
+/** Of an account's transfers. */
+export const { idBehind, idAhead } = boundsOf('ledger_transfers', 'customer_account_id')
+export const inWorkspace = boundsOf('payments', 'workspace_id')

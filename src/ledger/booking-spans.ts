@@ -27,6 +27,8 @@ export const beginningSql = (calendar: Calendar, at: string): string =>
 
 export const hourOf = (at: Date): Date => new Date(beginningOf('hour', at.getTime(), 0))
 
+/** Long before every booking, and the beginning of a unit of each kind. */
+export const ever = new Date(Date.UTC(2000, 0, 1) - offsetMs)
 /** Far behind every booking, and the beginning of a unit of each kind. */
 export const never = new Date(Date.UTC(9000, 0, 1) - offsetMs)
 

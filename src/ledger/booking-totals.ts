@@ -1,20 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { type Database, first, inTx, statement } from '../db/client.ts'
+import { type Database, statement } from '../db/client.ts'
 import { plainList, timeList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { bookingPoints } from '../db/tables/ledger.ts'
-import { secondsAfter } from '../lib/clock.ts'
-import { firstId, lastId, type Uuid } from '../lib/ids.ts'
+import { firstId, type Uuid } from '../lib/ids.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { type BookingSpan, beginningSql } from './booking-spans.ts'
-
-/**
- * Totals are of transfers that are older than this. A transfer that commits later than younger ones was made minutes ago at most: a statement
- * ends after seconds, and the processes' clocks differ by minutes at most.
- */
-const settledAfterSeconds = 1_800
-const transfersAtOnce = 20_000
-const point = 'all'
+import { advanceSums, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
 
 /** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
 export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
@@ -45,15 +37,10 @@ const unitsSql = (['hour', 'day', 'month'] as const)
   })
   .join(', ')
 
-/**
- * Over the next transfers in the order of their ids, up to the first one that is too young. In the order of the key, so that an account's rows
- * stand together. `offset 0`: a payment is looked up for each row; joined, the plan for an unknown number of rows reads every payment.
- */
+/** `offset 0`: a payment is looked up for each row; joined, the plan for an unknown number of rows reads every payment. */
 const advance = statement(
   'ledger.totals_advance',
-  `with next as materialized (select * from ledger_transfers where id > $1 order by id limit ${transfersAtOnce}),
-     counted as materialized (
-       select * from next where id < coalesce((select id from next where created_at >= $2 order by id limit 1), '${lastId}')),
+  `with ${settledSql},
      moved as (
        select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
        from counted t left join lateral (
@@ -67,20 +54,10 @@ const advance = statement(
        where u.beneficiary_id is not null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
        on conflict (account_id, unit, begins, workspace_id, type, beneficiary_id) do update set entries = booking_totals.entries + excluded.entries,
          came_in_minor = booking_totals.came_in_minor + excluded.came_in_minor, went_out_minor = booking_totals.went_out_minor + excluded.went_out_minor)
-   update booking_points p set through = coalesce((select id from counted order by id desc limit 1), p.through)
-   where p.name = '${point}' returning (select count(*) from counted) = ${transfersAtOnce} as more`,
+   update booking_points p set ${movedSql}`,
 )
 
-/** Counts what has settled since the last time, in short transactions: so that a statement reads about half an hour of bookings. */
-export const advanceBookingTotals = async (db: Database): Promise<void> => {
-  for (let more = true; more; )
-    more = await inTx(db, async (tx) => {
-      await tx.query(begin)
-      const counted = await first(tx, lock, { name: point })
-      const [moved] = await tx.query<{ more: boolean }>(advance, [counted?.through, secondsAfter(tx.at, -settledAfterSeconds)])
-      return moved?.more ?? false
-    })
-}
+export const advanceBookingTotals = (db: Database): Promise<void> => advanceSums(db, { begin, lock, advance })
 
 /** A span, and the name of what it is added to. */
 export type NamedSpan = BookingSpan & { label: string }
@@ -94,13 +71,16 @@ export const spanValues = (accountId: Uuid, spans: readonly NamedSpan[]): unknow
   timeList(spans.map(({ ends }) => ends)),
 ]
 
+/** Those of `spanValues`. */
+export const spansSql = `spans as (select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as s(label, unit, begins, ends))`
+
 /**
  * What was booked in spans, as `stored` sums and `loose` bookings: those behind the point, and those of spans that are no whole unit. The two
  * together are every booking of a span once.
  */
 export const bookedSql = `
-  point as (select coalesce((select through from booking_points where name = '${point}'), '${firstId}') as through),
-  spans as (select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as s(label, unit, begins, ends)),
+  ${pointSql('booking_points')},
+  ${spansSql},
   stored as (
     select s.label, b.type, b.workspace_id, b.beneficiary_id, b.entries, b.came_in_minor, b.went_out_minor
     from spans s join booking_totals b on b.account_id = $1 and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),

@@ -4,6 +4,7 @@ import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
 import { beginningSql } from './booking-spans.ts'
 import { bookingColumns, bookingType, isBooking } from './booking-totals.ts'
+import { endedStatus, endsPayment } from './payment-totals.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 /** Only what was created or changed since: the first parameter of a check. */
@@ -116,11 +117,33 @@ const bookingTotals = sqlCheck(
   since,
 )
 
+/** As above: hours are compared with the payments, and what is larger with these. */
+const paymentTotals = sqlCheck(
+  'I2',
+  'the sums that summaries of payments go on from are those of the payments whose holds ended before their point',
+  `with parts as (
+     select p.account_id, p.workspace_id, 'hour' as unit, ${beginningSql('hour', 'p.created_at')} as begins, ${endedStatus} as status, 1 as payments, p.amount_minor
+     from ledger_transfers t join payments p on p.id = t.reference_id
+     where $1 = '-infinity' and ${endsPayment} and t.id <= (select through from payment_points)
+     union all
+     select account_id, workspace_id, larger.unit, larger.begins, status, payments, amount_minor
+     from payment_totals t cross join lateral (values
+       ('day', ${beginningSql('day', 't.begins')}), ('month', ${beginningSql('month', 't.begins')})) as larger(unit, begins)
+     where $1 = '-infinity' and t.unit = 'hour'),
+   summed as (
+     select account_id, workspace_id, unit, begins, status, sum(payments) as payments, sum(amount_minor) as amount_minor from parts group by 1, 2, 3, 4, 5)
+   select workspace_id || ' ' || unit || ' of ' || begins as subject
+   from summed s full join (select * from payment_totals where $1 = '-infinity') t using (account_id, workspace_id, unit, begins, status)
+   where (s.payments, s.amount_minor) is distinct from (t.payments, t.amount_minor)`,
+  since,
+)
+
 /** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
   statements,
   bookingTotals,
+  paymentTotals,
   clearingPoints,
   sqlCheck(
     'I1',

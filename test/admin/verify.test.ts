@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
 import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
+import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
 import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -71,6 +72,7 @@ beforeAll(async () => {
   const now = service.clock.now()
   service.clock.advance(3_600)
   await advanceBookingTotals(service.deps.db)
+  await advancePaymentTotals(service.deps.db)
   service.clock.set(now)
 })
 afterAll(() => service.close())
@@ -136,6 +138,12 @@ test.each([
     `update booking_totals set came_in_minor = came_in_minor + 1 where unit = ${unit}`,
   ]),
   ['a sum of bookings that is missing', 'the sums that statements go on from', `delete from booking_totals where unit = 'day'`],
+  ...["'hour'", "'month'"].map((unit): [string, string, string] => [
+    `a sum of payments that was raised: ${unit}`,
+    'the sums that summaries of payments go on from',
+    `update payment_totals set amount_minor = amount_minor + 1 where unit = ${unit}`,
+  ]),
+  ['a sum of payments that is missing', 'the sums that summaries of payments', `delete from payment_totals where unit = 'day'`],
   ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
   [
     'a payment given back by one person, without an adjustment',

@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { connect } from '../../src/db/connect.ts'
 import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
+import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { multiply } from './growth.ts'
 import type { Bench } from './processes.ts'
@@ -69,6 +70,7 @@ const book = async (bench: Bench): Promise<void> => {
     statementTimeoutMs: 60_000,
   })
   await advanceBookingTotals(db)
+  await advancePaymentTotals(db)
   await db.close()
   say('  their sums')
 }

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { fillTables } from './filled.ts'
 
 // Their statements are looked at.
+import '../../src/ledger/payment-totals.ts'
 import '../../src/ledger/reports.ts'
 import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
@@ -60,6 +61,25 @@ test.for([
     expect(await planOf(textOf(name))).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*${condition}`))
   },
 )
+
+test('a summary of payments reads no payment that its sums have', async () => {
+  const conditions = [
+    ...(await planOf(textOf('payments.sums'))).matchAll(
+      /"Index Name":"(payments_\w+|payment_totals_\w+|ledger_transfers_\w+)"[^}]*?"Index Cond":"([^"]*)"/g,
+    ),
+  ]
+  const of = (index: string) => conditions.filter(([, name]) => name === index).map(([, , condition]) => condition)
+  expect(of('ledger_transfers_history')).toEqual([expect.stringMatching(/customer_account_id = .* AND .*id > /)])
+  expect(of('payment_totals_account_id_workspace_id_unit_begins_status_pk')).toEqual([
+    expect.stringMatching(/workspace_id = .* AND .*unit = s.unit.* AND .*begins >= s.begins.* AND .*begins < s.ends/),
+  ])
+  expect(of('payments_workspace_status')).toEqual([expect.stringContaining('status = ANY')])
+  expect(of('payments_unheld')).toEqual([expect.stringContaining('workspace_id =')])
+  for (const condition of of('payments_workspace')) expect(condition).toMatch(/workspace_id = .* AND .*id [<>=]/)
+  const read = ['ledger_transfers_history', 'payment_totals_account_id_workspace_id_unit_begins_status_pk', 'payments_unheld']
+  const known = [...read, 'payment_points_pkey', 'payments_pkey', 'payments_workspace', 'payments_workspace_status']
+  expect(conditions.map(([, name]) => name).filter((name = '') => !known.includes(name))).toEqual([])
+})
 
 test('a request starts no parallel workers', async () => {
   const { rows } = await client.query('show max_parallel_workers_per_gather')

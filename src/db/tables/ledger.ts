@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { endedPaymentStatuses } from '../transitions.ts'
 import { id, instant, money, oneOf } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
@@ -132,3 +133,29 @@ export const bookingTotals = pgTable(
 
 /** The last transfer that `booking_totals` counts. */
 export const bookingPoints = pgTable('booking_points', { name: text().primaryKey(), through: uuid().notNull() })
+
+/**
+ * Sums of each workspace's payments that have ended, by the time at which they were made, of the transfers up to `payment_points` that ended their
+ * holds. `succeeded` has those as well that were returned since. Of these units only those of all payees together.
+ */
+export const paymentTotals = pgTable(
+  'payment_totals',
+  {
+    accountId: uuid().notNull(),
+    workspaceId: uuid().notNull(),
+    begins: instant().notNull(),
+    payments: bigint({ mode: 'bigint' }).notNull(),
+    amountMinor: money().notNull(),
+    unit: text({ enum: bookingUnits }).notNull(),
+    status: text({ enum: endedPaymentStatuses }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.workspaceId, t.unit, t.begins, t.status] }),
+    check('payment_totals_unit_check', oneOf(t.unit, ['hour', 'day', 'month'])),
+    check('payment_totals_status_check', oneOf(t.status, endedPaymentStatuses)),
+    check('payment_totals_sums_check', sql`${t.payments} > 0 and ${t.amountMinor} > 0`),
+  ],
+)
+
+/** The last transfer that `payment_totals` counts. */
+export const paymentPoints = pgTable('payment_points', { name: text().primaryKey(), through: uuid().notNull() })

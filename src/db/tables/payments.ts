@@ -96,6 +96,8 @@ export const payments = pgTable(
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     // Of all tenants, for administrators.
     index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),
+    // Those that ended before anything was held for them: no transfer tells of them.
+    index('payments_unheld').on(t.workspaceId, t.id).where(sql`${t.holdTransferId} is null and ${t.status} <> 'scheduled'`),
     // What was paid under one reference, to whomever.
     index('payments_reference')
       .on(t.workspaceId, sql.raw(referenceKeySql('account_reference')), t.id)
