@@ -56,12 +56,12 @@ export type TestOptions = {
 const usedPorts = new Set<number>()
 
 /** More than there are workers: each has ports of its own, so that none opens what another one has just found free. */
-const portStep = 4
+const portStep = 5
 const firstPort = Number(process.env.VITEST_POOL_ID ?? '0') % portStep
 
 /** Below the ports that the system assigns, so that no outgoing connection takes it between this check and the listening. */
 export const freePort = async (): Promise<number> => {
-  const port = firstPort + portStep * randomInt(2_500, 7_500)
+  const port = firstPort + portStep * randomInt(2_000, 6_000)
   const server = createServer()
   const isFree = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))

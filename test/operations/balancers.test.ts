@@ -27,7 +27,8 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
 }
 
 // Each costs ten milliseconds of a processor.
-const perSecond = isFull ? 100 : 40
+const perSecond = isFull ? 100 : 15
+const clients = isFull ? 8 : 5
 
 const needsProgram = { haproxy: true, nginx: true, 'a plain one': false } as const
 
@@ -41,7 +42,7 @@ for (const [name, start] of Object.entries(balancers)) {
       let restarted = false
       const atLeast = (balancer.callbacks ? 20 : 5) * perSecond
       // nginx does not ask for health, so it may send to a process that is closing the connection: it then repeats what has a key.
-      const asked = askAtRate(payer, { perSecond, clients: 8, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
+      const asked = askAtRate(payer, { perSecond, clients, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
       await pair.restartEach(balancer).finally(() => {
         restarted = true
       })

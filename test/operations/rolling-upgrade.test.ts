@@ -15,8 +15,10 @@ import { freePlaces, newPayer, payAtRate, startPair } from './pair.ts'
 import { nextRelease, type ReleaseFolder, taggedRelease, thisRelease } from './release-folder.ts'
 
 // Each costs 25 milliseconds of a processor until it has ended.
-const perSecond = isFull ? 50 : 15
-const leastPayments = isFull ? 500 : 300
+const perSecond = isFull ? 50 : 8
+const leastPayments = isFull ? 500 : 120
+const clients = isFull ? 12 : 6
+const fromEachSide = isFull ? 20 : 6
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -70,7 +72,7 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
 
   let upgraded = false
   const from = performance.now()
-  const paying = payAtRate(payer, { perSecond, clients: 12, atLeast: leastPayments + 1, mayEnd: () => upgraded })
+  const paying = payAtRate(payer, { perSecond, clients, atLeast: leastPayments + 1, mayEnd: () => upgraded })
   let sides = 0
   try {
     const before = readMigrations(old.migrations).length
@@ -81,7 +83,7 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
     await pair.restartEach(balancer, next.start, async () => {
       for (const api of apis) {
         const body = { beneficiary_id: payer.beneficiary, amount_minor: '2000' }
-        for (let count = 0; count < 20; count += 1) {
+        for (let count = 0; count < fromEachSide; count += 1) {
           sides += 1
           expect((await api.post('/v1/payments', body, { key: `beside ${sides}` })).status).toBe(201)
         }
@@ -106,7 +108,7 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
   const all = await listed(api, '')
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(answers.map(({ id }) => id)))
   expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length)
-  expect([all.length, sides]).toEqual([answers.length + sides, 80])
+  expect([all.length, sides]).toEqual([answers.length + sides, 4 * fromEachSide])
   expect(all.filter(({ status }) => status !== 'succeeded')).toEqual([])
   const movements: Json = await (await fetch(`${pair.sandboxUrl}/control/movements`)).json()
   expect(movements.data.filter(({ rail }: Json) => rail === 'MPESA_B2C')).toHaveLength(all.length)

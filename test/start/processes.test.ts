@@ -93,12 +93,12 @@ describe('three processes behind a round robin', () => {
     const { id, api } = await createKey(person)
     const pay = (key: string) =>
       insist(() => api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' }, { key }))
-    const keys = Array.from({ length: 120 }, () => randomUUID())
+    const keys = Array.from({ length: 72 }, () => randomUUID())
     const waiting = [...keys]
     const worker = async () => {
       const made: string[] = []
       for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-        if (waiting.length === 60) doomed.kill('SIGKILL')
+        if (waiting.length === 36) doomed.kill('SIGKILL')
         const answer = await pay(key)
         expect(answer.status).toBe(201)
         made.push(answer.body.id)

@@ -78,10 +78,18 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
     return value === null ? 'something' : null
   }
 
+  const named = (way: (string | number)[]) => way.join('.')
+  /** Those that no kind before this one has: a signature covers all places in the same way. */
+  const newPlaces = () => {
+    const before = Object.keys(kinds).slice(0, Object.keys(kinds).indexOf(kind))
+    const tried = new Set(before.flatMap((one) => placesIn(receipt(one)).map(({ way }) => named(way))))
+    return placesIn(receipt(kind)).filter(({ way }) => !tried.has(named(way)))
+  }
+
   test('does not hold with any one field changed, removed, added, or taken from another receipt', async () => {
     const other = receipt(kind === 'approved by a wallet' ? 'approved with a session' : 'approved by a wallet')
-    const theirs = new Map(placesIn(other).map(({ way, value }) => [way.join('.'), value]))
-    // There are a thousand forgeries: copied from a text, each costs half as much.
+    const theirs = new Map(placesIn(other).map(({ way, value }) => [named(way), value]))
+    // There are hundreds of forgeries: copied from a text, each costs half as much.
     const text = JSON.stringify(receipt(kind))
     const canonical = canonicalJson(receipt(kind))
     const survivors: string[] = []
@@ -89,9 +97,11 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
       const forged: Json = JSON.parse(text)
       alter(parentOf(forged, way), way.at(-1) ?? '')
       if (canonicalJson(forged) === canonical) return
-      if (holds(await check(forged))) survivors.push(`${name} ${way.join('.')}`)
+      if (holds(await check(forged))) survivors.push(`${name} ${named(way)}`)
     }
-    for (const { way, value } of placesIn(receipt(kind))) {
+    const places = newPlaces()
+    expect(places.length).toBeGreaterThan(0)
+    for (const { way, value } of places) {
       await tried('changed', way, (parent, last) => (parent[last] = another(value)))
       await tried('removed', way, (parent, last) =>
         Array.isArray(parent) ? parent.splice(Number(last), 1) : delete parent[last],
@@ -101,7 +111,7 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
         way,
         (parent) => void (Array.isArray(parent) ? parent.push('more') : Object.assign(parent, { more: 'more' })),
       )
-      if (theirs.has(way.join('.'))) await tried('swapped', way, (parent, last) => (parent[last] = theirs.get(way.join('.'))))
+      if (theirs.has(named(way))) await tried('swapped', way, (parent, last) => (parent[last] = theirs.get(named(way))))
     }
     expect(survivors).toEqual([])
   })
