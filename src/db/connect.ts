@@ -120,7 +120,14 @@ export const connect = (options: DatabaseOptions): Database => {
   leaveSilentServer(pool, [lookups, pages])
 
   const remembered = createRemembered(options.clock)
-  const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock, remembered })
+  const transaction = createTransactions({
+    pool,
+    named,
+    direct: options.pooler === undefined,
+    logger: options.logger,
+    clock: options.clock,
+    remembered,
+  })
 
   return {
     pool,

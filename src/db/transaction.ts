@@ -9,7 +9,7 @@ import { createLines } from './lines.ts'
 import type { Remembered } from './remembered.ts'
 import { UnconfirmedCommitError } from './silent-server.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
+import { corkUntilTick, joinUntilTick, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -24,13 +24,14 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
 const sendersOf = (
   client: pg.PoolClient,
   named: boolean,
+  hold: typeof joinUntilTick,
   isOver: () => boolean,
   failed: (error: unknown) => void,
 ): { query: Query; rows: SendRows } => {
   const send = async <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
     // After the commit the connection may already serve another caller.
     if (isOver()) throw new Error('a statement came after the end of its transaction')
-    corkUntilTick(client)
+    hold(client)
     try {
       return await traced(query, run)
     } catch (error) {
@@ -51,6 +52,8 @@ export type TransactionOptions = {
   pool: pg.Pool
   /** Whether connections keep prepared statements. */
   named: boolean
+  /** Whether the server itself answers, and no pooler between. */
+  direct: boolean
   logger: Logger
   clock: Clock
   remembered: Remembered
@@ -58,7 +61,8 @@ export type TransactionOptions = {
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
-  const { pool, named } = options
+  const { pool, named, direct } = options
+  const hold = direct ? joinUntilTick : corkUntilTick
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await pool.connect().catch((error: unknown) => {
       throw translateDatabaseError(error)
@@ -72,13 +76,14 @@ export const createTransactions = (options: TransactionOptions): Database['trans
     let over = false
     try {
       // Not awaited: it is sent with the first statement, which fails when it fails.
-      corkUntilTick(client)
+      hold(client)
       const begun = client.query('begin')
       begun.catch(() => undefined)
       deferred.push(begun)
       const { query, rows } = sendersOf(
         client,
         named,
+        hold,
         () => over,
         (error) => {
           cause ??= error
@@ -100,7 +105,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         join: async <Key, Value>({ ask }: Joint<Key, Value>, key: Key) => (await ask(tx, [key]))[0] as Value,
         lines: () =>
           createLines(tx, {
-            beforeLeaving: (task) => corkUntilTick(client, task),
+            beforeLeaving: (task) => hold(client, task),
             runEach: async (form, list) => form.read(await rows(form.statement, form.values(list)), list.length),
           }),
         defer,
@@ -114,7 +119,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       for (const query of write()) defer(query)
       over = true
-      corkUntilTick(client)
+      hold(client)
       const committed = client.query('commit').catch((error: unknown) => {
         broken = error instanceof Error ? error : new Error(String(error))
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error

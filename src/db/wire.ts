@@ -2,6 +2,7 @@ import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { joinTurn } from './join-turn.ts'
+import { JoiningConnection } from './joined-answers.ts'
 import { runNamed, runNamedObjects, type Target } from './named-query.ts'
 import type { JoinedForm } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
@@ -101,15 +102,23 @@ export const corkUntilTick = (client: pg.ClientBase, task?: () => void): void =>
   // A pool's clients have this type too, although its declared type does not say so.
   if (!(client instanceof pg.Client)) throw new Error('a connection is not of the driver')
   if (task) tasks.set(client, [...(tasks.get(client) ?? []), task])
-  const { stream } = client.connection
+  const { connection } = client
+  const { stream } = connection
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => {
     const due = tasks.get(client) ?? []
     tasks.delete(client)
     for (const each of due) each()
+    if (connection instanceof JoiningConnection) connection.answerJoined()
     stream.uncork()
   })
+}
+
+/** The same for the statements of a transaction, which are answered together as well. */
+export const joinUntilTick = (client: pg.ClientBase, task?: () => void): void => {
+  corkUntilTick(client, task)
+  if (client instanceof pg.Client && client.connection instanceof JoiningConnection) client.connection.joinAnswers()
 }
 
 /** A span for each statement, by its name and without its bound values. Without tracing this is the query itself. */

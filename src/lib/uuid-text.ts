@@ -8,14 +8,18 @@ const valuesOf = (alphabet: string): Uint8Array => {
   for (let value = 0; value < alphabet.length; value += 1) values[alphabet.charCodeAt(value)] = value
   return values
 }
+const digitCodes = Buffer.from(digits)
 const digitValues = valuesOf(digits)
 const hexValues = valuesOf('0123456789abcdef')
 
 const suffixLength = 26
 
+/** A text that grows by one digit at a time leaves 26 texts to the garbage collector. */
+const written = Buffer.alloc(suffixLength)
+
 /** The 26 digits of Crockford's base 32 after a TypeID's prefix: two zero bits, then 128 bits. */
 export const encodeUuid = (uuid: Uuid): string => {
-  let text = ''
+  let length = 0
   let bits = 0
   let held = 2
   for (let at = 0; at < uuid.length; at += 1) {
@@ -25,11 +29,12 @@ export const encodeUuid = (uuid: Uuid): string => {
     held += 4
     if (held >= 5) {
       held -= 5
-      text += digits[(bits >>> held) & 31]
+      written[length] = digitCodes[(bits >>> held) & 31] ?? 0
+      length += 1
       bits &= (1 << held) - 1
     }
   }
-  return text
+  return written.toString('latin1', 0, length)
 }
 
 /** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */

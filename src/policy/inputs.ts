@@ -15,7 +15,11 @@ const pack = (value: unknown): unknown => {
   if (value instanceof Date) return { time: value.toISOString() }
   if (Array.isArray(value)) return value.map(pack)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, pack(inner)]))
+  // Every payment does this: lists of entries would be a seventh of what it leaves to the garbage collector.
+  const fields = value as Readonly<Record<string, unknown>>
+  const packed: Record<string, unknown> = {}
+  for (const name of Object.keys(fields)) packed[name] = pack(fields[name])
+  return packed
 }
 
 const unpack = (value: unknown): unknown => {

@@ -48,13 +48,15 @@ export const recordKeys = (
   table: 'payments' | 'payment_batches' | 'topups',
   { path, kind, permission }: { path: string; kind: IdKind; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
+  // Each key is looked up by itself (`offset 0`): joined, a plan that was made for a table of few rows reads the keys of all workspaces.
   const find = statement(
     `idempotency.${table}`,
     `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
        r.snapshot as packed, r.grant_id as "grantId", coalesce(g.ancestor_ids || g.id, '{}') as lineage,
        g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
      from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::text[])) as used(account, workspace, key)
-     join ${table} r on r.workspace_id = used.workspace and r.idempotency_key = used.key and r.account_id = used.account
+     cross join lateral (select * from ${table} where workspace_id = used.workspace and idempotency_key = used.key and account_id = used.account
+       offset 0) as r
      left join grants g on g.id = r.grant_id`,
   )
   const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal) =>

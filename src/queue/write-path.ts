@@ -68,11 +68,6 @@ const refusedBy = (check: () => void): Refusal | undefined => {
   }
 }
 
-const partition = <Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] => [
-  items.filter(test),
-  items.filter((item) => !test(item)),
-]
-
 const namesOf = ({ locks, once, sideBySide }: Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>): string[] => [
   ...(sideBySide ? [] : ['in turn']),
   ...locks.exclusive,
@@ -80,22 +75,23 @@ const namesOf = ({ locks, once, sideBySide }: Pick<WriteRequest, 'locks' | 'once
   ...(once ? [once.scope.toString('hex')] : []),
 ]
 
+type Related = Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>
+
 /** The places of the requests, in groups that share no account and no key; one group of all that cannot be decided side by side. */
-const unrelated = (requests: readonly Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>[]): number[][] => {
-  type Group = { names: Set<string>; places: number[] }
-  let groups: Group[] = []
+const unrelated = (requests: readonly Related[]): number[][] => {
+  if (!requests.some(({ sideBySide }) => sideBySide)) return [requests.map((_, place) => place)]
+  type Group = { names: string[]; places: number[] }
+  const groupOf = new Map<string, Group>()
   for (const [place, request] of requests.entries()) {
     const names = namesOf(request)
-    const [joined, others] = partition(groups, (group) => names.some((name) => group.names.has(name)))
-    groups = [
-      ...others,
-      {
-        names: new Set([...joined.flatMap((group) => [...group.names]), ...names]),
-        places: [...joined.flatMap(({ places }) => places), place].sort((one, other) => one - other),
-      },
-    ]
+    const joined = [...new Set(names.flatMap((name) => groupOf.get(name) ?? []))]
+    const group = {
+      names: [...joined.flatMap((one) => one.names), ...names],
+      places: [...joined.flatMap(({ places }) => places), place],
+    }
+    for (const name of group.names) groupOf.set(name, group)
   }
-  return groups.map(({ places }) => places)
+  return [...new Set(groupOf.values())].map(({ places }) => places.sort((one, other) => one - other))
 }
 
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -98,3 +99,38 @@ test('a line that was cut off is left out, and the files of ended processes beco
   expect(await readdir(path)).toHaveLength(1)
   await again.close()
 })
+
+const own = async (
+  work: (journal: Awaited<ReturnType<typeof openOwn>>, ownFolder: string, warnings: string[]) => Promise<void>,
+) => {
+  const ownFolder = await mkdtemp(join(tmpdir(), 'journal-'))
+  const warnings: string[] = []
+  const journal = await openJournal(ownFolder, installation, pino({}, { write: (line) => void warnings.push(line) }))
+  if (!journal) throw new Error('there is no journal')
+  try {
+    await work(journal, ownFolder, warnings)
+  } finally {
+    await journal.close()
+    await rm(ownFolder, { recursive: true, force: true })
+  }
+}
+const paymentAt = (at: Date) => ({ kind: 'payment' as const, id: newId(), at })
+
+test('what is noted is in the file before anything else runs', () =>
+  own(async (journal, ownFolder) => {
+    const inside = join(ownFolder, 'journal', installation)
+    const [file = ''] = await readdir(inside)
+    const line = paymentAt(new Date())
+    journal.write([line])
+    expect(readFileSync(join(inside, file), 'utf8')).toContain(line.id)
+  }))
+
+test('a journal that cannot be written any more says so once, and what was committed goes on', () =>
+  own(async (journal, ownFolder, warnings) => {
+    await rm(ownFolder, { recursive: true })
+    const many = Array.from({ length: 20_000 }, () => paymentAt(new Date()))
+    journal.write(many)
+    journal.write(many)
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain('cannot be written')
+  }))
