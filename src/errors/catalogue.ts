@@ -118,8 +118,8 @@ export const catalogue = {
     sentence: 'This key or agent, or one above it, is frozen.',
     fix: 'The person who manages the grant unfreezes it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`.',
     agent: 'stop',
-    person: 'Unfreeze it under Developers.',
-    page: { path: '/developers', label: 'Open Developers' },
+    person: 'Unfreeze it under Agents.',
+    page: { path: '/agents', label: 'Open Agents' },
   },
   beneficiary_frozen: {
     status: 403,
@@ -216,7 +216,7 @@ export const catalogue = {
   payload_too_large: {
     status: 413,
     sentence: 'The request body is too large.',
-    fix: 'Send at most 64 KiB.',
+    fix: 'Send at most 64 KiB. A batch of payments and a statement may have 1 MiB.',
     agent: 'change_request',
     person: 'Shorten what you entered and try again.',
   },

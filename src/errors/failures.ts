@@ -174,7 +174,7 @@ export const failures = {
   policy_denied: {
     sentence: 'A limit or a rule did not allow the payment when it was due.',
     actor: 'requester',
-    fix: 'Make a new payment: it is decided by the limits of now.',
+    fix: 'Make a new payment: it is decided by the current limits.',
   },
   approval_expired: {
     sentence: 'Nobody approved the payment before it was due.',
@@ -184,7 +184,7 @@ export const failures = {
   policy_changed: {
     sentence: 'The rules changed after the payment was made, and no longer allow it.',
     actor: 'requester',
-    fix: 'Make a new payment: it is decided by the rules of now.',
+    fix: 'Make a new payment: it is decided by the current rules.',
   },
   resolved_by_operator: {
     sentence: 'An operator found that the payment was not made.',

@@ -4,7 +4,7 @@ import { collectionRail, depositRails } from '../../lib/rail-names.ts'
 export const topupsOperations = {
   'topups.initiate': {
     summary: 'Start a top-up',
-    text: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. A deposit is waited for 7 days; a later one is credited too.`,
+    text: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. It waits 7 days for a deposit; a later one is credited too.`,
     body: 'InitiateTopup',
   },
   'topups.get': {

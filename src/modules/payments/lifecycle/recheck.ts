@@ -44,7 +44,7 @@ const isStopped = (code: ErrorCode, message: string, capability?: string): Obsta
 /** What stops the requester, as a reason why a payment is not sent. */
 export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
   account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
-  payments: isStopped('capability_disabled', 'The account that asked for the payment may not pay any more.', 'payments'),
+  payments: isStopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
   api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
   oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
 }
@@ -54,7 +54,7 @@ const stopped = ({ owner, grants, beneficiary }: PaymentContext, { stop }: Autho
   if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
   if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
   if (owner.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
-  if (!owner.paymentsEnabled) return isStopped('capability_disabled', 'The account may not pay any more.', 'payments')
+  if (!owner.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
   if (stop) return requesterStops[stop]
   if (grants.some((grant) => grant.frozen)) return isStopped('grant_frozen', 'The grant that initiated the payment is frozen.')
   if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')
@@ -157,7 +157,7 @@ const decideOne = async (
   const { payment, day } = again
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
   if (!holdsApprovals(authority))
-    return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
+    return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
   const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
@@ -165,7 +165,7 @@ const decideOne = async (
   if (stop) return stop
   const decision = evaluate(evaluation)
   if (!covers(decision, payment, authority))
-    return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
+    return hasChanged(`The approvals given no longer cover it: ${explain(decision, deps.config.CURRENCY)}`)
   const confirmed = answers === null ? authority : confirmedBy(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) use(state, payment, evaluation)

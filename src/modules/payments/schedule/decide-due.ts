@@ -26,7 +26,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
   if (!requested) return changed('Who asked for the payment may no longer ask for it.')
   if (stop) return requesterStops[stop].failure
-  return holdsApprovals(authority) ? undefined : changed('An approval that was given does not count any more.')
+  return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }
 
 const askOf = (payment: PaymentRecord, principal: Ask['principal'], standing: Ask['standing']): Ask => ({
