@@ -156,8 +156,7 @@ const decideOne = async (
 ): Promise<Obstacle | undefined> => {
   const { payment, day } = again
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
-  if (!holdsApprovals(authority))
-    return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
+  if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
   const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
