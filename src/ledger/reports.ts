@@ -1,7 +1,7 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
-import { type Db, statement } from '../db/client.ts'
-import { prepare } from '../db/prepare.ts'
+import type { Db } from '../db/client.ts'
+import { type Places, prepare } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { historyTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
@@ -25,18 +25,21 @@ export type HistoryEntry = {
   createdAt: Date
 }
 
-type HistoryRow = {
-  id: Uuid
-  type: HistoryType
-  amount_minor: Minor
-  held_change_minor: Minor
-  available_after_minor: Minor
-  reference_type: string
-  reference_id: Uuid
-  created_at: Date
-}
+const parameters = {
+  ownerId: 'uuid',
+  before: 'uuid|null',
+  take: 'rows',
+  types: 'text[]|null',
+  createdAfter: 'timestamptz|null',
+  createdBefore: 'timestamptz|null',
+} as const
+type At = Places<typeof parameters>
 
-const account = '(select id from ledger_accounts where owner_id = $1)'
+/** The parameters by names, for text. Postgres puts each where its name stands, as if it had been written there. */
+const asked = (at: At): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types} as types,
+  ${at.createdAfter} as since, ${at.createdBefore} as until) asked`
+
+const account = '(select id from ledger_accounts where owner_id = asked.owner_id)'
 
 const historyColumns = `t.id, ${historyTypeSql('t.')} as type,
   case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
@@ -46,26 +49,46 @@ const historyColumns = `t.id, ${historyTypeSql('t.')} as type,
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /** The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. */
-const ofAccount = `ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-  where t.customer_account_id = ${account} and t.id < coalesce($2::uuid, '${lastId}')
-    and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)
-    and t.id > ${idBehind(account, '$5')} and t.id < ${idAhead(account, '$6')}`
+const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
+  where t.customer_account_id = ${account} and t.id < coalesce(asked.before, '${lastId}')
+    and (asked.since is null or t.created_at > asked.since) and (asked.until is null or t.created_at < asked.until)
+    and t.id > ${idBehind(account, 'asked.since')} and t.id < ${idAhead(account, 'asked.until')}`
 
-const historyText = `select * from (select ${historyColumns} from ${ofAccount}) h
-  where ($4::text[] is null or h.type = any($4)) order by h.id desc limit $3`
+const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (${sql.raw(ofAccount)}) e
+  where asked.types is null or e.type = any(asked.types)) as h`
+
+/** The newest of each type, from an index that leaves out what payments have. */
+const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
+  ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
+  order by t.id desc limit ${at.take}) e) as h`
+
+const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>
+  prepare(
+    name,
+    parameters,
+    (orm, at) =>
+      orm
+        .select({
+          id: sql<Uuid>`h.id`,
+          type: sql<HistoryType>`h.type`,
+          amountMinor: sql<Minor>`h.amount_minor::bigint`,
+          heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
+          availableAfterMinor: sql<Minor>`h.available_after_minor`,
+          referenceType: sql<string>`h.reference_type`,
+          referenceId: sql<Uuid>`h.reference_id`,
+          createdAt: sql<Date>`h.created_at`,
+        })
+        .from(entries(at))
+        .orderBy(sql`h.id desc`)
+        .limit(at.take),
+    lane,
+  )
+
 const history = {
-  all: statement('ledger.history', historyText, 'page'),
-  // The newest of each type, from an index that leaves out what payments have.
-  rare: statement(
-    'ledger.history_rare',
-    `select h.* from unnest($4::text[]) as asked(type) cross join lateral (
-       select ${historyColumns} from ${ofAccount} and ${historyTypeSql('t.')} = asked.type and t.kind in ${namesSql(rareTransferKinds)}
-       order by t.id desc limit $3) as h
-     order by h.id desc limit $3`,
-    'page',
-  ),
+  all: historyBy('ledger.history', ofAllTypes, 'page'),
+  rare: historyBy('ledger.history_rare', ofEachType, 'page'),
   // There may be none of a type among very many: not on the connection that all lists share.
-  ofTypes: statement('ledger.history_of_types', historyText, 'pool'),
+  ofTypes: historyBy('ledger.history_of_types', ofAllTypes, 'pool'),
 }
 const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
 
@@ -76,31 +99,14 @@ const statementFor = (types: readonly HistoryType[] | null) => {
 
 export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
 
-export const listHistory = async (
+export const listHistory = (
   db: Db,
   ownerId: Uuid,
   page: { before: Uuid | null; take: number },
   filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
   const { types = null, createdAfter = null, createdBefore = null } = filter
-  const rows = await db.query<HistoryRow>(statementFor(types), [
-    ownerId,
-    page.before,
-    page.take,
-    types && [...new Set(types)],
-    createdAfter,
-    createdBefore,
-  ])
-  return rows.map((row) => ({
-    id: row.id,
-    type: row.type,
-    amountMinor: BigInt(row.amount_minor),
-    heldChangeMinor: BigInt(row.held_change_minor),
-    availableAfterMinor: row.available_after_minor,
-    referenceType: row.reference_type,
-    referenceId: row.reference_id,
-    createdAt: row.created_at,
-  }))
+  return db.run(statementFor(types), { ownerId, ...page, types: types && [...new Set(types)], createdAfter, createdBefore })
 }
 
 export type TrialBalanceLine = {

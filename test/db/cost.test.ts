@@ -103,7 +103,7 @@ const most: Readonly<Record<string, Cost>> = {
   'beneficiaries.update': [9, 5],
   'beneficiaries.payments': [3, 3],
   'policies.list': [3, 3],
-  'policies.get': [3, 3],
+  'policies.get': [3, 2],
   'policies.simulate': [4, 2],
   // It reads its events in parts.
   'notifications.list': [8, 6],

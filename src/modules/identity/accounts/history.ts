@@ -8,7 +8,9 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-export type NamedEntry = HistoryEntry & { beneficiary: { id: Uuid; displayName: string } | null }
+export type Payee = { id: Uuid; displayName: string }
+/** Both as they are read, so that what is made of them is kept with them. */
+export type NamedEntry = { id: Uuid; entry: HistoryEntry; payee: Payee | null }
 
 const paidTo = prepare(
   'accounts.history_beneficiaries',
@@ -39,6 +41,6 @@ export const readHistory = async (
   const scope = scopeOf(principal)
   const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
   const rows = scope && ids.length > 0 ? await db.run(paidTo, { ids: [...new Set(ids)], ...scope }) : []
-  const names = new Map(rows.map(({ paymentId, ...payee }) => [paymentId, payee]))
-  return entries.map((entry) => ({ ...entry, beneficiary: names.get(entry.referenceId) ?? null }))
+  const payees = new Map(rows.map((row) => [row.paymentId, row]))
+  return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
 }

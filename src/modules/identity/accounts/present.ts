@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import type { Column } from '../../../http/csv.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
+import type { HistoryEntry as Entry } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
-import type { NamedEntry as Entry } from './history.ts'
+import type { NamedEntry, Payee } from './history.ts'
 import type { AccountRecord } from './queries.ts'
 import type { Account, HistoryEntry } from './schema.ts'
 
@@ -36,39 +37,38 @@ const referenceKinds: Readonly<Record<string, IdKind>> = {
 
 type EntryView = z.output<typeof HistoryEntry>
 
-const view = (entry: Entry): EntryView => ({
+const view = (entry: Entry, payee: Payee | null): EntryView => ({
   id: formatId('ledger', entry.id),
   type: entry.type,
   amount_minor: formatMinor(entry.amountMinor),
   held_change_minor: formatMinor(entry.heldChangeMinor),
   available_after_minor: formatMinor(entry.availableAfterMinor),
   reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
-  beneficiary: entry.beneficiary && {
-    id: formatId('beneficiary', entry.beneficiary.id),
-    display_name: entry.beneficiary.displayName,
-  },
+  beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
   created_at: isoTime(entry.createdAt),
 })
 
-export const presentHistoryEntry = madeOnce(view)
+const viewOnce = madeOnce(view)
 
-const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<Entry> => [
+export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView => viewOnce(entry, payee)
+
+const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<NamedEntry> => [
   name,
-  (entry) => presentHistoryEntry(entry)[name],
+  (row) => presentHistoryEntry(row)[name],
 ]
 
 /** A movement as a row of a table: amounts in major units and the local time for people, beside those for programs. */
-export const historyColumns = (timeZone: string, currency: string): readonly Column<Entry>[] => [
+export const historyColumns = (timeZone: string, currency: string): readonly Column<NamedEntry>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
-  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],
+  ['created_local', ({ entry }) => localDateTime(entry.createdAt, timeZone)],
   ['time_zone', () => timeZone],
   columnOf('type'),
-  ['amount', ({ amountMinor }) => formatMajor(amountMinor)],
-  ['held_change', ({ heldChangeMinor }) => formatMajor(heldChangeMinor)],
-  ['available_after', ({ availableAfterMinor }) => formatMajor(availableAfterMinor)],
+  ['amount', ({ entry }) => formatMajor(entry.amountMinor)],
+  ['held_change', ({ entry }) => formatMajor(entry.heldChangeMinor)],
+  ['available_after', ({ entry }) => formatMajor(entry.availableAfterMinor)],
   ['currency', () => currency],
   ...(['amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
-  ['reference_type', (entry) => entry.referenceType],
-  ['reference_id', (entry) => presentHistoryEntry(entry).reference.id],
-  ['beneficiary_name', (entry) => entry.beneficiary?.displayName ?? null],
+  ['reference_type', ({ entry }) => entry.referenceType],
+  ['reference_id', (row) => presentHistoryEntry(row).reference.id],
+  ['beneficiary_name', ({ payee }) => payee?.displayName ?? null],
 ]
