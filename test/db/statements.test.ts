@@ -34,6 +34,7 @@ const small = new Set([
 
 /** Reads that scan a table on purpose, with what limits how often. */
 const knowingly = new Set([
+  'payments.list_of_asker reads all of payments: by bitmaps of payments_askers, which are switched off here; for who asked for few',
   'request_log.trim reads all of request_log: an index of seven days, six times an hour',
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
@@ -142,6 +143,7 @@ const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> =>
 }
 
 const known = [...knowingly].map((sentence) => sentence.split(':')[0])
+const isKnown = (sentence: string): boolean => known.includes(sentence.replace(/\+\w+/, ''))
 
 /** The names that the sources give to their statements; a parameter that may be missing, or a turn of joined lookups, adds to a name. */
 const namesInSources = (): string[] =>
@@ -169,7 +171,7 @@ describe('every named statement finds its rows by an index', () => {
       skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
       expect(namedStatements().length).toBeGreaterThan(50)
       const reads = readsAll(await readIndexes(client))
-      expect((await scansOfAll(client, reads)).filter((sentence) => !known.includes(sentence))).toEqual([])
+      expect((await scansOfAll(client, reads)).filter((sentence) => !isKnown(sentence))).toEqual([])
       // This proves that the check finds a missing index.
       expect(await explain(client, 'select id from payments where narrative = $1', reads)).toEqual(['payments'])
       expect(await explain(client, 'select id from payments order by id', reads)).toEqual(['payments'])
@@ -188,7 +190,7 @@ describe('every named statement finds its rows by an index', () => {
         skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
         await fillTables(client, 3_000)
         const reads = readsTenants(await readIndexes(client))
-        expect((await scansOfAll(client, reads)).filter((sentence) => !known.includes(sentence))).toEqual([])
+        expect((await scansOfAll(client, reads)).filter((sentence) => !isKnown(sentence))).toEqual([])
         // This proves that the check finds a statement that reads other tenants' rows.
         const ofAll = `select id from payments where status = 'succeeded' order by workspace_id, status limit 1`
         expect(await explain(client, ofAll, reads)).toEqual(['payments'])

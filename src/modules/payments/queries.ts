@@ -1,4 +1,4 @@
-import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, gt, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
@@ -107,6 +107,7 @@ const filters = {
   named: 'uuid[]?',
   receipt: 'text?',
   searchedId: 'uuid?',
+  newerThan: 'uuid?',
 } as const
 const scope = { workspaceId: 'uuid', ...filters } as const
 const page = { before: 'uuid?', take: 'rows' } as const
@@ -114,7 +115,10 @@ const page = { before: 'uuid?', take: 'rows' } as const
 export type PaymentFilter = Values<typeof filters>
 
 /** The filter of a request: its text has not been looked up among the beneficiaries yet. */
-export type PaymentSearch = Omit<PaymentFilter, 'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId'> & {
+export type PaymentSearch = Omit<
+  PaymentFilter,
+  'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId' | 'newerThan'
+> & {
   statuses?: readonly PaymentStatus[]
   text?: string
 }
@@ -182,6 +186,7 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
     at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
     textCondition(at),
+    at.newerThan && gt(payments.id, at.newerThan),
     createdBetween(
       { id: payments.id, at: payments.createdAt, within: eq(payments.workspaceId, at.workspaceId) },
       at.createdAfter,

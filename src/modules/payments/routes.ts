@@ -10,6 +10,7 @@ import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
+import { searchPayments } from './askers.ts'
 import { batchRefusals } from './batch-routes.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
@@ -96,8 +97,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) =>
-            readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
+          read: (page) => searchPayments(source, workspace.id, page, search),
           idOf: (row) => row.id,
           present: (rows) => rows.map((row) => presentListed(row)),
         }),
