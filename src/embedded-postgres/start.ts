@@ -94,18 +94,19 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
       await wait(100)
       continue
     }
-    // The server was stopped and did not fail: another process took this folder, and may have started a new log.
+    // Another process took this folder: our server was stopped and did not fail, or the log is a new one of theirs.
     const stopped = child.exitCode === 0 || child.signalCode !== null
+    const taken = stopped || (await runningPostmaster(launch.cluster.data)) !== undefined
     throw new StartupError(
-      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(logText, launch.folder, stopped),
+      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(logText, launch.folder, taken),
     )
   }
 }
 
 const startedTwice = (folder: string) => `Another process is starting the database in ${folder}: use one process per DATA_DIR.`
 
-const explain = (log: string, folder: string, stopped: boolean) => {
-  if (stopped || /postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
+const explain = (log: string, folder: string, taken: boolean) => {
+  if (taken || /postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
   const fatal = /FATAL:\s+(.*)/.exec(log)?.[1] ?? 'it ended without a reason'
   return `The embedded database did not start: ${fatal} (more in ${join(folder, 'server.log')}).`
 }
