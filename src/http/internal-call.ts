@@ -1,19 +1,5 @@
-import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../auth/principal.ts'
 import type { App } from './app-type.ts'
-import { exchange } from './internal-exchange.ts'
-
-/** The caller in whose name the service calls one of its own routes. */
-export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
-
-/**
- * The caller is known by the object of the request, which only this process can make, and by nothing in it: no header and no address can
- * imitate it. The route checks its permission, its idempotency key and everything else as usual; only authentication and rate limits were
- * done before.
- */
-const callers = new WeakMap<object, Acting>()
-
-export const actingFor = (request: object): Acting | undefined => callers.get(request)
+import { type Acting, exchange } from './internal-exchange.ts'
 
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
@@ -31,13 +17,17 @@ const search = (query: InternalCall['query']): string => {
   return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
-/** Calls a route of this service without leaving the process: through all of its hooks, its validation and its serializer. */
+/**
+ * Calls a route of this service without leaving the process: through all of its hooks, its validation and its serializer. The route checks the
+ * caller's permission, its idempotency key and everything else as usual; only authentication and rate limits were done before.
+ */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   // Of Node's request and response Fastify uses no more than these have.
   const serve = app.routing as (request: object, response: object) => void
   const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
   const { status, headers, text } = await exchange(
     {
+      as,
       method: call.method,
       url: call.path + search(call.query),
       remoteAddress: as.caller.origin.ip ?? '127.0.0.1',
@@ -47,10 +37,7 @@ export const callRoute = async (app: App, as: Acting, call: InternalCall): Promi
       },
       body,
     },
-    (request, response) => {
-      callers.set(request, as)
-      serve(request, response)
-    },
+    serve,
   )
   const retryAfter = Number(headers['retry-after'])
   return {

@@ -1,10 +1,16 @@
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../auth/principal.ts'
 
 // A request and a response without a socket, for a call that the process makes to itself. They have what Fastify uses of Node's own, whose
 // streams and headers cost more than the rest of such a call.
 
+/** The caller in whose name the service calls one of its own routes. */
+export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
+
 export type InternalRequest = {
+  as: Acting
   method: string
   url: string
   headers: Readonly<Record<string, string>>
@@ -25,9 +31,11 @@ class RequestWithoutSocket extends Readable {
   readonly headers: Record<string, string>
   readonly socket: { remoteAddress: string }
   readonly #body: Buffer | undefined
+  readonly #as: Acting
 
-  constructor({ method, url, headers, remoteAddress, body }: InternalRequest) {
+  constructor({ as, method, url, headers, remoteAddress, body }: InternalRequest) {
     super()
+    this.#as = as
     this.method = method
     this.url = url
     this.headers = { host, ...headers }
@@ -35,11 +43,21 @@ class RequestWithoutSocket extends Readable {
     this.#body = body
   }
 
+  static actingFor(request: object): Acting | undefined {
+    return #as in request ? request.#as : undefined
+  }
+
   override _read(): void {
     if (this.#body) this.push(this.#body)
     this.push(null)
   }
 }
+
+/**
+ * The caller is known by the object of the request, which only this process can make, and by nothing that can be sent: no header and no address
+ * can imitate it. It is a private field: a weak map of requests costs three times as much, most of it in the garbage collector.
+ */
+export const actingFor = (request: object): Acting | undefined => RequestWithoutSocket.actingFor(request)
 
 class ResponseWithoutSocket extends EventEmitter {
   statusCode = 200
