@@ -65,7 +65,6 @@ export type DatabaseOptions = {
   clock: Clock
   /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
   statementTimeoutMs: number
-  lockTimeoutMs?: number
   /** Behind a transaction pooler (PgBouncer): its settings replace ours, and statements have names only if it keeps prepared ones. */
   pooler?: Pick<Pooler, 'keepsStatements'>
   /** Called with how long each caller waited for a connection. */

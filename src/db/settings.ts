@@ -18,13 +18,11 @@ const plansOf = (statementTimeoutMs: number) =>
         max_parallel_workers_per_gather: 0,
       }
 
-type TimeOuts = { statementTimeoutMs: number; lockTimeoutMs?: number }
-
 /** What every connection of a pool is opened with. */
-export const settingsOf = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTimeoutMs * 2) / 3) }: TimeOuts): string =>
+export const settingsOf = ({ statementTimeoutMs }: { statementTimeoutMs: number }): string =>
   Object.entries({
     statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
+    lock_timeout: Math.floor((statementTimeoutMs * 2) / 3),
     idle_in_transaction_session_timeout: 30_000,
     timezone: 'UTC',
     ...plansOf(statementTimeoutMs),

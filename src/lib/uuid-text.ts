@@ -8,14 +8,14 @@ const valuesOf = (alphabet: string): Uint8Array => {
   for (let value = 0; value < alphabet.length; value += 1) values[alphabet.charCodeAt(value)] = value
   return values
 }
-const digitCodes = Buffer.from(digits)
+const digitCodes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
 const digitValues = valuesOf(digits)
 const hexValues = valuesOf('0123456789abcdef')
 
 const suffixLength = 26
 
-/** A text that grows by one digit at a time leaves 26 texts to the garbage collector. */
-const written = Buffer.alloc(suffixLength)
+/** A text that grows by one digit at a time leaves 26 texts to the garbage collector. No Buffer: the verifier in a browser has this file too. */
+const written: number[] = Array.from({ length: suffixLength }, () => 0)
 
 /** The 26 digits of Crockford's base 32 after a TypeID's prefix: two zero bits, then 128 bits. */
 export const encodeUuid = (uuid: Uuid): string => {
@@ -34,7 +34,7 @@ export const encodeUuid = (uuid: Uuid): string => {
       bits &= (1 << held) - 1
     }
   }
-  return written.toString('latin1', 0, length)
+  return String.fromCharCode(...(length === suffixLength ? written : written.slice(0, length)))
 }
 
 /** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */

@@ -1,10 +1,8 @@
-import type { LookupFunction } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Exchange, type ExchangeRequest, exchange } from './exchange.ts'
 import type { TokenAnswer, TokenCache } from './token-cache.ts'
 
 type Deps = {
-  lookup?: LookupFunction | undefined
   tokens: TokenCache
   refusesToken: (answer: { status: number; body: unknown }) => boolean
 }
@@ -33,14 +31,11 @@ export const authorizedExchange = async (deps: Deps, request: ExchangeRequest): 
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const token = await (permission ? tokenWithin(deps.tokens, leftMs()) : deps.tokens.get())
     if (token.kind === 'none') return notSent(token.code, token.message)
-    const answer = await exchange(
-      {
-        ...request,
-        headers: { ...request.headers, authorization: `Bearer ${token.value}` },
-        permission: permission && { ...permission, withinMs: leftMs() },
-      },
-      deps.lookup,
-    )
+    const answer = await exchange({
+      ...request,
+      headers: { ...request.headers, authorization: `Bearer ${token.value}` },
+      permission: permission && { ...permission, withinMs: leftMs() },
+    })
     if (answer.kind !== 'answer' || !deps.refusesToken(answer)) return answer
     deps.tokens.reject(token.value)
   }

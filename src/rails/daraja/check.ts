@@ -26,7 +26,7 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
 
 /** What can be tested without moving money: a token, the certificate, the clock. */
 export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): AsyncGenerator<RailCheck> {
-  const token = await obtainToken(options, deps)
+  const token = await obtainToken(options)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {
     requirement: 'M-PESA gives an access token',

@@ -37,8 +37,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
       TransactionType: options.transactionType,
       Amount: amount,
       PartyA: instruction.phoneNumber,
-      PartyB:
-        options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
+      PartyB: options.shortcode,
       PhoneNumber: instruction.phoneNumber,
       CallBackURL: instruction.callbacks.result,
       AccountReference: freeText(instruction.reference, 12, 'TOPUP'),

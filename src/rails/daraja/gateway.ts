@@ -11,7 +11,7 @@ export type Post = ((path: string, body: object, permission?: Permission) => Pro
   ready: () => Promise<void>
 }
 
-export const obtainToken = async (options: DarajaOptions, { lookup }: DarajaDeps): Promise<Token | NoToken> => {
+export const obtainToken = async (options: DarajaOptions): Promise<Token | NoToken> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
   const request: ExchangeRequest = {
     method: 'GET',
@@ -19,7 +19,7 @@ export const obtainToken = async (options: DarajaOptions, { lookup }: DarajaDeps
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
   }
-  const answer = await exchange(request, lookup)
+  const answer = await exchange(request)
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'access_token') : undefined
   if (answer.kind !== 'answer' || value === undefined)
     return { code: 'token_unavailable', message: 'The provider gave no access token.' }
@@ -33,12 +33,12 @@ export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post =>
     ...deps,
     provider: 'MPESA',
     credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
-    obtain: () => obtainToken(options, deps),
+    obtain: () => obtainToken(options),
   })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
   const post = (path: string, body: object, permission?: Permission) =>
     authorizedExchange(
-      { lookup: deps.lookup, tokens, refusesToken },
+      { tokens, refusesToken },
       { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs, permission },
     )
   return Object.assign(post, { ready: async () => void (await tokens.get()) })

@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import type { ShareToken } from '../token-cache.ts'
 
@@ -10,13 +9,10 @@ export type DarajaOptions = {
   /** The shortcode that collects (STK). */
   shortcode: string
   passkey: string
-  /** Buy-goods collections name the till as PartyB while `shortcode` is the head office; default: the shortcode itself. */
-  tillNumber?: string
   transactionType: 'CustomerPayBillOnline' | 'CustomerBuyGoodsOnline'
   /** The shortcodes that pay out; default: `shortcode`. */
   b2cShortcode?: string
   b2bShortcode?: string
-  b2cCommand?: 'SalaryPayment' | 'BusinessPayment' | 'PromotionPayment'
   initiatorName: string
   /** Expires 90 days after it was set at the provider. */
   initiatorPassword: string
@@ -29,4 +25,4 @@ export type DarajaOptions = {
   deposits: { shortcode: string; unanswered: 'Completed' | 'Cancelled' } | null
 }
 
-export type DarajaDeps = { clock: Clock; lookup?: LookupFunction; shareToken?: ShareToken }
+export type DarajaDeps = { clock: Clock; shareToken?: ShareToken }

@@ -31,7 +31,7 @@ const toMobile = (options: DarajaOptions, credential: string, instruction: Payou
       OriginatorConversationID: instruction.orderId,
       InitiatorName: options.initiatorName,
       SecurityCredential: credential,
-      CommandID: options.b2cCommand ?? 'BusinessPayment',
+      CommandID: 'BusinessPayment',
       PartyA: options.b2cShortcode ?? options.shortcode,
       ...common(instruction, amount),
       Occassion: instruction.reference,

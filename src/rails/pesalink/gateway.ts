@@ -2,7 +2,7 @@ import { authorizedExchange } from '../authorized.ts'
 import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
 import { asRecord, textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
-import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
+import { type PesalinkDeps, type PesalinkOptions, paths } from './options.ts'
 
 type Request = Pick<ExchangeRequest, 'method' | 'body'> & {
   path: string
@@ -16,12 +16,12 @@ const unavailable = { code: 'token_unavailable', message: 'The bank gave no acce
 export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps): Promise<Token | typeof unavailable> => {
   const request: ExchangeRequest = {
     method: 'POST',
-    url: `${options.baseUrl}${options.tokenPath ?? defaultPaths.tokenPath}`,
+    url: `${options.baseUrl}${paths.token}`,
     headers: { 'api-key': options.apiKey },
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
   }
-  const answer = await exchange(request, deps.lookup)
+  const answer = await exchange(request)
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
   if (answer.kind !== 'answer' || value === undefined) return unavailable
   // `expiresIn` is the instant of expiry; an unreadable one counts as near.
@@ -40,7 +40,7 @@ export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Sen
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
   const send = ({ method, path, body, signature, permission }: Request) =>
     authorizedExchange(
-      { lookup: deps.lookup, tokens, refusesToken },
+      { tokens, refusesToken },
       { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs, permission },
     )
   return Object.assign(send, { ready: async () => void (await tokens.get()) })

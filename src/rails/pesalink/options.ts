@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import type { ShareToken } from '../token-cache.ts'
 
@@ -17,10 +16,6 @@ export type PesalinkOptions = {
   failureCodes: readonly string[]
   /** The field of the request for a delivery URL, where the bank has one; null: the outcome is known only by query. */
   callbackField: string | null
-  /** Paths below `baseUrl`; the defaults are Jenga's. */
-  tokenPath?: string
-  transferPath?: string
-  queryPath?: string
   timeoutMs: number
   /** The code of our bank, for people who pay in from another one; null: switched off. */
   depositBankCode: string | null
@@ -30,10 +25,11 @@ export type PesalinkOptions = {
   lookUpPath: string | null
 }
 
-export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction; shareToken?: ShareToken }
+export type PesalinkDeps = { clock: Clock; shareToken?: ShareToken }
 
-export const defaultPaths = {
-  tokenPath: '/authentication/api/v3/authenticate/merchant',
-  transferPath: '/transaction-api/v3.0/remittance',
-  queryPath: '/transaction-api/v3.0/transactions/details',
+/** Jenga's, below `baseUrl`. */
+export const paths = {
+  token: '/authentication/api/v3/authenticate/merchant',
+  transfer: '/transaction-api/v3.0/remittance',
+  query: '/transaction-api/v3.0/transactions/details',
 } as const

@@ -7,7 +7,7 @@ import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submi
 import { safeCode, safeMessage } from '../text.ts'
 import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
 import { createGateway, type Send } from './gateway.ts'
-import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
+import { type PesalinkDeps, type PesalinkOptions, paths } from './options.ts'
 import { destinationOf, prepareTransfer } from './request.ts'
 import { createSigner, type Sign } from './signature.ts'
 
@@ -63,7 +63,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
     const answer = await send({
       method: 'POST',
-      path: `${options.transferPath ?? defaultPaths.transferPath}/${prepared.service}`,
+      path: `${paths.transfer}/${prepared.service}`,
       body: prepared.body,
       signature: sign(prepared.signed),
       permission: permissionFor(instruction.permission, prepared.body),
@@ -74,7 +74,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const answer = await send({
       method: 'GET',
-      path: `${options.queryPath ?? defaultPaths.queryPath}/${encodeURIComponent(attempt.reference)}`,
+      path: `${paths.query}/${encodeURIComponent(attempt.reference)}`,
       signature: sign(attempt.reference),
     })
     if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be queried.')

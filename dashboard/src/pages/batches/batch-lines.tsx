@@ -70,7 +70,7 @@ const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
 }
 
 const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
-  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded>
+  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded="line">
     {lines.map((line) => (
       <tr key={line.paymentId}>
         <td>

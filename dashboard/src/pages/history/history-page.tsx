@@ -107,7 +107,7 @@ const OwnHistory = () => {
 const Entries = ({ entries }: { entries: readonly Entry[] }) => {
   const { currency } = useSession()
   return (
-    <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded>
+    <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
       {entries.map((entry) => (
         <tr key={entry.id}>
           <td className="faint nowrap">

@@ -6,7 +6,7 @@ export type SavedView = { label: string; path?: string; search: string }
 export const savedViews = (accountId: string): readonly SavedView[] => [
   { label: 'All', search: '' },
   { label: 'Refused', path: '/payments/refused', search: '' },
-  { label: 'Odd', search: 'status=unknown,failed,returned' },
+  { label: 'Problems', search: 'status=unknown,failed,returned' },
   { label: 'Mine', search: `person=${accountId}` },
 ]
 

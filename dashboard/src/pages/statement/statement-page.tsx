@@ -185,7 +185,7 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
       { figures: 'Amount' },
       ...(period.opening_balance_minor === null ? [] : [{ figures: 'Balance after' }]),
     ]}
-    folded
+    folded="booking"
   >
     {entries.map((entry) => (
       <tr key={`${entry.at} ${entry.payment_id} ${entry.topup_id} ${entry.amount_minor} ${entry.balance_after_minor}`}>
