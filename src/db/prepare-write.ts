@@ -84,7 +84,7 @@ const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}
 
 /**
  * A write of one row, which is one statement for several: for what the lines of a transaction write at the same time (`lines.ts`). `text`: the
- * statement, given a list for each column as `x`. Not of a column that is a list itself: a list of lists has no rows.
+ * statement, given a list for each column as `x`. Of a column that is a list itself a row has the text: a list of lists has no rows.
  */
 const jointWrite = (
   one: Prepared<Row, unknown>,
@@ -93,17 +93,21 @@ const jointWrite = (
   text: (lists: string) => string,
 ): Joint<Row, void> => {
   const all = Object.entries(columns)
-  const lists = all.map(([, column], at) => `$${at + 1}::${column.getSQLType()}[]`)
-  const isJoined = all.every(([, column]) => !column.getSQLType().endsWith(']'))
-  const many = isJoined
-    ? statement(`${name}@lines`, text(`unnest(${lists.join(', ')}) as x(${all.map(([, column]) => nameOf(column)).join(', ')})`))
-    : undefined
+  const isList = (column: PgColumn) => column.getSQLType().endsWith(']')
+  const lists = all.map(([, column], at) => `$${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[]`)
+  const names = all.map(([, column]) => nameOf(column))
+  const read = all.map(([, column]) => (isList(column) ? `${nameOf(column)}::${column.getSQLType()}` : nameOf(column)))
+  const many = statement(
+    `${name}@lines`,
+    text(`(select ${read.join(', ')} from unnest(${lists.join(', ')}) as y(${names.join(', ')})) as x(${names.join(', ')})`),
+  )
   const driverValue = (value: unknown, column: PgColumn): unknown =>
     value === null || value === undefined ? null : column.mapToDriverValue(value)
   return {
     writes: true,
     ask: async (db, rows) => {
-      if (rows.length === 1 || !many) await Promise.all(rows.map((row) => db.run(one, row)))
+      const [first] = rows
+      if (first && rows.length === 1) await db.run(one, first)
       else
         await db.query(
           many,

@@ -42,19 +42,29 @@ const prepared = (request: LoadRequest) => {
   return { method, path, headers: { ...headers, ...key }, body }
 }
 
+const requests = load.requests.map((one) => ({
+  method: one.method,
+  path: one.path,
+  headers: headersOf(one),
+  ...(one.body !== undefined && { setupRequest: (request: autocannon.Request) => ({ ...request, ...prepared(one) }) }),
+}))
+
+let clients = 0
+/** Each connection begins with another request: all of them would else be of the first caller, then all of the second. */
+const startElsewhere = (client: autocannon.Client): void => {
+  const first = clients % requests.length
+  clients += 1
+  client.setRequests([...requests.slice(first), ...requests.slice(0, first)].map((request) => ({ ...request })))
+}
+
 const options: autocannon.Options = {
   url: load.url,
   connections: load.once ? Math.min(connections, load.requests.length) : connections,
   ...(load.once ? { amount: load.requests.length } : { duration: seconds }),
   timeout: 30,
-  requests: load.once
-    ? [{ setupRequest: (request) => ({ ...request, ...prepared(nextOnce()) }) }]
-    : load.requests.map((one) => ({
-        method: one.method,
-        path: one.path,
-        headers: headersOf(one),
-        ...(one.body !== undefined && { setupRequest: (request) => ({ ...request, ...prepared(one) }) }),
-      })),
+  ...(load.once
+    ? { requests: [{ setupRequest: (request: autocannon.Request) => ({ ...request, ...prepared(nextOnce()) }) }] }
+    : { requests, setupClient: startElsewhere }),
 }
 // Where each request is sent once, autocannon notices the end with its next sample: up to a second later.
 const began = performance.now()

@@ -85,6 +85,45 @@ test('the statements of a line stay in the order in which it issued them', async
   expect(changed.names).toEqual(['test.rename@lines', 'test.name@turn', 'test.rename', 'test.name@turn'])
 })
 
+test('a column that is a list is written for all lines at once, by the values that were given', async () => {
+  await service.deps.db.query('create table test_lists (id uuid primary key, tags text[] not null, others uuid[])')
+  const lists = pgTable('test_lists', {
+    id: uuid().primaryKey().$type<Uuid>(),
+    tags: text().array().notNull(),
+    others: uuid().array().$type<Uuid[]>(),
+  })
+  const insertLists = prepareInsert('test.insert_lists', lists)
+  const changeLists = prepareUpdate('test.change_lists', lists, ['tags', 'others'])
+  const read = prepare('test.lists', { id: 'uuid' }, (orm, at) =>
+    orm.select({ tags: lists.tags, others: lists.others }).from(lists).where(eq(lists.id, at.id)),
+  )
+  const tagsOf = fc.array(
+    fc.oneof(fc.string(), fc.constantFrom('NULL', '{}', '"', '\\', 'a,b')).map((each) => each.replaceAll('\0', '')),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(tagsOf, { minLength: 6, maxLength: 6 }), async (tags) => {
+      await service.deps.db.query('delete from test_lists')
+      const rowOf = (id: Uuid, from: number) => {
+        const place = people.indexOf(id)
+        return { tags: tags[from + place] ?? [], others: [null, [], people][place] ?? null }
+      }
+      const inserted = await sideBySide((line, id) => {
+        insertLists(line, { id, ...rowOf(id, 0) })
+        return line.run(read, { id })
+      })
+      const changed = await sideBySide((line, id) => {
+        changeLists(line, id, rowOf(id, 3))
+        return line.run(read, { id })
+      })
+      expect(inserted.results).toEqual(people.map((id) => [rowOf(id, 0)]))
+      expect(changed.results).toEqual(people.map((id) => [rowOf(id, 3)]))
+      expect(inserted.names[0]).toBe('test.insert_lists@lines')
+      expect(changed.names[0]).toBe('test.change_lists@lines')
+    }),
+    { numRuns: 20 },
+  )
+})
+
 test('two changes of one row by one line are two statements, and the later one stays', async () => {
   const twice = await sideBySide(async (line, id) => {
     rename(line, id, { name: 'First' })
