@@ -1,13 +1,40 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { sources } from '../../scripts/build-dashboard.ts'
-import { readProgram } from './source.ts'
+import { parseSource, readProgram } from './source.ts'
 
-test('a change of any file that the dashboard is built from builds it again', () => {
-  const files = new Map(readProgram().map((file) => [file.path, file]))
-  const reached = new Set([...files.keys()].filter((path) => path.startsWith('dashboard/src/')))
+const files = new Map(readProgram().map((file) => [file.path, file]))
+
+/** Files and all that they run with. */
+const closureOf = (paths: readonly string[]): Set<string> => {
+  const reached = new Set(paths)
   for (const path of reached)
     for (const { to, ours, typeOnly } of files.get(path)?.imports ?? []) if (ours && !typeOnly) reached.add(to)
+  return reached
+}
+const pages = [...files.keys()].filter((path) => path.startsWith('dashboard/src/'))
+
+test('a change of any file that the dashboard is built from builds it again', () => {
+  const reached = closureOf(pages)
   const missed = [...reached].filter((path) => !sources.some((source) => path === source || path.startsWith(`${source}/`)))
   expect(missed).toEqual([])
   expect([...reached].filter((path) => path.startsWith('src/')).length).toBeGreaterThan(3)
+})
+
+/** Only its types and what needs no randomness are used there: the bundler leaves the rest out. */
+const leftOut = new Set(['src/lib/uuid.ts'])
+
+test('what a browser has of the service uses nothing of Node: the pages, and the verifier of receipts', () => {
+  for (const path of globSync('verifier/**/*.ts')) files.set(path, parseSource(path, readFileSync(path, 'utf8')))
+  const verifier = [...files.keys()].filter((path) => path.startsWith('verifier/'))
+  const shared = [...closureOf([...pages, ...verifier])].filter((path) => path.startsWith('src/') && !leftOut.has(path))
+  const nodes = shared.filter((path) => {
+    const { code = '', imports = [] } = files.get(path) ?? {}
+    return (
+      /\b(Buffer|process|setImmediate)\b[.(]/.test(code) ||
+      imports.some(({ to, typeOnly }) => to.startsWith('npm:node:') && !typeOnly)
+    )
+  })
+  expect(nodes).toEqual([])
+  expect(shared.length).toBeGreaterThan(20)
 })
