@@ -8,8 +8,8 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { type ApiKeyRecord, presentApiKey } from '../grants/key-present.ts'
 import type { ApiKey } from '../grants/key-schema.ts'
-import { viewGrants } from '../grants/present.ts'
 import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts'
+import { viewTogether } from '../grants/view-together.ts'
 
 export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 
@@ -100,7 +100,7 @@ export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> =>
 /** The keys as REST returns them now, in the order given. */
 export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
   const unique = [...new Map(rows.map(({ grant }) => [grant.id, grant])).values()]
-  const views = new Map((await viewGrants(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
+  const views = new Map((await viewTogether(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
   return rows.flatMap(({ key }) => {
     const grant = views.get(key.grantId)
     return grant ? [presentApiKey(key, grant, at)] : []

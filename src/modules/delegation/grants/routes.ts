@@ -12,7 +12,7 @@ import { findGrant, listGrants, scopeOf } from './queries.ts'
 import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
 import { revokeAllGrants, revokeOwnGrant } from './service.ts'
 import { updateGrant } from './update.ts'
-import { viewOneGrant } from './view-one.ts'
+import { viewOneGrant, viewTogether } from './view-together.ts'
 
 export const registerGrants = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
@@ -23,7 +23,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       readOwn(deps, request, {
         read: (scope, page) => listGrants(deps.db, scope, page),
         idOf: (row) => row.id,
-        present: (rows) => viewGrants(deps.db, deps.clock.now(), rows),
+        present: (rows) => viewTogether(deps.db, deps.clock.now(), rows),
       }),
   })
   routes.post('/v1/accounts/me/grants/revoke-all', {

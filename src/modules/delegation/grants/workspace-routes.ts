@@ -7,9 +7,10 @@ import { byId, IdOut } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import type { Deps } from '../deps.ts'
-import { viewGrant, viewGrants } from './present.ts'
+import { viewGrant } from './present.ts'
 import { listWorkspaceGrants } from './queries.ts'
 import { Grant } from './schema.ts'
+import { viewTogether } from './view-together.ts'
 import { freezeWorkspaceGrant, freezeWorkspaceGrants, revokeWorkspaceGrant } from './workspace-grants.ts'
 
 const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ description: 'Who delegated.' }) }).meta({
@@ -42,7 +43,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
         of: id,
         read: (page) => listWorkspaceGrants(deps.db, id, page),
         present: async (rows) => {
-          const views = await viewGrants(deps.db, deps.clock.now(), rows)
+          const views = await viewTogether(deps.db, deps.clock.now(), rows)
           return rows.flatMap(({ accountId }, index) => {
             const grant = views[index]
             return grant ? [withAccount(grant, accountId)] : []
