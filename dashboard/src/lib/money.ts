@@ -21,6 +21,9 @@ export const roundMoney = (minor: string): string => {
 
 export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((sum, minor) => sum + BigInt(minor), 0n).toString()
 
+/** What a field says whose text `parseMajor` cannot read. */
+export const unreadableAmount = 'Enter an amount such as 1500 or 1,500.50'
+
 /** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
 export const parseMajor = (text: string): string | null => {
   const match = /^(\d{1,15})(?:\.(\d{0,2}))?$/.exec(text.replace(/[,\s\u00a0]/g, ''))

@@ -1,7 +1,7 @@
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAnswers } from '../../../src/lib/policy-answers.ts'
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'
+import { editableMajor, moneyText, parseMajor, unreadableAmount } from '../lib/money.ts'
 import { fieldError } from './failure.tsx'
 import { MoneyField, SelectField } from './field.tsx'
 import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
@@ -121,7 +121,7 @@ export const ControlsFields = ({
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
   const problem = (field: (typeof amounts)[number]['field'], path: string) =>
     draft[field].trim() !== '' && parseMajor(draft[field]) === null
-      ? 'Enter an amount such as 1500'
+      ? unreadableAmount
       : fieldError(error, `spending_controls.${path}`)
   return (
     <fieldset className="stack">

@@ -8,7 +8,7 @@ import type { Schemas } from '../../api/types.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
-import { moneyText, parseMajor } from '../../lib/money.ts'
+import { moneyText, parseMajor, unreadableAmount } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
@@ -132,7 +132,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         value={value.amount}
         onChange={(amount) => set({ amount })}
         currency={currency}
-        error={unreadable ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(error, 'amount_minor')}
+        error={unreadable ? unreadableAmount : fieldError(error, 'amount_minor')}
         hint={ownsBalance && `${moneyText(account.balance.available_minor, currency)} available`}
       />
       <TextField

@@ -7,6 +7,7 @@ import {
 } from '../../../../src/lib/policy-answers.ts'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
+import { unreadableAmount } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { CheckField, MoneyField, SelectField } from '../../ui/field.tsx'
@@ -64,8 +65,7 @@ const controlsOf = (
   { draft, set, invalid, beneficiaries, error }: Props,
   currency: string,
 ): Readonly<Record<PolicyWireField, ReactNode>> => {
-  const problem = (field: AmountField, path: PolicyWireField) =>
-    invalid(field) ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(error, path)
+  const problem = (field: AmountField, path: PolicyWireField) => (invalid(field) ? unreadableAmount : fieldError(error, path))
   const limit = (field: AmountField, path: PolicyWireField, label: string) => (
     <MoneyField
       label={label}
