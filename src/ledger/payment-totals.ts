@@ -1,8 +1,8 @@
-import { eq } from 'drizzle-orm'
-import { type Database, type Db, statement } from '../db/client.ts'
+import { and, eq } from 'drizzle-orm'
+import { type Database, type Db, first, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
-import { paymentPoints } from '../db/tables/ledger.ts'
+import { paymentPoints, paymentTotals } from '../db/tables/ledger.ts'
 import { type StateOf, unendedPaymentStatuses } from '../db/transitions.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -84,11 +84,25 @@ const sums = statement(
    ) as summed group by 1, 2 having sum(payments) > 0 order by 1, 2`,
 )
 
+const stored = prepare('payments.stored_sums', { accountId: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ begins: paymentTotals.begins })
+    .from(paymentTotals)
+    .where(and(eq(paymentTotals.accountId, at.accountId), eq(paymentTotals.workspaceId, at.workspaceId)))
+    .limit(1),
+)
+
+type SummedWorkspace = { id: Uuid; owningAccountId: Uuid }
+
+/** Where no sum is stored yet, all payments have to be read, and reading them as they are costs less than `readPaymentSums`. */
+export const hasPaymentSums = async (db: Db, { id, owningAccountId }: SummedWorkspace): Promise<boolean> =>
+  (await first(db, stored, { accountId: owningAccountId, workspaceId: id })) !== undefined
+
 export type PaymentSum = { label: string; status: StateOf<'payment'>; count: number; amountMinor: Minor }
 
 /** How many payments were made in each span, and their sums, by their status: exact at every moment, whatever part of them is stored. */
 export const readPaymentSums = (
   db: Db,
-  { id, owningAccountId }: { id: Uuid; owningAccountId: Uuid },
+  { id, owningAccountId }: SummedWorkspace,
   spans: readonly NamedSpan[],
 ): Promise<PaymentSum[]> => db.query<PaymentSum>(sums, [...spanValues(owningAccountId, spans), id])

@@ -109,7 +109,7 @@ const most: Readonly<Record<string, Cost>> = {
   'notifications.list': [8, 6],
   'payments.create': [17, 7],
   'payments.list': [2, 2],
-  'payments.summary': [2, 2],
+  'payments.summary': [3, 3],
   'payments.attention': [7, 8],
   'payments.get': [2, 2],
   'payments.receipt': [8, 4],

@@ -142,6 +142,25 @@ describe.each([
   })
 })
 
+test('only where something is stored are sums asked for', async () => {
+  const { db } = service.deps
+  const asksForSums = async (workspaceId: Uuid) => {
+    const names: unknown[] = []
+    const query: typeof db.query = (statement, values) => {
+      names.push(typeof statement === 'string' ? statement : statement.name)
+      return db.query(statement, values)
+    }
+    const zone = { timeZone: 'UTC', nextTimeZone: null, nextFrom: null }
+    const principal = { workspace: { id: workspaceId, owningAccountId, zone } } as unknown as Parameters<
+      typeof summarizePayments
+    >[1]
+    await summarizePayments({ ...service.deps, db: { ...db, query } }, principal, {}, 30)
+    return names.includes('payments.sums')
+  }
+  expect(await asksForSums(id)).toBe(true)
+  expect(await asksForSums(owningAccountId)).toBe(false)
+})
+
 test('all of them were compared: each status, and what no transfer ended', async () => {
   const every = { zone: 'UTC', days: 90, createdAfter: null, createdBefore: null, statuses: paymentStatuses }
   const { by_status, count } = await summarize(every, 'stored')

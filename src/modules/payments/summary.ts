@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { ever, never, spansOf } from '../../ledger/booking-spans.ts'
-import { readPaymentSums } from '../../ledger/payment-totals.ts'
+import { hasPaymentSums, readPaymentSums } from '../../ledger/payment-totals.ts'
 import { dateAfter, lastDays } from '../../lib/days.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
@@ -60,7 +60,7 @@ const totalOf = (rows: readonly Sum[] = []) => ({
   amount_minor: formatMinor(rows.reduce((total, row) => total + row.amountMinor, 0n)),
 })
 
-/** How many payments match a filter, their sums, and what was spent on each of the last days: in one statement. */
+/** How many payments match a filter, their sums, and what was spent on each of the last days. */
 export const summarizePayments = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { workspace }: Pick<Principal, 'workspace'>,
@@ -70,7 +70,7 @@ export const summarizePayments = async (
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
   const dates = lastDays(periodsAt(at, zone).day, days)
-  const read = isStored(search) ? readStored : readPlain
+  const read = isStored(search) && (await hasPaymentSums(deps.db, workspace)) ? readStored : readPlain
   const byDate = Map.groupBy(await read(deps, { workspace, zone, dates }, search), ({ date }) => date)
   const all = byDate.get(null) ?? []
   return {
