@@ -75,24 +75,17 @@ export const createTransactions = (options: TransactionOptions): Database['trans
     let cause: unknown
     let over = false
     try {
-      // Not awaited: it is sent with the first statement, which fails when it fails.
-      hold(client)
-      const begun = client.query('begin')
-      begun.catch(() => undefined)
-      deferred.push(begun)
-      const { query, rows } = sendersOf(
-        client,
-        named,
-        hold,
-        () => over,
-        (error) => {
-          cause ??= error
-        },
-      )
+      const failed = (error: unknown) => {
+        cause ??= error
+      }
       const defer = (query: Promise<unknown>) => {
-        query.catch(() => undefined)
+        query.catch(failed)
         deferred.push(query)
       }
+      // Not awaited: it is sent with the first statement, which fails when it fails.
+      hold(client)
+      defer(client.query('begin'))
+      const { query, rows } = sendersOf(client, named, hold, () => over, failed)
       const { gather, savepoint, write } = createGathering(query)
       const tx: Tx = {
         [inTransaction]: true,
@@ -121,7 +114,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       over = true
       hold(client)
       const committed = client.query('commit').catch((error: unknown) => {
-        broken = error instanceof Error ? error : new Error(String(error))
+        // A statement without an answer ends the connection, and the commit after it only finds it ended.
+        broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
       })
       // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.

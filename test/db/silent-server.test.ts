@@ -61,6 +61,25 @@ test('after one connection got no answer, no caller waits for another connection
   await database.drop()
 })
 
+test('also when its begin left before its first statement, which then only finds the connection ended', async () => {
+  const database = await createTestDatabase()
+  const server = await startFreezable(database.url)
+  const db = connectTo(server.url, { poolSize: 2, statementTimeoutMs: 300 })
+  const ask = () => db.transaction((tx) => tx.query<{ one: number }>('select 1 as one'))
+  await Promise.all(Array.from({ length: 2 }, () => db.transaction((tx) => tx.query('select pg_sleep(0.05)'))))
+  server.freeze()
+  const late = db.transaction(async (tx) => {
+    // The time-outs of both have a millisecond of their own.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return tx.query('select 1')
+  })
+  await expect(late).rejects.toThrow()
+  expect([await ask(), await ask()]).toEqual([[{ one: 1 }], [{ one: 1 }]])
+  await db.close()
+  server.close()
+  await database.drop()
+})
+
 test('a connection that was in use when another one got no answer ends with what it does then', async () => {
   const database = await createTestDatabase()
   const server = await startFreezable(database.url)
