@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { chooseSeed } from './test/harness/seed.ts'
 
 /** They take long, or wait much: begun last, one of them runs on alone while the other processor has nothing to do. */
 const longest = ['dashboard/dashboard.test.ts', 'operations/', 'start/', 'faults/', 'rails-flows/', 'guides/guides.test.ts']
@@ -19,6 +20,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/bench/**', '**/node_modules/**'],
     globalSetup: ['test/harness/global-setup.ts'],
+    setupFiles: ['test/harness/seed-setup.ts'],
+    // Chosen once, so that all workers have the same one.
+    env: { PROPERTY_SEED: String(chooseSeed(process.env.PROPERTY_SEED)) },
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: one that crashes must not take the other with it.
     pool: 'forks',

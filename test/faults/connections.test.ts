@@ -3,6 +3,7 @@ import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { propertySeed } from '../harness/seed.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { findFaults } from './belief.ts'
@@ -13,14 +14,13 @@ import { type Scenario, type Stage, scenarios } from './scenarios.ts'
 
 const isFull = process.env.FAULTS === 'full'
 const mostMessages = 400
-const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** How many of the messages are tried: all in the full suite, one of each scenario in an ordinary run, another each time. */
 const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
 /** The number that each of them sends at least, so that the chosen message exists in an ordinary run; most send about forty. */
 const usualMessages = isFull ? 42 : 8
 const pointsOf = (name: string, shape: string): number[] => {
   if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
-  const random = createRandom(seed, `${name} ${shape}`)
+  const random = createRandom(propertySeed, `${name} ${shape}`)
   const part = usualMessages / pointCount
   return Array.from(
     { length: pointCount },
@@ -84,7 +84,7 @@ const afterwards = async (): Promise<void> => {
 /** In an ordinary run, each act loses its connection in one of the two ways, by the seed. */
 const tried = scenarios.map((scenario, index) => ({
   ...scenario,
-  ways: Object.entries(shapes).filter((_, way) => isFull || way === (seed + index) % 2),
+  ways: Object.entries(shapes).filter((_, way) => isFull || way === (propertySeed + index) % 2),
 }))
 
 describe.each(tried)('$name', ({ name, prepare, ways }) => {
@@ -97,7 +97,7 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
         proxy.arm(shape(at))
         const answer = await act()
         const seen = proxy.disarm()
-        expect([200, 201, 202, 503], `FAULT_SEED=${seed}, message ${at}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+        expect([200, 201, 202, 503], `message ${at}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
         const again = await converge(act)
         if (answer.status !== 503 && name.startsWith('POST /v1/payments')) expect(again.body?.id).toBe(answer.body.id)
         await service.settle()
@@ -107,7 +107,7 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
       report('connection_points', points)
       if (!isFull) return
       await afterwards()
-      expect(await faultsNow(), `FAULT_SEED=${seed}: ${name}, ${shapeName}`).toEqual([])
+      expect(await faultsNow(), `${name}, ${shapeName}`).toEqual([])
     },
     isFull ? 3_600_000 : 60_000,
   )
@@ -115,5 +115,5 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
 
 test('afterwards nothing is lost, doubled or half done', async () => {
   await afterwards()
-  expect(await faultsNow(), `FAULT_SEED=${seed}`).toEqual([])
+  expect(await faultsNow()).toEqual([])
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
+import { propertySeed } from '../harness/seed.ts'
 import { freePort } from '../harness/service.ts'
 import { killAll, type ServerProcess } from '../start/process.ts'
 import { type Act, acts, type Ready, type Stage } from './acts.ts'
@@ -18,14 +19,13 @@ const recoverWithinMs = isFull ? 10_000 : 30_000
 const mostMessages = 200
 /** Fewer than any of them sends, so that the chosen message exists in an ordinary run. */
 const usualMessages = isFull ? 40 : 8
-const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** Every message in the full suite, one of one act in an ordinary run. FAULT_POINTS: so many of each act. */
 const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
-const random = createRandom(seed, 'kills')
-const tried = isFull ? acts : acts.filter((_, index, all) => index === seed % all.length)
+const random = createRandom(propertySeed, 'kills')
+const tried = isFull ? acts : acts.filter((_, index, all) => index === propertySeed % all.length)
 const pointsOf = (name: string): number[] => {
   if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => 1 + index)
-  const own = createRandom(seed, name)
+  const own = createRandom(propertySeed, name)
   return Array.from({ length: pointCount }, () => 1 + own.below(usualMessages)).sort((a, b) => a - b)
 }
 
@@ -136,7 +136,7 @@ const killOnce = async (act: Act, at: number) => {
   try {
     return { died, ...(await recover(ready)) }
   } catch (error) {
-    throw new Error(`killed at message ${at}, FAULT_SEED=${seed}: ${JSON.stringify(await underWay())}`, { cause: error })
+    throw new Error(`killed at message ${at}: ${JSON.stringify(await underWay())}`, { cause: error })
   }
 }
 
@@ -170,8 +170,8 @@ test.each(tried)(
     const left = (await leftOpen()) - leftBefore
     report('left_to_a_person', left)
     // A process is killed at a message to the database, never between its journal and its first byte.
-    expect(left, `FAULT_SEED=${seed}`).toBe(0)
-    expect(await world.faults(), `FAULT_SEED=${seed}`).toEqual([])
+    expect(left).toBe(0)
+    expect(await world.faults()).toEqual([])
   },
   isFull ? 3_600_000 : 120_000,
 )

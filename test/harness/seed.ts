@@ -1,0 +1,14 @@
+import { randomInt } from 'node:crypto'
+
+const ordinary = '20260304'
+
+/** From PROPERTY_SEED: a number, or `random` for another one in each run. */
+export const chooseSeed = (wanted = ordinary): number => {
+  const chosen = wanted === 'random' ? randomInt(1_000_000_000) : Number(wanted)
+  if (wanted === '' || !Number.isSafeInteger(chosen) || chosen < 0)
+    throw new Error(`PROPERTY_SEED=${wanted} is neither a number nor "random"`)
+  return chosen
+}
+
+/** What every random choice of a test follows from, so that a run tries what the run before it tried. */
+export const propertySeed = chooseSeed(process.env.PROPERTY_SEED)
