@@ -12,6 +12,7 @@ const sentences: Readonly<Record<string, string>> = {
   '2032': 'The transaction receipt number does not exist.',
   '2040': 'Credit Party customer type (Unregistered or Registered Customer) cannot be supported by the service.',
   '4999': 'The transaction is still under processing.',
+  SFC_IC0003: 'The operator does not exist.',
 }
 
 export const describe = (code: string): string =>

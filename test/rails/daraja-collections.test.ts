@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
 import type { CollectionInstruction } from '../../src/rails/rail.ts'
 import { attemptOf, kinds, startRails, type TestRails } from './harness.ts'
 
@@ -8,8 +9,10 @@ beforeAll(async () => {
 })
 afterAll(() => rails.close())
 
-const play = async (phoneNumber: string, fields: Partial<CollectionInstruction> = {}) => {
-  const { collection: rail } = rails.daraja()
+type Changed = Partial<CollectionInstruction> & { options?: Partial<DarajaOptions> }
+
+const play = async (phoneNumber: string, { options, ...fields }: Changed = {}) => {
+  const { collection: rail } = rails.daraja(options)
   const sent = rails.collection({ phoneNumber, ...fields })
   const submission = await rail.collect(sent)
   const attempt = attemptOf(sent, submission)
@@ -137,4 +140,31 @@ test('amounts with cents and malformed phones are refused before anything is sen
 test('a wrong passkey is not read as a refusal, because its code is also returned for existing payments', async () => {
   const { collection: rail } = rails.daraja({ passkey: 'wrong' })
   expect(await rail.collect(rails.collection())).toMatchObject({ kind: 'lost' })
+})
+
+const till = { transactionType: 'CustomerBuyGoodsOnline', tillNumber: '5174379' } as const
+
+test.each([
+  ['a till', till],
+  ['a till with the number of its store', { transactionType: till.transactionType }],
+])('a prompt that pays %s succeeds', async (_, options) => {
+  const { evidence, moved } = await play('254722000001', { options })
+  expect(evidence).toEqual([{ kind: 'succeeded', receipt: moved[0]?.receipt, amountMinor: 50_000n }])
+})
+
+test.each([
+  ['of another organisation', { ...till, tillNumber: '5174380' }],
+  ['as a paybill', { ...till, transactionType: 'CustomerPayBillOnline' as const }],
+])('a prompt to a till %s is taken and then fails: nobody has this number', async (_, options) => {
+  const { submission, evidence, moved } = await play('254722000001', { options })
+  expect(submission.kind).toBe('accepted')
+  expect(evidence).toMatchObject([{ kind: 'failed', code: 'unknown_operator', providerCode: 'SFC_IC0003' }])
+  expect(moved).toEqual([])
+})
+
+test('a prompt to a till whose answer was lost is ended by its callback: the list of payments names no reference', async () => {
+  const { submission, evidence, rail, attempt } = await play('254711000004', { options: till })
+  expect(submission.kind).toBe('lost')
+  expect(kinds(evidence)).toEqual(['succeeded'])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown', code: 'not_listed' })
 })

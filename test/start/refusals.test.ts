@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config.ts'
 import { fitInstallation } from '../../src/db/installation.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
+import { adapter as daraja } from '../../src/rails/daraja/adapter.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
@@ -334,6 +335,25 @@ describe('production', patience, () => {
     expect(() => loadConfig({ ...production(), RAILS: 'daraja' })).toThrow(
       'DARAJA_CONSUMER_KEY must be set when RAILS has daraja',
     )
+  })
+
+  it.each([
+    [{ DARAJA_TILL_NUMBER: '5174379' }, 'DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline'],
+    [{ DARAJA_TILL_NUMBER: '51', DARAJA_TRANSACTION_TYPE: 'CustomerBuyGoodsOnline' }, 'DARAJA_TILL_NUMBER'],
+    [{ DARAJA_B2B_SHORTCODE: 'six' }, 'DARAJA_B2B_SHORTCODE'],
+  ])("does not start with a number that cannot be the organisation's: %o", (numbers, because) => {
+    expect(() => loadConfig({ ...real(), ...numbers })).toThrow(because)
+  })
+
+  it('asks for payments to a till, and pays organisations from a shortcode of their own, where they are set', () => {
+    const optionsOf = (numbers: Record<string, string>) => daraja.options(loadConfig({ ...real(), ...numbers }))
+    const till = { DARAJA_TRANSACTION_TYPE: 'CustomerBuyGoodsOnline' }
+    expect(optionsOf({ ...till, DARAJA_TILL_NUMBER: '5174379', DARAJA_B2B_SHORTCODE: '600997' })).toMatchObject({
+      transactionType: 'CustomerBuyGoodsOnline',
+      tillNumber: '5174379',
+      b2bShortcode: '600997',
+    })
+    expect(optionsOf(till)).not.toHaveProperty('tillNumber')
   })
 
   it('does not start where PesaLink is to be asked for names and nobody has said where: no path is guessed', () => {

@@ -37,7 +37,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
       TransactionType: options.transactionType,
       Amount: amount,
       PartyA: instruction.phoneNumber,
-      PartyB: options.shortcode,
+      PartyB: options.tillNumber ?? options.shortcode,
       PhoneNumber: instruction.phoneNumber,
       CallBackURL: instruction.callbacks.result,
       AccountReference: freeText(instruction.reference, 12, 'TOPUP'),

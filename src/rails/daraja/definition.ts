@@ -4,6 +4,8 @@ import { mask } from '../../lib/mask.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 
+const organisation = z.string().regex(/^\d{5,7}$/, 'must be 5 to 7 digits')
+
 const shillings = (amount: bigint) => amount * 100n
 
 /** M-PESA's own name of a request. */
@@ -23,6 +25,8 @@ export const definition = defineProvider({
     DARAJA_CONSUMER_SECRET: z.string().optional(),
     DARAJA_SHORTCODE: z.string().optional(),
     DARAJA_B2C_SHORTCODE: z.string().optional(),
+    DARAJA_B2B_SHORTCODE: organisation.optional(),
+    DARAJA_TILL_NUMBER: organisation.optional(),
     DARAJA_PASSKEY: z.string().optional(),
     DARAJA_INITIATOR_NAME: z.string().optional(),
     DARAJA_INITIATOR_PASSWORD: z.string().optional(),
@@ -49,8 +53,12 @@ export const definition = defineProvider({
   ],
   addresses: ['DARAJA_URL'],
   refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
-  contradictions: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) =>
-    B2B_MIN_MINOR > B2B_MAX_MINOR ? ['B2B_MIN_MINOR must not be above B2B_MAX_MINOR'] : [],
+  contradictions: ({ B2B_MIN_MINOR, B2B_MAX_MINOR, DARAJA_TILL_NUMBER, DARAJA_TRANSACTION_TYPE }) => [
+    ...(B2B_MIN_MINOR > B2B_MAX_MINOR ? ['B2B_MIN_MINOR must not be above B2B_MAX_MINOR'] : []),
+    ...(DARAJA_TILL_NUMBER !== undefined && DARAJA_TRANSACTION_TYPE !== 'CustomerBuyGoodsOnline'
+      ? ['DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline']
+      : []),
+  ],
   timeoutMs: ({ DARAJA_TIMEOUT_MS }) => DARAJA_TIMEOUT_MS,
   payouts: {
     MPESA_B2B: {

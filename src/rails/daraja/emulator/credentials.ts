@@ -30,6 +30,8 @@ export const createCredentials = (given: Readonly<Record<keyof typeof secrets, s
   } as const satisfies Omit<DarajaOptions, 'baseUrl'>
   return {
     options,
+    /** The till of the store `shortcode`. */
+    till: '5174379',
     /** The initiator's password in a SecurityCredential, or undefined when it was not made for this environment. */
     decryptCredential: (credential: string): string | undefined => {
       try {

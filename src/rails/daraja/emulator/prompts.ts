@@ -5,6 +5,7 @@ import type { Order } from '../../../sandbox/book.ts'
 import { localTime, wireNumber } from '../../../sandbox/format.ts'
 import type { Render } from '../../../sandbox/perform.ts'
 import { describe } from '../../../sandbox/result-codes.ts'
+import type { Scenario } from '../../../sandbox/scenario.ts'
 import { sameText } from '../../../sandbox/secrets.ts'
 import { take } from '../../../sandbox/take.ts'
 import type { Daraja } from './credentials.ts'
@@ -36,6 +37,12 @@ const isProven = (provider: Daraja, signed: Proof): boolean => {
 
 const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credentials')
 
+/** The gateway takes every number: that nobody is paid under it is found when the person has entered the PIN. */
+const operatorUnknown: Scenario = { code: 'SFC_IC0003', reporting: 'once', losesAnswer: false }
+
+const isPayable = ({ credentials }: Daraja, { TransactionType, PartyB, BusinessShortCode }: z.output<typeof Push>): boolean =>
+  PartyB === BusinessShortCode || (TransactionType === 'CustomerBuyGoodsOnline' && PartyB === credentials.till)
+
 const ids = (order: Order) => ({ MerchantRequestID: order.conversation, CheckoutRequestID: order.key })
 
 export const renderCallback: Render = (order, settled) => {
@@ -60,11 +67,13 @@ export const stkPush = (provider: Daraja, body: unknown): EmulatedAnswer => {
     key: `ws_CO_${localTime(provider.clock.now()).compact}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: parsed.data.Amount * 100n,
-    reference: parsed.data.AccountReference,
+    // A till has no accounts: its list of payments and its statement name none.
+    reference: parsed.data.TransactionType === 'CustomerPayBillOnline' ? parsed.data.AccountReference : '',
     party: parsed.data.PhoneNumber,
     account: parsed.data.BusinessShortCode,
     resultUrl: parsed.data.CallBackURL,
     timeoutUrl: null,
+    ...(!isPayable(provider, parsed.data) && { scenario: operatorUnknown }),
   })
   return {
     status: 200,
