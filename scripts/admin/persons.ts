@@ -1,5 +1,6 @@
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { audit } from '../../src/events/audit.ts'
+import { findEvent } from '../../src/events/read.ts'
 import { formatId, type Uuid } from '../../src/lib/ids.ts'
 import { phoneContext } from '../../src/modules/topups/service.ts'
 import type { Console } from './console.ts'
@@ -67,6 +68,15 @@ const phoneOf = async (tx: Tx, { deps }: Console, row: Record<string, unknown>):
   return { ...row, phone_number: deps.vault.open({ ciphertext: sealed.ciphertext, keyId: sealed.keyId }, context) }
 }
 
+/** As it was published: its row leaves out what others keep. */
+const eventOf = async (tx: Tx, row: Record<string, unknown>): Promise<Record<string, unknown>> =>
+  row.payment_id === null ? row : { ...row, data: (await findEvent(tx, String(row.id) as Uuid))?.data }
+
+const shownOf = (tx: Tx, at: Console, table: string, row: Record<string, unknown>) => {
+  if (table === 'topups') return phoneOf(tx, at, row)
+  return table === 'events' ? eventOf(tx, row) : row
+}
+
 const pageSize = 500
 
 const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld: readonly string[]): Promise<void> => {
@@ -77,8 +87,7 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
   for (let more = true; more; ) {
     const rows = await tx.query<{ row: Record<string, unknown> }>(`fetch ${pageSize} from person_${table}`)
     for (const { row } of rows) {
-      const shown = table === 'topups' ? await phoneOf(tx, at, row) : row
-      await write(`${separator}${JSON.stringify(shown)}`)
+      await write(`${separator}${JSON.stringify(await shownOf(tx, at, table, row))}`)
       separator = ',\n'
     }
     more = rows.length === pageSize

@@ -3,6 +3,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
+import { withKept } from './approval-parts.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
 
 /** A reader's position: commit order is not id order, so an event's position is its transaction first and its id second. */
@@ -23,13 +24,24 @@ type Row = {
   workspace_id: Uuid | null
   data: Fields | null
   snapshot: Buffer | null
+  messages: [string, string] | null
   created_at: Date
 }
 
 const columns = `transaction::text, id, type, account_id, workspace_id, data,
-  (select snapshot from payments where payments.id = events.payment_id) as snapshot, created_at`
+  (select snapshot from payments where payments.id = events.payment_id) as snapshot,
+  case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
+  end as messages, created_at`
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
+
+const dataOf = ({ data, snapshot, messages }: Row): unknown => {
+  if (snapshot === null) return data
+  const payment = JSON.parse(unpack(snapshot)) as Fields
+  if (messages === null || data === null) return withChanges(payment, data)
+  const [approve, reject] = messages
+  return withKept(data, { signing: { approve, reject }, decision: payment.decision })
+}
 
 const toEvent = (row: Row): StoredEvent => ({
   transaction: row.transaction,
@@ -37,7 +49,7 @@ const toEvent = (row: Row): StoredEvent => ({
   type: row.type,
   accountId: row.account_id,
   workspaceId: row.workspace_id,
-  data: row.snapshot === null ? row.data : withChanges(JSON.parse(unpack(row.snapshot)) as Fields, row.data),
+  data: dataOf(row),
   createdAt: row.created_at,
 })
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../db/client.ts'
-import { bytesList, plainList, textList } from '../db/lists.ts'
+import { bytesList, documentList, documents, plainList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import type { Remembered, RememberedKind } from '../db/remembered.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
@@ -49,8 +49,8 @@ const find = prepare(
 const store = statement(
   'idempotency.store',
   `insert into idempotency_keys (scope, body_hash, status, response, created_at)
-   select scope, body, status, response, $5 from rows from (unnest($1::bytea[]), unnest($2::bytea[]), unnest($3::int[]),
-     unnest($4::text[])) as kept(scope, body, status, response)`,
+   select scope, body, status, coalesce(response, ''), $5 from rows from (unnest($1::bytea[]), unnest($2::bytea[]), unnest($3::int[]),
+     ${documents(4)}) as kept(scope, body, status, response)`,
 )
 
 export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
@@ -68,7 +68,7 @@ export const answerKeys: Keys<StoredAnswer> = {
       bytesList(used.map(({ once }) => once.scope)),
       bytesList(used.map(({ once }) => once.bodyHash)),
       plainList(used.map(({ answer }) => answer.status)),
-      textList(used.map(({ answer }) => answer.text)),
+      documentList(used.map(({ answer }) => answer.text)),
       tx.at,
     ])
   },

@@ -263,6 +263,8 @@ describe('what is stored about a person', () => {
     expect(document.account_id).toBe(someone.accountId)
     expect(document.identities).toMatchObject([{ subject: someone.wallet.address }])
     expect(document.payments).toMatchObject([{ id: parseId('payment', paid), amount_minor: 1000 }])
+    const created = document.events.find(({ type }: Json) => type === 'payment.created')
+    expect(created.data).toMatchObject({ id: paid, amount_minor: '1000', decision: { outcome: expect.any(String) } })
     expect(document.topups[0].phone_number).toMatch(/^2547/)
     for (const table of [
       'accounts',

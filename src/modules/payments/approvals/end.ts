@@ -9,7 +9,7 @@ import { findBatches } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { presentApproval } from './present.ts'
+import { approvalEvent } from './event.ts'
 import { type ApprovalRecord, type LockedApproval, lockApproval } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
@@ -28,9 +28,9 @@ export const endApproval = async (
   const { approval, payment } = record
   end(tx, approval.id, { status: to, updatedAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
-  const { accountId, workspaceId } = payment
-  await deps.appendEvents(tx, at, [{ type: `approval.${to}`, accountId, workspaceId, data: presentApproval(after) }])
-  await audit(tx, actor, at, { action: `approval.${to}`, workspaceId, subject: { type: 'approval', id: approval.id } })
+  await deps.appendEvents(tx, at, [approvalEvent(`approval.${to}`, after)])
+  const subject = { type: 'approval', id: approval.id }
+  await audit(tx, actor, at, { action: `approval.${to}`, workspaceId: payment.workspaceId, subject })
   return after
 }
 

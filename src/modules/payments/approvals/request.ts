@@ -17,8 +17,8 @@ import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { PaymentApprovals, ToApprove } from '../request.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
+import { approvalEvent } from './event.ts'
 import { approvalMessage } from './message.ts'
-import { presentApproval } from './present.ts'
 import { type ApprovalRow, findApproval } from './queries.ts'
 
 /** The requester and the workspace, as the text that is signed names them. */
@@ -96,7 +96,7 @@ const insert = async (
     })
   const record = await findApproval(tx, approval.id)
   if (!record) throw new Error('an inserted approval cannot be read')
-  await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
+  await deps.appendEvents(tx, at, [approvalEvent('approval.requested', record)])
 }
 
 const scheduledFor = ({ status, executeAt }: PaymentRecord): Date | null => (status === 'scheduled' ? executeAt : null)

@@ -8,7 +8,7 @@ import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
-import { presentApproval } from './present.ts'
+import { approvalEvent } from './event.ts'
 import { findApproval } from './queries.ts'
 
 const insertVoid = prepareInsert('approvals.void', approvalVoids)
@@ -47,9 +47,8 @@ const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Ac
   for (const { approvalId, accountId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')
-    const { accountId: owner, workspaceId } = record.payment
-    const data = presentApproval(record)
-    await deps.appendEvents(tx, at, [{ type: 'approval.decision_voided', accountId: owner, workspaceId, data }])
+    const { workspaceId } = record.payment
+    await deps.appendEvents(tx, at, [approvalEvent('approval.decision_voided', record)])
     const subject = { type: 'approval', id: approvalId }
     const after = { account: formatId('account', accountId), reason }
     await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
