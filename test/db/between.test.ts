@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
-import { detectPooler } from '../../src/db/pooler.ts'
 import { connected } from '../harness/connected.ts'
-import { credit, fund, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
-import { createTestDatabase } from '../harness/postgres.ts'
 import { startService } from '../harness/service.ts'
-import { openStream } from '../harness/stream.ts'
-import { findDebianPostgres, findPgbouncer, startPair, startPgbouncer } from './between.ts'
+import { findDebianPostgres, startPair } from './between.ts'
 
 const ask = <Row extends object>(url: string, text: string): Promise<Row[]> =>
   connected(url, async (client) => (await client.query<Row>(text)).rows)
@@ -44,36 +41,5 @@ describe('a streaming standby', () => {
     await service.close()
     await pair.primary.stop()
     await pair.remove()
-  })
-})
-
-describe('a transaction pooler', () => {
-  test('is detected, and payments, streams and revocations work through it', { timeout: 120_000 }, async ({ skip }) => {
-    const program = findPgbouncer()
-    if (program === undefined) return skip('PgBouncer is not installed: nothing was tried with a pooler')
-    const database = await createTestDatabase()
-    expect(await detectPooler(database.url)).toBeUndefined()
-    const bouncer = await startPgbouncer(program, database.url)
-    const pooler = await detectPooler(bouncer.url)
-    expect(pooler).toMatchObject({ statementTimeout: true })
-    const service = await startService({ database, through: { url: bouncer.url, ...(pooler && { pooler }) } })
-    const person = await signIn(service.api)
-    await fund(service, person, 100_000n)
-    const stream = await openStream(person.api)
-    const beneficiary = await newBeneficiary(person.api)
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, () => person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })),
-    )
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
-    await service.settle()
-    await stream.next('payment.succeeded')
-    stream.close()
-    const { body } = await person.api.get('/v1/payments?status=succeeded&limit=100')
-    expect(body.data).toHaveLength(40)
-    await person.api.post('/v1/auth/logout')
-    expect((await person.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
-    await service.close()
-    await bouncer.stop()
-    await database.drop()
   })
 })

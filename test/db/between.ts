@@ -112,8 +112,20 @@ export const startPair = async (binaries: string) => {
   return { primary, standby, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** In transaction mode, in front of one database. */
-export const startPgbouncer = async (program: string, databaseUrl: string) => {
+/** From 1.21 on it keeps prepared statements. */
+export const canKeepStatements = async (program: string): Promise<boolean> => {
+  const [, major = '0', minor = '0'] = /PgBouncer (\d+)\.(\d+)/.exec((await run(program, ['--version'])).stdout) ?? []
+  return Number(major) > 1 || Number(minor) >= 21
+}
+
+type PoolerOptions = { keepsStatements?: boolean; servers?: number }
+
+/** In transaction mode, in front of one database. `servers`: how many connections to Postgres its clients share. */
+export const startPgbouncer = async (
+  program: string,
+  databaseUrl: string,
+  { keepsStatements = false, servers = 5 }: PoolerOptions = {},
+) => {
   const user = await choosePostgresUser(tmpdir())
   const folder = await folderOf(user)
   const port = await freePort()
@@ -130,8 +142,8 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 5
-logfile = ${join(folder, 'pgbouncer.log')}
+default_pool_size = ${servers}
+${keepsStatements ? 'max_prepared_statements = 200\n' : ''}logfile = ${join(folder, 'pgbouncer.log')}
 `,
   )
   if (user) await chown(file, user.uid, user.gid)
