@@ -6,8 +6,10 @@ const drainMs = 5_000
 const idlePollMs = 50
 /** Who opens a connection for a request sends it at once; also a busy machine at the other side has sent it by then. */
 const silentMs = 1_000
+/** The most connections that wait to be accepted: Node's backlog. Who came after as many as that did not wait when the end began. */
+const mostWaiting = 511
 /** Under load that never pauses the listener closes all the same. */
-const quietMs = 500
+const quietMs = 3_000
 
 /**
  * No request is lost by the end of this process, as far as this side decides:
@@ -33,9 +35,10 @@ export const registerDrain = (app: App): void => {
   /** Until a whole turn of the event loop found no connection to accept. */
   const untilQuiet = async () => {
     const giveUp = performance.now() + quietMs
+    const mostAccepted = acceptedCount + mostWaiting
     // The turn that has begun may have looked at the listener already.
     await turn()
-    for (let count = -1; count !== acceptedCount && performance.now() < giveUp; ) {
+    for (let count = -1; count !== acceptedCount && acceptedCount < mostAccepted && performance.now() < giveUp; ) {
       count = acceptedCount
       await turn()
     }

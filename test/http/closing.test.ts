@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { waitingForLock } from '../harness/lock-waits.ts'
 import { signIn } from '../harness/people.ts'
@@ -41,13 +41,18 @@ test('a service that closes answers the requests under way, ends its streams and
 
 test('a connection that was opened before the end and brings its request after it is answered', async () => {
   const service = await startService()
+  // A slow machine must not take longer than a connection may be silent.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { hostname, port } = new URL(service.api.url)
   const late = connect({ host: hostname, port: Number(port) }).setEncoding('utf8')
   await once(late, 'connect')
   const closing = service.close()
   while (service.http.server.listening) await turn()
   // Longer than between two looks at the connections that are left.
-  await wait(120)
+  vi.advanceTimersByTime(120)
+  await turn()
+  await turn()
   late.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
   expect((await late.toArray()).join('')).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close/i)
   await closing
