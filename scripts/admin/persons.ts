@@ -38,6 +38,7 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   adjustments: 't.account_id = $1',
   ledger_accounts: 't.owner_id = $1',
   ledger_transfers: 't.customer_account_id = $1',
+  late_transfers: 't.account_id = $1',
   booking_totals: 't.account_id = $1',
   payment_totals: 't.account_id = $1',
   usage_counters: 't.account_id = $1',

@@ -6,7 +6,7 @@ import { bookingPoints } from '../db/tables/ledger.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { type BookingSpan, beginningSql } from './booking-spans.ts'
-import { advanceSums, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
+import { advanceSums, lateSql, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
 
 /** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
 export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
@@ -40,7 +40,7 @@ const unitsSql = (['hour', 'day', 'month'] as const)
 /** `offset 0`: a payment is looked up for each row; joined, the plan for an unknown number of rows reads every payment. */
 const advance = statement(
   'ledger.totals_advance',
-  `with ${settledSql},
+  `with ${settledSql('bookings')},
      moved as (
        select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
        from counted t left join lateral (
@@ -75,8 +75,8 @@ export const spanValues = (accountId: Uuid, spans: readonly NamedSpan[]): unknow
 export const spansSql = `spans as (select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as s(label, unit, begins, ends))`
 
 /**
- * What was booked in spans, as `stored` sums and `loose` bookings: those behind the point, and those of spans that are no whole unit. The two
- * together are every booking of a span once.
+ * What was booked in spans, as `stored` sums and `loose` bookings: those that are not counted, and those of spans that are no whole unit, in which
+ * the late ones are found by their ids. The two together are every booking of a span once.
  */
 export const bookedSql = `
   ${pointSql('booking_points')},
@@ -85,10 +85,13 @@ export const bookedSql = `
     select s.label, b.type, b.workspace_id, b.beneficiary_id, b.entries, b.came_in_minor, b.went_out_minor
     from spans s join booking_totals b on b.account_id = $1 and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),
   tail as materialized (
-    select ${bookingColumns} from ledger_transfers t
-    where t.customer_account_id = $1 and t.id > (select through from point) and ${isBooking}),
+    select ${bookingColumns}, false as late from ledger_transfers t
+    where t.customer_account_id = $1 and t.id > (select through from point) and ${isBooking}
+    union all
+    select ${bookingColumns}, true ${lateSql('bookings')} and ${isBooking}),
   loose as (
-    select s.label, t.* from spans s join tail t on t.at >= s.begins and t.at < s.ends
+    select s.label, t.id, t.at, t.reference_type, t.reference_id, t.amount_minor
+    from spans s join tail t on t.at >= s.begins and t.at < s.ends and (s.unit is not null or not t.late)
     union all
     select s.label, t.* from spans s cross join lateral (
       select ${bookingColumns} from ledger_transfers t

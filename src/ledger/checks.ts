@@ -95,7 +95,8 @@ const bookingTotals = sqlCheck(
   `with counted as materialized (
      select ${bookingColumns}, t.customer_account_id as account_id, coalesce(p.workspace_id, '${firstId}') as workspace_id, p.beneficiary_id
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
-     where $1 = '-infinity' and ${isBooking} and t.customer_account_id is not null and t.id <= (select through from booking_points)),
+     where $1 = '-infinity' and ${isBooking} and t.customer_account_id is not null and t.id <= (select through from booking_points)
+       and not exists (select from late_transfers l where l.sums = 'bookings' and l.account_id = t.customer_account_id and l.transfer_id = t.id)),
    parts as (
      select account_id, workspace_id, 'hour' as unit, ${beginningSql('hour', 'c.at')} as begins, ${bookingType('c')} as type, '${firstId}'::uuid as beneficiary_id,
        1 as entries, greatest(amount_minor, 0) as came_in, greatest(-amount_minor, 0) as went_out from counted c
@@ -125,6 +126,7 @@ const paymentTotals = sqlCheck(
      select p.account_id, p.workspace_id, 'hour' as unit, ${beginningSql('hour', 'p.created_at')} as begins, ${endedStatus} as status, 1 as payments, p.amount_minor
      from ledger_transfers t join payments p on p.id = t.reference_id
      where $1 = '-infinity' and ${endsPayment} and t.id <= (select through from payment_points)
+       and not exists (select from late_transfers l where l.sums = 'payments' and l.account_id = t.customer_account_id and l.transfer_id = t.id)
      union all
      select account_id, workspace_id, larger.unit, larger.begins, status, payments, amount_minor
      from payment_totals t cross join lateral (values

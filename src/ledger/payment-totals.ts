@@ -9,7 +9,7 @@ import type { Minor } from '../lib/money.ts'
 import { inWorkspace } from './booked-between.ts'
 import { beginningSql } from './booking-spans.ts'
 import { type NamedSpan, spansSql, spanValues } from './booking-totals.ts'
-import { advanceSums, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
+import { advanceSums, lateSql, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
 
 /** A transfer that ends a payment's hold, of transfers `t`; and the payment as it ended, where it is `p`: what was returned had succeeded. */
 export const endsPayment = `t.kind in ('post', 'void') and t.reference_type = 'payment'`
@@ -31,7 +31,7 @@ const unitsSql = (['hour', 'day', 'month'] as const)
 /** `offset 0`: a payment is looked up for each row; joined, the plan for an unknown number of rows reads every payment. */
 const advance = statement(
   'payments.totals_advance',
-  `with ${settledSql},
+  `with ${settledSql('payments')},
      ended as (
        select p.* from counted t cross join lateral (
          select p.account_id, p.workspace_id, p.created_at, ${endedStatus} as status, p.amount_minor
@@ -58,10 +58,13 @@ const sums = statement(
   `with ${pointSql('payment_points')},
    ${spansSql},
    other as (
-     select e.* from ledger_transfers t cross join lateral (
+     select e.* from (
+       select t.* from ledger_transfers t where t.customer_account_id = $1 and t.id > (select through from point) and ${endsPayment}
+       union all
+       select t.* ${lateSql('payments')} and ${endsPayment}) as t
+     cross join lateral (
        select p.created_at, ${endedStatus} as status, 1 as payments, p.amount_minor
        from payments p where p.id = t.reference_id and p.workspace_id = $6 offset 0) as e
-     where t.customer_account_id = $1 and t.id > (select through from point) and ${endsPayment}
      union all
      select p.created_at, m.status, m.sign, m.sign * p.amount_minor
      from payments p cross join lateral (select p.status, 1 union all select 'succeeded', -1 where p.status = 'returned') as m(status, sign)

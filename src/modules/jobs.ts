@@ -75,8 +75,8 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
-    { name: 'ledger.totals', everySeconds: 300, run: () => advanceBookingTotals(db) },
-    { name: 'payments.totals', everySeconds: 300, run: () => advancePaymentTotals(db) },
+    { name: 'ledger.totals', everySeconds: 10, run: () => advanceBookingTotals(db) },
+    { name: 'payments.totals', everySeconds: 10, run: () => advancePaymentTotals(db) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'periods.create', everySeconds: 3600, run: () => createPeriods(db, periodsOf(config)) },
     {

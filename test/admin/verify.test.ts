@@ -3,11 +3,13 @@ import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
 import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
 import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
+import { lastId } from '../../src/lib/ids.ts'
 import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
+import { settleThrough } from '../harness/settled.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { pay } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -69,11 +71,9 @@ beforeAll(async () => {
   await live()
   await service.deps.jobs.sweep()
   await service.settle()
-  const now = service.clock.now()
-  service.clock.advance(3_600)
+  await settleThrough(service.deps.db, lastId)
   await advanceBookingTotals(service.deps.db)
   await advancePaymentTotals(service.deps.db)
-  service.clock.set(now)
 })
 afterAll(() => service.close())
 

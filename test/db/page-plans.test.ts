@@ -75,9 +75,17 @@ test('a summary of payments reads no payment that its sums have', async () => {
   ])
   expect(of('payments_workspace_status')).toEqual([expect.stringContaining('status = ANY')])
   expect(of('payments_unheld')).toEqual([expect.stringContaining('workspace_id =')])
+  expect(of('ledger_transfers_pkey')).toEqual([expect.stringContaining('id = l.transfer_id')])
   for (const condition of of('payments_workspace')) expect(condition).toMatch(/workspace_id = .* AND .*id [<>=]/)
   const read = ['ledger_transfers_history', 'payment_totals_account_id_workspace_id_unit_begins_status_pk', 'payments_unheld']
-  const known = [...read, 'payment_points_pkey', 'payments_pkey', 'payments_workspace', 'payments_workspace_status']
+  const known = [
+    ...read,
+    'ledger_transfers_pkey',
+    'payment_points_pkey',
+    'payments_pkey',
+    'payments_workspace',
+    'payments_workspace_status',
+  ]
   expect(conditions.map(([, name]) => name).filter((name = '') => !known.includes(name))).toEqual([])
 })
 

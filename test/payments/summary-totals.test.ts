@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
-import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { firstIdAt, parseId, type Uuid } from '../../src/lib/ids.ts'
 import type { PaymentStatus } from '../../src/modules/payments/queries.ts'
 import { summarizePayments } from '../../src/modules/payments/summary.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { settleThrough, whileUnderWay } from '../harness/settled.ts'
 
 const now = new Date('2026-04-20T10:17:00Z')
 const firstDay = '2026-01-25'
@@ -110,6 +111,19 @@ const changeSome = (from: string, to: string) =>
     `update payments set status = $2 where id in (select id from payments where workspace_id = $3 and status = $1 order by id limit 9)`,
     [from, to, id],
   )
+/** Payments under way end by posts whose ids are older than what is counted. */
+const endLate = (count: number) =>
+  service.deps.db.query(
+    `with late as (
+       select p.id, p.hold_transfer_id as transfer_id from payments p
+       where p.workspace_id = $1 and p.status = 'processing' and p.hold_transfer_id is not null order by p.id limit $2),
+     ended as (
+       insert into ledger_transfers (id, amount_minor, available_after_minor, created_at, kind, pending_id, debit_account_id, credit_account_id, reference_type, reference_id, customer_account_id)
+       select overlay(gen_random_uuid()::text placing left(s.transfer_id::text, 13) from 1)::uuid, h.amount_minor, 0, h.created_at, 'post', h.id, h.debit_account_id, h.credit_account_id, 'payment', s.id, h.customer_account_id
+       from late s join ledger_transfers h on h.id = s.transfer_id)
+     update payments set status = 'succeeded' where id in (select id from late)`,
+    [id, count],
+  )
 const advance = () => advancePaymentTotals(service.deps.db)
 const countOf = async (table: string) =>
   (await service.deps.db.query<{ rows: number }>(`select count(*)::int as rows from ${table}`))[0]?.rows
@@ -119,13 +133,25 @@ describe.each([
   [
     'sums are of a part of them',
     async () => {
-      service.clock.set(new Date('2026-03-17T09:41:00Z'))
-      await advance()
-      service.clock.set(now)
+      await settleThrough(service.deps.db, firstIdAt(new Date('2026-03-17T09:41:00Z')))
+      await whileUnderWay(service.deps.db, advance)
     },
   ],
-  ['sums are of all that ended more than half an hour ago', advance],
-  ['sums are counted again', advance],
+  ['sums are of all that has settled', advance],
+  [
+    'some ended late',
+    async () => {
+      await endLate(9)
+      expect(await countOf(`late_transfers where sums = 'payments'`)).toBe(9)
+    },
+  ],
+  [
+    'sums are counted again',
+    async () => {
+      await advance()
+      expect(await countOf(`late_transfers where sums = 'payments'`)).toBe(0)
+    },
+  ],
   ['some have been returned since they were counted', () => changeSome('succeeded', 'returned')],
 ])('when %s', (_, prepare) => {
   beforeAll(async () => {

@@ -5,11 +5,12 @@ import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
 import { readFlow } from '../../src/ledger/flow.ts'
 import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
 import { dateAfter } from '../../src/lib/days.ts'
-import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { firstIdAt, parseId, type Uuid } from '../../src/lib/ids.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { settleThrough, whileUnderWay } from '../harness/settled.ts'
 
 const now = new Date('2026-04-20T10:17:00Z')
 const firstDay = '2026-01-25'
@@ -20,12 +21,12 @@ let ownerId: Uuid
 let workspaceId: Uuid
 let bookings: Awaited<ReturnType<typeof readBookings>>
 
-/** Bookings of three months, with the payees and workspaces of payments, and clocks of two processes that differ by two minutes. */
-const book = (count: number) =>
+/** Bookings `from` … `from + count` of three months, with the payees and workspaces of payments, and clocks of two processes that differ by two minutes. */
+const book = (from: number, count: number) =>
   service.deps.db.query(
     `with booked as (
        select n, $2::timestamptz + (n * 7919 % 10007) / 10007.0 * ($3::timestamptz - $2::timestamptz) as at, n % 7 as kind, 1 + n * 6151 % 9001 as amount
-       from generate_series(1, $4::int) n),
+       from generate_series($5::int, $5::int + $4::int) n),
      ids as (
        select b.*, overlay(gen_random_uuid()::text placing left(first_id_at(at + interval '2 minutes' * (n % 2))::text, 13) from 1)::uuid as id from booked b),
      paid as (
@@ -38,7 +39,7 @@ const book = (count: number) =>
        case when kind in (3, 4) then c.clearing else $1 end, case when kind in (3, 4) then $1 else c.clearing end,
        case when kind < 4 then 'payment' when kind = 4 then 'topup' else 'adjustment' end, md5('paid' || n)::uuid, $1
      from ids, (select id as clearing from ledger_accounts where code = 'rail_clearing') c`,
-    [ownerId, startOfDate(firstDay, 'UTC'), now, count],
+    [ownerId, startOfDate(firstDay, 'UTC'), now, count - 1, from],
   )
 
 /** Every booking of the account, in the order of their ids. */
@@ -122,7 +123,13 @@ beforeAll(async () => {
   const ids = await Promise.all([1, 2, 3].map((n) => newBeneficiary(person.api, { destination: `25470000100${n}` })))
   const answer = await person.api.post('/v1/payments', { beneficiary_id: ids[0], amount_minor: '1000' })
   workspaceId = parseId('workspace', answer.body.workspace_id) ?? ''
-  await book(700)
+  await bookMore(1, 700)
+})
+afterAll(() => service.close())
+
+/** The account's totals follow, as they do in one transaction with each booking. */
+const bookMore = async (from: number, count: number) => {
+  await book(from, count)
   await service.deps.db.query(
     `update ledger_accounts a set posted_credits_minor = (select sum(amount_minor) from ledger_transfers t where t.kind in ('direct', 'post') and t.credit_account_id = a.id),
        posted_debits_minor = (select coalesce(sum(amount_minor), 0) from ledger_transfers t where t.kind in ('direct', 'post') and t.debit_account_id = a.id),
@@ -130,8 +137,11 @@ beforeAll(async () => {
     [ownerId],
   )
   bookings = await readBookings()
-})
-afterAll(() => service.close())
+}
+
+const advance = () => advanceBookingTotals(service.deps.db)
+const countOf = async (rows: string) =>
+  (await service.deps.db.query<{ rows: number }>(`select count(*)::int as rows from ${rows}`))[0]?.rows
 
 const zone = fc.constantFrom('Africa/Nairobi', 'UTC', 'Asia/Kathmandu', 'America/New_York')
 const day = fc.integer({ min: -3, max: 90 })
@@ -145,13 +155,32 @@ describe.each([
   [
     'totals are of a part of them',
     async () => {
-      service.clock.set(new Date('2026-03-17T09:41:00Z'))
-      await advanceBookingTotals(service.deps.db)
-      service.clock.set(now)
+      await settleThrough(service.deps.db, firstIdAt(new Date('2026-03-17T09:41:00Z')))
+      await whileUnderWay(service.deps.db, advance)
+      expect(await countOf('ledger_transfers where id <= (select through from booking_points)')).toBeLessThan(500)
     },
   ],
-  ['totals are of all that is older than half an hour', () => advanceBookingTotals(service.deps.db)],
-  ['totals are counted again', () => advanceBookingTotals(service.deps.db)],
+  [
+    'totals are of all that has settled',
+    async () => {
+      await advance()
+      expect(await countOf('ledger_transfers where id > (select through from booking_points)')).toBeLessThan(5)
+    },
+  ],
+  [
+    'some came late',
+    async () => {
+      await bookMore(1_000, 120)
+      expect(await countOf(`late_transfers where sums = 'bookings'`)).toBeGreaterThan(100)
+    },
+  ],
+  [
+    'totals are counted again',
+    async () => {
+      await advance()
+      expect(await countOf(`late_transfers where sums = 'bookings'`)).toBe(0)
+    },
+  ],
 ])('when %s', (_, prepare) => {
   beforeAll(prepare)
 

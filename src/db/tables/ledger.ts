@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { endedPaymentStatuses } from '../transitions.ts'
-import { id, instant, money, oneOf } from './columns.ts'
+import { id, instant, money, oneOf, transactionId } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
@@ -159,3 +159,28 @@ export const paymentTotals = pgTable(
 
 /** The last transfer that `payment_totals` counts. */
 export const paymentPoints = pgTable('payment_points', { name: text().primaryKey(), through: uuid().notNull() })
+
+/**
+ * Transfers with ids up to `through` are all committed, but for those that their insert finds late (`late_transfers`). `next` is true of it as soon
+ * as every transaction before `next_transaction` has ended.
+ */
+export const transferHorizons = pgTable('transfer_horizons', {
+  name: text().primaryKey(),
+  through: uuid().notNull(),
+  next: uuid().notNull(),
+  nextTransaction: transactionId().notNull(),
+})
+
+/** What goes on from a point among the transfers. */
+export const transferSums = ['bookings', 'payments'] as const
+export type TransferSums = (typeof transferSums)[number]
+
+/** Transfers whose ids were behind a point when they were inserted, until these sums have counted them. Written by a trigger. */
+export const lateTransfers = pgTable(
+  'late_transfers',
+  { accountId: uuid().notNull(), transferId: uuid().notNull(), sums: text({ enum: transferSums }).notNull() },
+  (t) => [
+    primaryKey({ columns: [t.sums, t.accountId, t.transferId] }),
+    check('late_transfers_sums_check', oneOf(t.sums, transferSums)),
+  ],
+)
