@@ -20,6 +20,9 @@ export const createMovableClock = (): MovableClock => {
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
+/** The first midnight (UTC) that is not before. */
+export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / 86_400_000) * 86_400_000)
+
 /** The earlier of two moments; the second may be null for never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 

@@ -37,6 +37,25 @@ test('a statement is described once on a connection, and answers the same rows a
   expect(again).toBe(0)
 })
 
+test('lists are read with quoted, empty and missing items as without', async () => {
+  const [read] = await service.deps.db.query(
+    statement(
+      'test.lists',
+      `select '{}'::text[] as none, array['a b', 'c']::text[] as plain, array['a,b', '', 'null', '{"\\', null, 'NULLS']::text[] as odd,
+         array['00000000-0000-0000-0000-000000000001']::uuid[] as ids, array[null]::uuid[] as missing, '[0:1]={a,b}'::text[] as shifted`,
+      'record',
+    ),
+  )
+  expect(read).toEqual({
+    none: [],
+    plain: ['a b', 'c'],
+    odd: ['a,b', '', 'null', '{"\\', null, 'NULLS'],
+    ids: ['00000000-0000-0000-0000-000000000001'],
+    missing: [null],
+    shifted: ['a', 'b'],
+  })
+})
+
 test('the same request a second time asks for no description', async () => {
   const read = () => person.api.get('/v1/accounts/me')
   for (let times = 0; times < 3; times += 1) await read()

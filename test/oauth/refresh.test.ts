@@ -108,6 +108,31 @@ describe('a refresh token', () => {
     expect(refusal(await refresh(service.api, client, next.body.refresh_token))).toEqual([400, 'invalid_grant'])
   })
 
+  test('ends to the second, and its grant at the end of that day, which each day moves once', async () => {
+    const agent = await newAgent()
+    const { body: caller } = await agent.api.get('/v1/credentials/current')
+    const stored = async () => {
+      const [row] = await service.deps.db.query<{ ends: Date; version: string }>(
+        'select expires_at as ends, xmin::text as version from grants where id = $1',
+        [parseId('grant', caller.grant.id)],
+      )
+      return row
+    }
+    const noon = Math.ceil(service.clock.now().getTime() / 86_400_000) * 86_400 + 43_200
+    service.clock.advance(noon - service.clock.now().getTime() / 1000)
+    const first = await refresh(service.api, client, agent.refreshToken)
+    const before = await stored()
+    expect(before?.ends).toEqual(new Date((noon + 43_200 + 30 * 86_400) * 1000))
+    service.clock.advance(60)
+    const next = await refresh(service.api, client, first.body.refresh_token)
+    expect(await stored()).toEqual(before)
+    service.clock.advance(86_400)
+    const last = await refresh(service.api, client, next.body.refresh_token)
+    expect((await stored())?.ends).toEqual(new Date((noon + 43_200 + 31 * 86_400) * 1000))
+    service.clock.advance(30 * 86_400)
+    expect(refusal(await refresh(service.api, client, last.body.refresh_token))).toEqual([400, 'invalid_grant'])
+  })
+
   test('is not issued to a client that has not registered the grant type', async () => {
     const plain = await registerClient(service.api, { grant_types: ['authorization_code'] })
     const fresh = await signIn(service.api)

@@ -37,9 +37,9 @@ const moveEnds = statement(
   `update grants g set expires_at = x.expires_at from unnest($1::uuid[], $2::timestamptz[]) as x(id, expires_at) where g.id = x.id`,
 )
 
-/** An OAuth grant ends with its last token. The caller has locked the grants. */
-export const moveGrantEnds = (tx: Tx, ends: readonly { grantId: Uuid; end: Date }[]): Promise<unknown> =>
-  tx.query(moveEnds, [plainList(ends.map(({ grantId }) => grantId)), timeList(ends.map(({ end }) => end))])
+/** An OAuth grant ends at the end of the day of its last token. The caller has locked the grants. */
+export const moveGrantEnds = (tx: Tx, ends: readonly { grantId: Uuid; grantEnd: Date }[]): Promise<unknown> =>
+  tx.query(moveEnds, [plainList(ends.map(({ grantId }) => grantId)), timeList(ends.map(({ grantEnd }) => grantEnd))])
 
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (

@@ -9,7 +9,7 @@ import { bytesList, plainList, textList, timeList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
-import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
+import { daysAfter, earlier, endOfDay, secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
@@ -110,8 +110,8 @@ export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promi
   (await tx.query<GrantStateRow>(byHandles, [plainList(handles)])).map(stateOf)
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
-export const hasEnded = ({ grant, account }: Pick<OAuthGrantState, 'grant' | 'account'>, at: Date): boolean =>
-  grantLife(grant, at) !== 'active' || !account.enabled || account.status === 'closed'
+export const hasEnded = ({ grant, state, account }: OAuthGrantState, at: Date): boolean =>
+  state.expiresAt <= at || grantLife(grant, at) !== 'active' || !account.enabled || account.status === 'closed'
 
 export type Audience = { scopes: string[]; resources: string[] }
 
@@ -148,6 +148,7 @@ const nextGeneration = (
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, deps.config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
   const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
+  const end = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   return {
     grantId: grant.id,
     generation,
@@ -155,7 +156,10 @@ const nextGeneration = (
     accessHash: sha256(tokens.accessToken),
     refreshHash: refreshes ? sha256(tokens.refreshToken) : null,
     accessEnds,
-    end: refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds,
+    end,
+    // An index has it: a client that refreshes often moves it once a day.
+    grantEnd: refreshes ? earlier(endOfDay(end), state.endsAt) : end,
+    endsNow: grant.expiresAt,
     response: respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes }),
   }
 }
@@ -176,7 +180,8 @@ export const mintGenerations = (
   const next = minted.map((each) => nextGeneration(deps, each, at))
   const grantIds = plainList(next.map(({ grantId }) => grantId))
   const generations = plainList(next.map(({ generation }) => generation))
-  tx.defer(moveGrantEnds(tx, next))
+  const moved = next.filter(({ grantEnd, endsNow }) => grantEnd.getTime() !== endsNow?.getTime())
+  if (moved.length > 0) tx.defer(moveGrantEnds(tx, moved))
   const clients = minted.map(({ client }) => client)
   tx.defer(touchClients(tx, clients, at))
   tx.defer(
