@@ -123,7 +123,7 @@ test('connections without an answer are closed: 503 in time, a new connection at
   const behind = await startService({
     database: { ...service.database, url: proxy.url },
     clock: service.clock,
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: '600', DATABASE_POOL_SIZE: '3' },
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
   })
   const payer = await signIn(behind.api)
   await credit(service, payer.accountId, 1_000_000n)

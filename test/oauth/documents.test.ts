@@ -49,7 +49,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`
-  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true', OAUTH_METADATA_TIMEOUT_MS: '500' } })
+  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true', OAUTH_METADATA_TIMEOUT_MS: '3000' } })
   strict = await startService()
   person = await signIn(service.api)
 })
@@ -233,7 +233,7 @@ describe('by default', () => {
 
 describe('the connection', () => {
   const port = () => new URL(siteUrl).port
-  const options = { timeoutMs: 500, maxBytes: 5_000 }
+  const options = { timeoutMs: 30_000, maxBytes: 5_000 }
 
   test('goes to the address that was checked: the name is resolved once, and never again', async () => {
     serve()
@@ -256,7 +256,7 @@ describe('the connection', () => {
       underWay += 1
       return release.promise
     }
-    const read = createDocumentFetcher({ timeoutMs: 500, resolve })
+    const read = createDocumentFetcher({ timeoutMs: 30_000, resolve })
     const reading = Array.from({ length: 32 }, () =>
       read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true }),
     )
@@ -332,7 +332,7 @@ describe('host names without an answer', () => {
     // Four addresses of one silent server: the resolver tries one after the other.
     const servers = [1, 2, 3, 4].map((each) => `127.0.0.${each}:${names.address().port}`).join(',')
     settings = { OAUTH_METADATA_DNS_SERVERS: servers }
-    waiting = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '4000' } })
+    waiting = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '10000' } })
   })
   afterAll(async () => {
     await waiting.close()
@@ -355,8 +355,8 @@ describe('host names without an answer', () => {
     await signIn(waiting.api)
     expect(isSilent).toBe(true)
     expect(await Promise.all(silent)).toEqual(Array(16).fill(refused))
-    // One deadline for the whole lookup, however many servers do not answer: four, one after the other, take sixteen seconds.
-    expect(performance.now() - began).toBeLessThan(14_000)
+    // One deadline for the whole lookup, however many servers do not answer: four, one after the other, take forty seconds.
+    expect(performance.now() - began).toBeLessThan(35_000)
   })
 
   test('are not looked up again for a minute', async () => {
@@ -367,7 +367,7 @@ describe('host names without an answer', () => {
     expect(lookedUp).toEqual([])
     hasty.clock.advance(60)
     await begin(document('again'), hasty)
-    expect(new Set(lookedUp)).toEqual(new Set(['again']))
+    await expect.poll(() => new Set(lookedUp)).toEqual(new Set(['again']))
     await hasty.close()
   })
 })

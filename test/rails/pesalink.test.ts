@@ -134,7 +134,7 @@ describe('an answer that is not clear counts as lost', () => {
     ['a hang', { kind: 'hang', takesEffect: true }],
   ])('%s', async (_name, fault) => {
     rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 200, body: {} })
-    const rail = rails.pesalink({ timeoutMs: 500 })
+    const rail = rails.pesalink({ timeoutMs: 1_500 })
     await rail.query(payoutAttempt(toAccount(), { kind: 'lost', message: '' }))
     rails.sandbox.failNext(fault)
     expect(await rail.pay(toAccount())).toMatchObject({ kind: 'lost' })

@@ -29,7 +29,7 @@ const control = (
 const rule = async (effect: string, more: object = {}) => {
   expect((await control('rules', 'POST', { effect, ...more })).statusCode).toBe(201)
 }
-const pay = (destination = '254722000001') => rails.daraja({ timeoutMs: 300 }).payout.pay(rails.payout({ destination }))
+const pay = (destination = '254722000001') => rails.daraja({ timeoutMs: 1_500 }).payout.pay(rails.payout({ destination }))
 
 describe('a rule makes the next request fail, and only as often as it says', () => {
   test.each([
