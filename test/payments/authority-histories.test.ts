@@ -100,10 +100,12 @@ const signByPasskey = async (party: Party, approver: Approver) => {
   const { api } = approver.person
   approver.passkey ??= await addPasskey(api, service.deps.config.publicUrl).catch(() => undefined)
   const payment = latest(party)
-  if (!approver.passkey || !payment?.approval_id) return
+  // Another act of this moment may remove it while the message is read.
+  const added = approver.passkey
+  if (!added || !payment?.approval_id) return
   const path = `/v1/approvals/${payment.approval_id}`
   const { message } = (await service.api.get(`${path}/message?decision=approve`)).body
-  const passkey = approver.passkey.authenticator.sign(message)
+  const passkey = added.authenticator.sign(message)
   await send(api.post(`${path}/decide`, { decision: 'approve', passkey }))
 }
 
