@@ -3,19 +3,17 @@ import { statement, type Tx } from '../db/client.ts'
 import type { Gathered } from '../db/gather.ts'
 import { documentList, documents, plainList, timeList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import { type Kept, withoutKept } from './approval-parts.ts'
 import { changesOf, type Fields } from './payment-changes.ts'
 import type { EventType } from './types.ts'
 
 /**
- * `data`: the resource as REST returns it. `paymentId`: a payment, as its row's snapshot has it or, with `data`, as it is now; with `kept`, the
- * payment whose approval it is about. Without a workspace the event is for the account alone.
+ * `data`: the resource as REST returns it. `paymentId`: a payment, as its row's snapshot has it or, with `data`, as it is now. Without a workspace
+ * the event is for the account alone.
  */
 export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
   | { data: unknown }
   | { paymentId: Uuid }
   | { paymentId: Uuid; data: Fields; snapshot: Fields }
-  | { paymentId: Uuid; data: Fields; kept: Kept }
 )
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
@@ -30,7 +28,6 @@ const insert = statement(
 
 const storedText = (event: NewEvent): string | null => {
   if ('snapshot' in event) return JSON.stringify(changesOf(event.snapshot, event.data))
-  if ('kept' in event) return JSON.stringify(withoutKept(event.data, event.kept))
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 

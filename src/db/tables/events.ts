@@ -16,7 +16,7 @@ export const events = pgTable(
     workspaceId: uuid(),
     /**
      * The resource as REST returned it. Of a payment, what was different from its row's snapshot: null for its creation. A payment that this
-     * cannot say exactly is there as a whole, with its id. Of an approval, without what its row and its payment's keep (`paymentId` is that payment).
+     * cannot say exactly is there as a whole, with its id. With `paymentId`, an approval may be without what its row and its payment's keep.
      */
     data: json(),
     paymentId: uuid(),
