@@ -1,11 +1,7 @@
-import pino from 'pino'
-import { connect } from '../../src/db/connect.ts'
-import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
-import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { multiply } from './growth.ts'
 import type { Bench } from './processes.ts'
 import { say } from './report.ts'
+import { countSums } from './sums.ts'
 
 export type Fill = { paymentCount: number; eventCount: number }
 
@@ -62,16 +58,7 @@ const book = async (bench: Bench): Promise<void> => {
      from payments p where p.idempotency_key like 'k%' order by p.id`,
   )
   say('  their transfers')
-  const db = connect({
-    url: bench.databaseUrl,
-    poolSize: 1,
-    logger: pino({ level: 'silent' }),
-    clock: systemClock,
-    statementTimeoutMs: 60_000,
-  })
-  await advanceBookingTotals(db)
-  await advancePaymentTotals(db)
-  await db.close()
+  await countSums(bench)
   say('  their sums')
 }
 

@@ -4,6 +4,7 @@ import { measured, type Operation, type Scene } from './operation-list.ts'
 import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
 import { row, save, say, spread, tableOf } from './report.ts'
 import { all, approvalsFor, dashboardTokenOf, furnish, headersOf, warm } from './scene.ts'
+import { countSums } from './sums.ts'
 
 export type OperationsOptions = { rounds: number; seconds: number; write: boolean; check: boolean; only: RegExp | undefined }
 
@@ -64,6 +65,7 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
     const samples = new Map<string, Sample[]>(selected.map(([name]) => [name, []]))
     const failures: string[] = []
     const take = async (name: string, operation: Operation): Promise<void> => {
+      await countSums(bench)
       const used = operation.uses ? await approvalsFor(service, scenes, 25 * options.seconds) : scenes
       const cpuNow = (node: Started) => [cpuSeconds(node.pid), cpuSeconds(bench.postgresPid)] as const
       const before = cpuNow(service)

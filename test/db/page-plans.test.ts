@@ -9,6 +9,7 @@ import { fillTables } from './filled.ts'
 import '../../src/ledger/payment-totals.ts'
 import '../../src/ledger/reports.ts'
 import '../../src/modules/audit-log/queries.ts'
+import '../../src/modules/beneficiaries/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
 import '../../src/modules/payments/batch/queries.ts'
 
@@ -22,6 +23,9 @@ beforeAll(async () => {
   await fillTables(client, 3_000)
   for (const table of ['payments', 'approvals', 'payment_batches'])
     await client.query(`update ${table} set workspace_id = (select workspace_id from ${table} limit 1), status = 'failed'`)
+  await client.query(
+    `update beneficiaries set workspace_id = (select workspace_id from beneficiaries limit 1), verification = 'no_match'`,
+  )
   await client.query('vacuum analyze')
 })
 afterAll(async () => {
@@ -49,6 +53,11 @@ test.for([
   expect(await planOf(`select * from ${table} where workspace_id = $1 and status = $2 order by id desc limit $3`)).not.toContain(
     `"${index}"`,
   )
+})
+
+test('payees of one verification find their page in the index that has it', async () => {
+  const plan = await planOf(textOf('beneficiaries.list+verification'))
+  expect(plan).toMatch(/"Index Name":"beneficiaries_verification"[^}]*"Index Cond":"[^"]*verification = /)
 })
 
 test.for([

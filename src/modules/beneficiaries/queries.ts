@@ -1,9 +1,9 @@
 import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { alias, type QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, first } from '../../db/client.ts'
-import { containing, newestFirst } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
+import { amongIds, containing, newestFirst } from '../../db/list-queries.ts'
+import { type Places, prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
@@ -70,52 +70,55 @@ export type BeneficiaryFilter = {
   metadata: Readonly<Record<string, string>> | undefined
 }
 
-const list = prepare(
-  'beneficiaries.list',
-  {
-    workspaceId: 'uuid',
-    active: 'flag?',
-    confirmed: 'flag?',
-    proposed: 'flag?',
-    verification: 'text?',
-    madeBy: 'uuid?',
-    rail: 'text?',
-    pattern: 'text?',
-    metadata: 'jsonb?',
-    ids: 'uuid[]?',
-    before: 'uuid?',
-    take: 'rows',
-  },
-  (orm, at) =>
-    newestFirst(
-      orm
-        .select(selection)
-        .from(beneficiaries)
-        .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-        .leftJoin(paybills, eq(paybills.id, payees.paybillId)),
-      beneficiaries.id,
-      at,
-      eq(beneficiaries.workspaceId, at.workspaceId),
-      at.active && isNull(beneficiaries.archivedAt),
-      at.confirmed && isNotNull(beneficiaries.confirmedAt),
-      at.proposed && isNull(beneficiaries.confirmedAt),
-      at.verification && eq(beneficiaries.verification, at.verification),
-      // Each alternative has an index; as one condition they have none, without bitmaps.
-      at.madeBy &&
-        sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeBy}
-              union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeBy}))`,
-      at.rail && eq(beneficiaries.paymentRail, at.rail),
-      at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
-      at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
-      at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
-    ),
-  'page',
-)
+const page = {
+  workspaceId: 'uuid',
+  active: 'flag?',
+  confirmed: 'flag?',
+  proposed: 'flag?',
+  verification: 'text?',
+  madeBy: 'uuid?',
+  rail: 'text?',
+  pattern: 'text?',
+  metadata: 'jsonb?',
+  ids: 'uuid[]?',
+  before: 'uuid?',
+  take: 'rows',
+} as const
+
+const matching = (at: Places<typeof page>) =>
+  and(
+    eq(beneficiaries.workspaceId, at.workspaceId),
+    at.active && isNull(beneficiaries.archivedAt),
+    at.confirmed && isNotNull(beneficiaries.confirmedAt),
+    at.proposed && isNull(beneficiaries.confirmedAt),
+    at.verification && eq(beneficiaries.verification, at.verification),
+    // Each alternative has an index; as one condition they have none, without bitmaps.
+    at.madeBy &&
+      sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeBy}
+            union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeBy}))`,
+    at.rail && eq(beneficiaries.paymentRail, at.rail),
+    at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
+    at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
+    at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
+  )
+
+const selectPage = (orm: QueryBuilder, at: Places<typeof page>) => {
+  const rows = orm
+    .select(selection)
+    .from(beneficiaries)
+    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+    .leftJoin(paybills, eq(paybills.id, payees.paybillId))
+  if (!at.verification) return newestFirst(rows, beneficiaries.id, at, matching(at))
+  const ids = newestFirst(orm.select({ id: beneficiaries.id }).from(beneficiaries), beneficiaries.id, at, matching(at))
+  return newestFirst(rows, beneficiaries.id, { before: undefined, take: at.take }, amongIds(beneficiaries.id, ids))
+}
+
+const list = prepare('beneficiaries.list', page, selectPage, 'page')
 
 export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
-  page: PageRequest,
+  request: PageRequest,
   { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }: BeneficiaryFilter,
 ): Promise<BeneficiaryRecord[]> =>
   db.run(list, {
@@ -129,7 +132,7 @@ export const listBeneficiaries = (
     pattern: text && containing(text),
     ids,
     metadata,
-    ...page,
+    ...request,
   })
 
 type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
