@@ -16,8 +16,11 @@ export const MakerOut = z
   .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
 export type MakerOut = z.output<typeof MakerOut>
 
-const labelOf = prepare('grants.label', { id: 'uuid' }, (orm, at) =>
-  orm.select({ label: grants.label }).from(grants).where(eq(grants.id, at.id)),
+const labelOf = prepare(
+  'grants.label',
+  { id: 'uuid' },
+  (orm, at) => orm.select({ label: grants.label }).from(grants).where(eq(grants.id, at.id)),
+  'joined',
 )
 
 export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }

@@ -40,13 +40,17 @@ const byId = prepare(
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
-const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
-    .orderBy(desc(beneficiaries.id))
-    .limit(5),
+const atSameNumber = prepare(
+  'beneficiaries.at_same_number',
+  { payeeId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
+      .from(beneficiaries)
+      .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
+      .orderBy(desc(beneficiaries.id))
+      .limit(5),
+  'joined',
 )
 
 /** Others with this one's payee, for callers that may know them. */

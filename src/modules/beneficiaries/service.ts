@@ -147,12 +147,16 @@ export const createBeneficiary = async (
   return record
 }
 
-const lockRow = prepare('beneficiaries.lock', { id: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ id: beneficiaries.id })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
-    .for('update'),
+const lockRow = prepare(
+  'beneficiaries.lock',
+  { id: 'uuid', workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id })
+      .from(beneficiaries)
+      .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
+      .for('update'),
+  'joined',
 )
 
 /** The beneficiary, its row locked, or 404. */

@@ -22,7 +22,7 @@ const selectById = (orm: QueryBuilder, at: Places<{ id: 'uuid' }>) =>
     .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
     .where(eq(workspaces.id, at.id))
 
-const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById)
+const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
@@ -41,11 +41,15 @@ export const lockWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undef
 /** Locks a workspace against changes while another change depends on it. */
 export const shareWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, shareById, { id })
 
-const membership = prepare('members.of', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(members)
-    .where(and(eq(members.workspaceId, at.workspaceId), eq(members.accountId, at.accountId))),
+const membership = prepare(
+  'members.of',
+  { workspaceId: 'uuid', accountId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(members)
+      .where(and(eq(members.workspaceId, at.workspaceId), eq(members.accountId, at.accountId))),
+  'joined',
 )
 
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>

@@ -28,13 +28,17 @@ const byId = prepare(
 export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
   first(db, byId, { id, ...scope })
 
-const lockById = prepare('api_keys.lock', { id: 'uuid', accountId: 'uuid', within: 'uuid?' }, (orm, at) =>
-  orm
-    .select({ key: apiKeys, grant: grants })
-    .from(apiKeys)
-    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
-    .where(and(eq(apiKeys.id, at.id), inScope(at)))
-    .for('update'),
+const lockById = prepare(
+  'api_keys.lock',
+  { id: 'uuid', accountId: 'uuid', within: 'uuid?' },
+  (orm, at) =>
+    orm
+      .select({ key: apiKeys, grant: grants })
+      .from(apiKeys)
+      .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+      .where(and(eq(apiKeys.id, at.id), inScope(at)))
+      .for('update'),
+  'joined',
 )
 
 /** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */

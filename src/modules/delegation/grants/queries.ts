@@ -112,12 +112,16 @@ export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
   return grant
 }
 
-const lockVisible = prepare('grants.lock_visible', { id: 'uuid', ...scope }, (orm, at) =>
-  orm
-    .select()
-    .from(grants)
-    .where(and(eq(grants.id, at.id), inScope(at)))
-    .for('update'),
+const lockVisible = prepare(
+  'grants.lock_visible',
+  { id: 'uuid', ...scope },
+  (orm, at) =>
+    orm
+      .select()
+      .from(grants)
+      .where(and(eq(grants.id, at.id), inScope(at)))
+      .for('update'),
+  'joined',
 )
 
 /** One that a caller may see, locked. */

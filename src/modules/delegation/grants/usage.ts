@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { type Db, isTx, type Joint } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { usageCounters } from '../../../db/tables/policies.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { type Headroom, headroomOf } from '../../../policy/headroom.ts'
 import type { Usage } from '../../../policy/types.ts'
@@ -53,26 +54,13 @@ const startsAt = (at: Date): string[] => {
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
 }
 
-/** The current usage of each grant, in its workspace's own day and month. One round trip, however many grants. */
-export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
-  if (records.length === 0) return new Map()
-  const chains = new Map(records.map((grant) => [grant.id, grant]))
-  const above = [...new Set(records.flatMap((grant) => grant.ancestorIds))].filter((id) => !chains.has(id))
-  // A grant and those above it are of one workspace.
-  const [ancestors, zoned, counted] = await Promise.all([
-    above.length === 0 ? [] : db.run(byIds, { ids: above }),
-    db.run(zones, { workspaceIds: [...new Set(records.map(({ workspaceId }) => workspaceId))] }),
-    db.run(counters, { ids: [...chains.keys(), ...above], starts: startsAt(at) }),
-  ])
-  for (const grant of ancestors) chains.set(grant.id, grant)
-  const periods = new Map(zoned.map((zone) => [zone.id, periodsAt(at, effectiveTimeZone(zone, at))]))
-  const used = new Map(counted.map(({ id, period, start, usedMinor }) => [`${id}:${period}:${start}`, usedMinor]))
+type Asked = { at: Date; records: readonly GrantRecord[] }
+
+const usageOfEach = ({ at, records }: Asked, above: readonly GrantRecord[], periodOf: PeriodOf, usedOf: UsedOf) => {
+  const chains = new Map([...above, ...records].map((grant) => [grant.id, grant]))
   const usageOf = ({ id, workspaceId }: GrantRecord): Usage => {
-    const current = periods.get(workspaceId)
-    return {
-      dayMinor: used.get(`${id}:day:${current?.day}`) ?? 0n,
-      monthMinor: used.get(`${id}:month:${current?.month}`) ?? 0n,
-    }
+    const current = periodOf(workspaceId, at)
+    return { dayMinor: usedOf(`${id}:day:${current?.day}`), monthMinor: usedOf(`${id}:month:${current?.month}`) }
   }
   return new Map(
     records.map((grant) => {
@@ -81,4 +69,42 @@ export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRe
       return [grant.id, { usage: usageOf(grant), headroom }]
     }),
   )
+}
+
+type PeriodOf = (workspaceId: Uuid, at: Date) => ReturnType<typeof periodsAt> | undefined
+type UsedOf = (counter: string) => Usage['dayMinor']
+
+/** The grants above some that are not among them. */
+const aboveThese = ({ records }: Asked): Uuid[] => {
+  const own = new Set(records.map(({ id }) => id))
+  return records.flatMap(({ ancestorIds }) => ancestorIds).filter((id) => !own.has(id))
+}
+
+const readUsages = async (db: Db, asked: readonly Asked[]): Promise<Map<Uuid, GrantUsage>[]> => {
+  const records = asked.flatMap(({ records }) => records)
+  const above = [...new Set(asked.flatMap(aboveThese))]
+  const ids = [...new Set([...records.map(({ id }) => id), ...above])]
+  // A grant and those above it are of one workspace.
+  const [ancestors, zoned, counted] = await Promise.all([
+    above.length === 0 ? [] : db.run(byIds, { ids: above }),
+    db.run(zones, { workspaceIds: [...new Set(records.map(({ workspaceId }) => workspaceId))] }),
+    db.run(counters, { ids, starts: [...new Set(asked.flatMap(({ at }) => startsAt(at)))] }),
+  ])
+  const zoneOf = new Map(zoned.map((zone) => [zone.id, zone]))
+  const used = new Map(counted.map(({ id, period, start, usedMinor }) => [`${id}:${period}:${start}`, usedMinor]))
+  const periodOf: PeriodOf = (workspaceId, at) => {
+    const zone = zoneOf.get(workspaceId)
+    return zone && periodsAt(at, effectiveTimeZone(zone, at))
+  }
+  return asked.map((each) => usageOfEach(each, ancestors, periodOf, (counter) => used.get(counter) ?? 0n))
+}
+
+/** In a transaction, what its lines ask for at the same time is read together. */
+const joint: Joint<Asked, Map<Uuid, GrantUsage>> = { writes: false, ask: readUsages }
+
+/** The current usage of each grant, in its workspace's own day and month. One round trip, however many grants. */
+export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
+  if (records.length === 0) return new Map()
+  const asked = { at, records }
+  return isTx(db) ? db.join(joint, asked) : only(await readUsages(db, [asked]))
 }
