@@ -39,7 +39,7 @@ const startFreezable = async (databaseUrl: string) => {
 
 const connectTo = (
   url: string,
-  { poolSize = 1, statementTimeoutMs = 1_500 }: { poolSize?: number; statementTimeoutMs?: number },
+  { poolSize = 1, statementTimeoutMs = 6_000 }: { poolSize?: number; statementTimeoutMs?: number },
 ) => connect({ url, poolSize, logger: pino({ level: 'silent' }), clock: systemClock, statementTimeoutMs })
 
 test('after one connection got no answer, no caller waits for another connection of that server', async () => {
@@ -64,7 +64,7 @@ test('after one connection got no answer, no caller waits for another connection
 test('also when its begin left before its first statement, which then only finds the connection ended', async () => {
   const database = await createTestDatabase()
   const server = await startFreezable(database.url)
-  const db = connectTo(server.url, { poolSize: 2, statementTimeoutMs: 300 })
+  const db = connectTo(server.url, { poolSize: 2, statementTimeoutMs: 3_000 })
   const ask = () => db.transaction((tx) => tx.query<{ one: number }>('select 1 as one'))
   await Promise.all(Array.from({ length: 2 }, () => db.transaction((tx) => tx.query('select pg_sleep(0.05)'))))
   server.freeze()
@@ -109,7 +109,7 @@ test('a server that accepts a connection and says nothing is unavailable, not a 
   await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
   const address = silent.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const db = connectTo(`postgres://payments@127.0.0.1:${port}/payments`, { statementTimeoutMs: 300 })
+  const db = connectTo(`postgres://payments@127.0.0.1:${port}/payments`, { statementTimeoutMs: 3_000 })
   await expect(db.lookup('select 1')).rejects.toMatchObject({ code: 'unavailable', status: 503 })
   await db.close()
   silent.close()

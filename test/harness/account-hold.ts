@@ -27,7 +27,7 @@ export const holdAccount = async (service: TestService, accountId: string): Prom
   await held.promise
   return {
     waiting: async (count) => {
-      for (let tries = 0; tries < 1_000; tries += 1) {
+      for (let tries = 0; tries < 12_000; tries += 1) {
         const [row] = await db.query<{ waiting: number }>(waitingNow)
         if ((row?.waiting ?? 0) >= count) return
         await wait(5)

@@ -24,7 +24,7 @@ const countArrivals = (services: readonly TestService[]) => {
 }
 
 const until = async (isReached: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 6_000; tries += 1) {
     if (await isReached()) return
     await wait(10)
   }

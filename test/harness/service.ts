@@ -16,6 +16,7 @@ import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/s
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { settledEvents } from './settled-events.ts'
 import { untraced } from './trace-guard.ts'
 
 export type TestService = Service & {
@@ -143,6 +144,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
         await scheduler.runAll()
       }
       await service.deps.feed.settle()
+      await settledEvents(service)
     },
     close: async () => {
       await service.stop()

@@ -3,6 +3,7 @@ import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
+import { settledEvents } from '../harness/settled-events.ts'
 
 export type Team = { owner: Person; workspace: string; beneficiary: string }
 
@@ -65,10 +66,11 @@ export const createScene = (current: () => TestService, administrator: PrivateKe
     const identity = answered(await api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature }), 201)
     return { wallet, path: `/v1/accounts/me/identities/${identity.id}` }
   }
-  const voidedEvents = async ({ owner }: Team): Promise<Json[]> =>
-    answered(await owner.api.get('/v1/notifications?limit=100')).data.filter(
-      (one: Json) => one.type === 'approval.decision_voided',
-    )
+  const voidedEvents = async ({ owner }: Team): Promise<Json[]> => {
+    await settledEvents(current())
+    const listed = answered(await owner.api.get('/v1/notifications?limit=100')).data
+    return listed.filter((one: Json) => one.type === 'approval.decision_voided')
+  }
   const administer = async (person: Person, change: Record<string, unknown>) => {
     const admin = await signIn(anyone(), administrator)
     answered(await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { reason: 'A stolen phone', ...change }))

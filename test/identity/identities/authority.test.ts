@@ -125,6 +125,7 @@ describe('a sign-in method that a key links', () => {
     expect(await identitiesOf(person)).toMatchObject([{ subject: person.wallet.address }])
     expect((await signIn(service.api, wallet)).accountId).not.toBe(person.accountId)
     expect(await lives(person)).toBe(true)
+    await service.settle()
     const types = (await person.api.get('/v1/notifications')).body.data.map(({ type }: { type: string }) => type)
     expect(types).toEqual(expect.arrayContaining(['identity.unlinked', 'session.revoked', 'grant.revoked']))
   })

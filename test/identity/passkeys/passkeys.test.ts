@@ -45,6 +45,7 @@ test('several passkeys, elliptic and RSA, are listed with their names, and a rem
   expect((await owner.api.delete(first.path)).body).toEqual(first.passkey)
   expect((await owner.api.delete(first.path)).status).toBe(404)
   expect((await owner.api.get(path)).body.data).toEqual([second.passkey])
+  await service.settle()
   const events = (await owner.api.get('/v1/notifications')).body.data.filter(({ type }: { type: string }) =>
     /^passkey/.test(type),
   )
