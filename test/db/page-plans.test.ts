@@ -11,6 +11,7 @@ import '../../src/ledger/reports.ts'
 import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/beneficiaries/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
+import '../../src/modules/payments/attention/queries.ts'
 import '../../src/modules/payments/batch/queries.ts'
 
 let database: TestDatabase
@@ -70,6 +71,13 @@ test.for([
     expect(await planOf(textOf(name))).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*${condition}`))
   },
 )
+
+test('what repeats is looked for among the payments of its day alone', async () => {
+  const plan = await planOf(textOf('attention.repeated'))
+  expect(plan).toMatch(
+    /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = key.workspace[^"]* AND [^"]*id > COALESCE/,
+  )
+})
 
 test('a summary of payments reads no payment that its sums have', async () => {
   const conditions = [
