@@ -51,6 +51,8 @@ declare module 'fastify' {
     idempotent?: boolean
     /** A write that only the locks of its caller's account and its workspace's owner keep apart from others: see `src/queue/write-path.ts`. */
     sideBySide?: boolean
+    /** A write that takes nothing from anybody: those behind it in its batch are not checked again. */
+    keepsStanding?: boolean
     /** A write that is allowed while the workspace is frozen, because it only stops something or gives back. */
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */

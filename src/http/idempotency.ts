@@ -90,6 +90,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
 /** What the write path needs of a request that creates something that moves money. */
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
   once: onceOfRecord(request),
+  keepsStanding: true,
   ...callerOf(request),
 })
 
@@ -133,6 +134,7 @@ export const respondOnce = async (
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
     sideBySide: request.routeOptions.config.sideBySide === true,
+    keepsStanding: request.routeOptions.config.keepsStanding === true,
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
     admit: (current: Principal | null) => current && again.admit?.(current),
     work: async (tx: Tx) => {

@@ -14,7 +14,8 @@ import type { RecordAnswer } from './record-keys.ts'
  * batch of 64 go the same way, so each of these rules stands here once:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
- * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
+ * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes. It is read once more if an
+ *   earlier write of its batch may have changed what it may do: what such a write ended has ended for those behind it.
  * - A key that was used gets its first answer, also when both requests are in one batch, and also while the caller's workspace, account or
  *   grant is frozen: only what is new needs standing. With another body it is a conflict.
  * - A write that is refused before it has written anything concerns no other write of its batch. One that is refused later undoes the batch, and
@@ -34,6 +35,8 @@ export type WriteRequest<Caller = Principal | null> = {
    * of other accounts. Within one transaction other locks exclude nobody.
    */
   sideBySide?: boolean
+  /** Nobody may do less after it than before, so those behind it in its batch are not read again. */
+  keepsStanding?: boolean
   /** Throws a Refusal if the caller may do nothing new now: a freeze. */
   admit?: (caller: Caller) => void
 }
@@ -138,7 +141,13 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   const lines = tx.lines()
   const oneByOne = async (indexes: readonly number[]): Promise<void> => {
     const line = groups.length > 1 ? lines.line() : tx
-    for (const index of indexes) outcomes[index] = await outcomeOf(line, requests[index] as Request, index)
+    let isStale = false
+    for (const index of indexes) {
+      const request = requests[index] as Request
+      if (isStale) callers[index] = await request.reauthenticate(line).catch(refusalOf)
+      outcomes[index] = await outcomeOf(line, request, index)
+      isStale ||= request.keepsStanding !== true
+    }
   }
   // What one group waits for, all wait for together. All of them end before the transaction does, also when one fails.
   for (const group of await Promise.allSettled(groups.map(oneByOne))) if (group.status === 'rejected') throw group.reason

@@ -3,7 +3,7 @@ import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { audit } from '../../src/events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
-import { newId } from '../../src/lib/ids.ts'
+import { newId, type Uuid } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
 import { createSinglesQueue, type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
 import { sentDuring } from '../harness/sent.ts'
@@ -58,6 +58,42 @@ test('a write whose caller is refused behind the lock has no effect and stores n
   await writeAlone(service.deps.db, write('allowed', { once: keyed('refused') }))
   expect(await written()).toContain('allowed')
 })
+
+test.each([false, true])(
+  'whom an earlier write of the batch takes the right from is refused, as behind its commit (side by side: %s)',
+  async (sideBySide) => {
+    await service.deps.db.query('create table if not exists standing (name text primary key, active bool)')
+    await service.deps.db.query(
+      `insert into standing values ('one', true), ('other', true) on conflict (name) do update set active = true`,
+    )
+    let reads = 0
+    const by = (name: string, account: Uuid): Partial<SingleWrite> => ({
+      sideBySide,
+      locks: { exclusive: [account] },
+      reauthenticate: async (tx) => {
+        reads += 1
+        const [row] = await tx.query<{ active: boolean }>('select active from standing where name = $1', [name])
+        if (!row?.active) throw new Refusal('session_revoked')
+        return null
+      },
+    })
+    const [account, another] = [newId(), newId()]
+    const stop: Partial<SingleWrite> = {
+      work: async (tx) => {
+        tx.defer(tx.query(`update standing set active = false where name = 'one'`))
+        return { status: 200, text: '{}' }
+      },
+    }
+    const outcomes = await together([
+      write('kept', { ...by('one', account), keepsStanding: true }),
+      write('stop', { ...by('one', account), ...stop }),
+      write('stopped', by('one', account)),
+      write('elsewhere', by('other', another)),
+    ])
+    expect(outcomes).toMatchObject([{ replayed: false }, { replayed: false }, { code: 'session_revoked' }, { replayed: false }])
+    expect(reads).toBe(sideBySide ? 5 : 6)
+  },
+)
 
 test('a refusal that must leave a trace commits with its batch, and stores no key', async () => {
   const traced = write('unused', {

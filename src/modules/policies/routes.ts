@@ -28,6 +28,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.create',
       sideBySide: true,
+      keepsStanding: true,
       permission: ['policy.create', 'policy.manage'],
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
@@ -70,6 +71,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.update',
       sideBySide: true,
+      keepsStanding: true,
       permission: 'policy.manage',
       refuses: ['invalid_request', 'not_found', 'conflict'],
     },
@@ -81,6 +83,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.archive',
       sideBySide: true,
+      keepsStanding: true,
       permission: 'policy.manage',
       whileFrozen: true,
       refuses: ['not_found', 'account_frozen'],

@@ -22,6 +22,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     config: {
       operation: 'api_keys.create',
       sideBySide: true,
+      keepsStanding: true,
       permission: 'key.manage',
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
