@@ -78,7 +78,8 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
  * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
  * revocation or freeze nothing new passes.
  */
-const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
+const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'hasGrant' | 'reauthenticate' | 'admit'> => ({
+  hasGrant: Boolean(request.caller?.grant),
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
     recheckAuthority(request, current)
@@ -90,7 +91,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
 /** What the write path needs of a request that creates something that moves money. */
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
   once: onceOfRecord(request),
-  keepsStanding: true,
+  takesFrom: 'nobody',
   ...callerOf(request),
 })
 
@@ -134,7 +135,8 @@ export const respondOnce = async (
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
     sideBySide: request.routeOptions.config.sideBySide === true,
-    keepsStanding: request.routeOptions.config.keepsStanding === true,
+    takesFrom: request.routeOptions.config.takesFrom,
+    hasGrant: again.hasGrant,
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
     admit: (current: Principal | null) => current && again.admit?.(current),
     work: async (tx: Tx) => {

@@ -9,6 +9,9 @@ import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from '.
 import { watched } from './reading.ts'
 import type { RecordAnswer } from './record-keys.ts'
 
+/** Whom a write may leave with less than it found: those who have a grant, where it changes grants. */
+export type TakesFrom = 'nobody' | 'grants'
+
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and a
  * batch of 64 go the same way, so each of these rules stands here once:
@@ -35,8 +38,10 @@ export type WriteRequest<Caller = Principal | null> = {
    * of other accounts. Within one transaction other locks exclude nobody.
    */
   sideBySide?: boolean
-  /** Nobody may do less after it than before, so those behind it in its batch are not read again. */
-  keepsStanding?: boolean
+  /** Only those of whom it may take something are read again behind it in its batch: everybody, where nothing is said. */
+  takesFrom?: TakesFrom | undefined
+  /** Its caller has a grant: a key, a token of an agent. */
+  hasGrant?: boolean | undefined
   /** Throws a Refusal if the caller may do nothing new now: a freeze. */
   admit?: (caller: Caller) => void
 }
@@ -141,12 +146,14 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   const lines = tx.lines()
   const oneByOne = async (indexes: readonly number[]): Promise<void> => {
     const line = groups.length > 1 ? lines.line() : tx
-    let isStale = false
+    const stale = { people: false, grants: false }
     for (const index of indexes) {
       const request = requests[index] as Request
-      if (isStale) callers[index] = await request.reauthenticate(line).catch(refusalOf)
+      if (request.hasGrant === false ? stale.people : stale.grants)
+        callers[index] = await request.reauthenticate(line).catch(refusalOf)
       outcomes[index] = await outcomeOf(line, request, index)
-      isStale ||= request.keepsStanding !== true
+      stale.grants ||= request.takesFrom !== 'nobody'
+      stale.people ||= request.takesFrom === undefined
     }
   }
   // What one group waits for, all wait for together. All of them end before the transaction does, also when one fails.

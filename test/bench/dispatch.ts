@@ -1,12 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { findGenerator } from './load.ts'
 import { payments, preparePayers } from './prepare.ts'
 import { type Bench, cpuSeconds, startSandbox, startService } from './processes.ts'
 import { row, save, say, spread } from './report.ts'
+import { secondsUntilNone } from './until-none.ts'
 
 export type DispatchOptions = { rounds: number; seconds: number; write: boolean }
 
-const mostSeconds = 120
 /** Until the compiler has seen every path. */
 const warmUpSeconds = 8
 
@@ -29,19 +28,8 @@ export const measureDispatch = async (bench: Bench, options: DispatchOptions): P
       )
       return { accepted: Number(counts?.accepted), sent: Number(counts?.sent) }
     }
-    /** Asks rarely and with an index: the database works for the payments. */
-    const secondsUntilNone = async (left: string): Promise<number> => {
-      const began = performance.now()
-      for (;;) {
-        const [some] = await bench.query(`select exists(${left}) as left`)
-        const seconds = (performance.now() - began) / 1000
-        if (some?.left === false) return seconds
-        if (seconds > mostSeconds) throw new Error(`payments were left after ${mostSeconds} seconds`)
-        await wait(50)
-      }
-    }
-    const untilSent = () => secondsUntilNone('select from payments where dispatch_due_at is not null')
-    const untilBooked = () => secondsUntilNone(`select from payments where status in ('processing', 'unknown')`)
+    const untilSent = () => secondsUntilNone(bench, 'select from payments where dispatch_due_at is not null')
+    const untilBooked = () => secondsUntilNone(bench, `select from payments where status in ('processing', 'unknown')`)
     await measure(load, { connections: 32, seconds: warmUpSeconds })
     await untilBooked()
     const figures = {

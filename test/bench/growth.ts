@@ -48,7 +48,12 @@ type Prepared = Awaited<ReturnType<typeof prepare>>
 /** Nothing that is added is due. */
 const grow = async ({ bench }: Prepared, { paymentCount, eventCount, keyCount }: GrowthOptions): Promise<void> => {
   const id = 'uuidv7()'
-  await multiply(bench, 'payments', paymentCount, { id, status: `'succeeded'`, dispatch_due_at: 'null' })
+  await multiply(bench, 'payments', paymentCount, {
+    id,
+    status: `'succeeded'`,
+    dispatch_due_at: 'null',
+    idempotency_key: `concat(t.idempotency_key, '-', n)`,
+  })
   await multiply(bench, 'events', eventCount, { id })
   await multiply(bench, 'api_keys', keyCount, { id, lookup: `lpad(to_hex(n), 12, '0')`, hash: `sha256(n::text::bytea)` })
   await bench.query('vacuum analyze')

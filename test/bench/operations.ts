@@ -1,10 +1,11 @@
 import { fallenOf, readLast, writeLast } from './last-operations.ts'
 import { autocannon, type Load } from './load.ts'
 import { measured, type Operation, type Scene } from './operation-list.ts'
-import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
+import { type Bench, cpuSeconds, type Started, startFloor, startSandbox, startService } from './processes.ts'
 import { row, save, say, spread, tableOf } from './report.ts'
 import { all, approvalsFor, dashboardTokenOf, furnish, headersOf, warm } from './scene.ts'
 import { countSums } from './sums.ts'
+import { secondsUntilNone } from './until-none.ts'
 
 export type OperationsOptions = { rounds: number; seconds: number; write: boolean; check: boolean; only: RegExp | undefined }
 
@@ -38,15 +39,36 @@ const floorTables = `
 
 type Sample = { ratio: number; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
 
+type Scenes = { readers: Scene[]; writers: Scene[] }
+
+/**
+ * Payers with a past: their payments and top-ups have ended by the emulated provider. Others write: payments that are made in a measurement stay under
+ * way, thousands of them in a few minutes, which no account of a service that works has.
+ */
+const furnishAll = async (bench: Bench): Promise<Scenes> => {
+  const sandbox = await startSandbox(bench.folder)
+  const service = await startService(bench.databaseUrl, bench.folder, { JOBS: 'inline', SANDBOX_URL: sandbox.url })
+  try {
+    const scenes: Scene[] = []
+    for (const at of all(2 * payers)) scenes.push(await furnish(service, bench, at + 1))
+    await secondsUntilNone(bench, `select from payments where status in ('processing', 'unknown')`)
+    await secondsUntilNone(bench, `select from topups where status = 'pending'`)
+    return { readers: scenes.slice(0, payers), writers: scenes.slice(payers) }
+  } finally {
+    await service.stop()
+    await sandbox.stop()
+  }
+}
+
 /** P12: every operation of the API against the least that answers the same, in the same round. */
 export const measureOperations = async (bench: Bench, options: OperationsOptions): Promise<void> => {
+  const { readers, writers } = await furnishAll(bench)
   const service = await startService(bench.databaseUrl, bench.folder)
   await bench.query(floorTables)
   const floor = await startFloor(bench.databaseUrl)
   try {
-    const scenes: Scene[] = []
-    for (const at of all(payers)) scenes.push(await furnish(service, bench, at + 1))
-    const [first] = scenes
+    const scenesOf = ({ kind }: Operation) => (kind === 'write' ? writers : readers)
+    const [first] = readers
     if (!first) throw new Error('there is no payer')
     await preparePages(bench, service, first)
     await bench.query('analyze')
@@ -66,6 +88,7 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
     const failures: string[] = []
     const take = async (name: string, operation: Operation): Promise<void> => {
       await countSums(bench)
+      const scenes = scenesOf(operation)
       const used = operation.uses ? await approvalsFor(service, scenes, 25 * options.seconds) : scenes
       const cpuNow = (node: Started) => [cpuSeconds(node.pid), cpuSeconds(bench.postgresPid)] as const
       const before = cpuNow(service)
@@ -93,17 +116,17 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
       })
     }
     for (const [name, operation] of selected) {
-      if (!operation.uses) await warm(service, name, scenes.map(operation.request))
+      if (!operation.uses) await warm(service, name, scenesOf(operation).map(operation.request))
       else
         await run({
           name,
           url: service.url,
-          requests: (await approvalsFor(service, scenes, 25)).map(operation.request),
+          requests: (await approvalsFor(service, scenesOf(operation), 25)).map(operation.request),
           once: true,
         })
     }
     for (let round = 1; round <= options.rounds; round += 1) {
-      for (const scene of scenes) scene.dashboardToken = await dashboardTokenOf(service, scene.session)
+      for (const scene of [...readers, ...writers]) scene.dashboardToken = await dashboardTokenOf(service, scene.session)
       for (const [name, operation] of selected) await take(name, operation)
       say(`round ${round} of ${options.rounds}`)
     }

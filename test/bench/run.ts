@@ -15,6 +15,7 @@ import { measureRatios } from './ratios.ts'
 import { measureSoak } from './soak.ts'
 import { measureStart } from './start.ts'
 import { measureStreams } from './streams.ts'
+import { measureTwoProcesses } from './two-processes.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -62,6 +63,7 @@ try {
   else if (what === 'event-order') await measureEventOrder(bench, shared)
   else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
   else if (what === 'peers') await measurePeers(bench, shared)
+  else if (what === 'two-processes') await measureTwoProcesses(bench, shared)
   else if (what === 'start') await measureStart(bench, shared)
   else if (what === 'soak') await measureSoak(bench, { write: shared.write, minutes: Number(values.minutes) })
   else if (what === 'pages')
@@ -76,7 +78,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, pages, streams, start, soak, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, pages, streams, start, soak, event-order, policy-lock, two-processes or peers`,
     )
 } finally {
   await bench.stop()

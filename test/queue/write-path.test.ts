@@ -85,7 +85,7 @@ test.each([false, true])(
       },
     }
     const outcomes = await together([
-      write('kept', { ...by('one', account), keepsStanding: true }),
+      write('kept', { ...by('one', account), takesFrom: 'nobody' }),
       write('stop', { ...by('one', account), ...stop }),
       write('stopped', by('one', account)),
       write('elsewhere', by('other', another)),
@@ -94,6 +94,32 @@ test.each([false, true])(
     expect(reads).toBe(sideBySide ? 5 : 6)
   },
 )
+
+test.each([
+  { takesFrom: undefined, again: ['person', 'key'] },
+  { takesFrom: 'grants' as const, again: ['key'] },
+  { takesFrom: 'nobody' as const, again: [] },
+])('behind a write that takes from $takesFrom, $again are read again', async ({ takesFrom, again }) => {
+  const account = newId()
+  const reads: string[] = []
+  const by = (name: string, more: Partial<SingleWrite>): SingleWrite =>
+    write(name, {
+      ...more,
+      locks: { exclusive: [account] },
+      reauthenticate: async () => {
+        reads.push(name)
+        return null
+      },
+    })
+  const behind = { takesFrom: 'nobody' as const }
+  const outcomes = await together([
+    by('first', { takesFrom, hasGrant: false }),
+    by('person', { ...behind, hasGrant: false }),
+    by('key', { ...behind, hasGrant: true }),
+  ])
+  expect(outcomes).toMatchObject([{ replayed: false }, { replayed: false }, { replayed: false }])
+  expect(reads).toEqual(['first', 'person', 'key', ...again])
+})
 
 test('a refusal that must leave a trace commits with its batch, and stores no key', async () => {
   const traced = write('unused', {

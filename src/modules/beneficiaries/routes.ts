@@ -44,7 +44,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     config: {
       operation: 'beneficiaries.create',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'beneficiary.manage',
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
@@ -99,7 +99,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     config: {
       operation: 'beneficiaries.update',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'beneficiary.manage',
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],

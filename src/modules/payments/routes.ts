@@ -142,7 +142,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     config: {
       operation: 'payments.cancel',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'payment.create',
       whileFrozen: true,
       refuses: ['forbidden', 'not_found', 'conflict'],

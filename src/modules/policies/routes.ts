@@ -28,7 +28,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.create',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: ['policy.create', 'policy.manage'],
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
@@ -71,7 +71,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.update',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'policy.manage',
       refuses: ['invalid_request', 'not_found', 'conflict'],
     },
@@ -83,7 +83,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.archive',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'policy.manage',
       whileFrozen: true,
       refuses: ['not_found', 'account_frozen'],

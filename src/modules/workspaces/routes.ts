@@ -71,7 +71,13 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
     work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
   })
   routes.patch('/v1/workspaces/current', {
-    config: { operation: 'workspaces.update', sideBySide: true, permission: 'workspace.manage', refuses: ['invalid_request'] },
+    config: {
+      operation: 'workspaces.update',
+      sideBySide: true,
+      takesFrom: 'nobody',
+      permission: 'workspace.manage',
+      refuses: ['invalid_request'],
+    },
     schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
     work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps, principal, body))),
   })

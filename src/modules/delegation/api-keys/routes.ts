@@ -22,7 +22,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     config: {
       operation: 'api_keys.create',
       sideBySide: true,
-      keepsStanding: true,
+      takesFrom: 'nobody',
       permission: 'key.manage',
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
@@ -54,6 +54,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     config: {
       operation: 'api_keys.update',
       sideBySide: true,
+      takesFrom: 'grants',
       permission: 'key.manage',
       refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },

@@ -53,6 +53,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     config: {
       operation: 'grants.update',
       sideBySide: true,
+      takesFrom: 'grants',
       permission: 'grant.manage',
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],

@@ -29,7 +29,13 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     read: ({ principal }) => withIdentities(deps.db, deps, principal.accountId),
   })
   routes.patch('/v1/accounts/me', {
-    config: { operation: 'accounts.update', sideBySide: true, permission: 'account.manage', refuses: ['invalid_request'] },
+    config: {
+      operation: 'accounts.update',
+      sideBySide: true,
+      takesFrom: 'nobody',
+      permission: 'account.manage',
+      refuses: ['invalid_request'],
+    },
     schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
     work: async (tx, { principal, body }) => {
       await updateAccount(tx, principal, body)

@@ -98,7 +98,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       config: {
         operation: 'approvals.decide',
         sideBySide: true,
-        keepsStanding: true,
+        takesFrom: 'nobody',
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,
