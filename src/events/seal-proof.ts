@@ -3,7 +3,7 @@ import { together } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
 import { readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace } from './seal.ts'
-import type { SealNode } from './seal-tree.ts'
+import { leafOfLine, rowsRoot as rootOfLines, type SealNode } from './seal-tree.ts'
 
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
@@ -28,30 +28,64 @@ export type SealedRow = {
   after: SealPlace | null
 }
 
+type Place = Omit<SealNode, 'hash'>
+const nameOf = ({ level, place }: Place): string => `${level}/${place}`
+
+/** For all that ask in one turn of the event loop. */
+const readNodes = together(async (db, asked: readonly (readonly Place[])[]): Promise<ReadonlyMap<string, Uint8Array>[]> => {
+  const wanted = new Map(asked.flat().map((place) => [nameOf(place), place]))
+  const known = new Map((await readSealNodes(db, [...wanted.values()])).map((node) => [nameOf(node), node.hash]))
+  return asked.map(() => known)
+})
+
 /** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
-  const wanted: Omit<SealNode, 'hash'>[] = []
+  const wanted: Place[] = []
   calculate((level, place) => {
     wanted.push({ level, place })
     return leafHash('')
   })
-  const known = new Map((await readSealNodes(db, wanted)).map(({ level, place, hash }) => [`${level}/${place}`, hash]))
+  const known = await readNodes(db, wanted)
   return calculate((level, place) => {
-    const hash = known.get(`${level}/${place}`)
+    const hash = known.get(nameOf({ level, place }))
     if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
     return hash
   })
 }
 
-/** What all rows of one seal share in their proofs. */
-type SealProof = { lines: { id: Uuid; line: string }[]; tree: ReadNode; sealPath: Uint8Array[] }
+/** A seal's rows, in their order. */
+type SealLines = { lines: readonly { id: Uuid; line: string }[]; tree: ReadNode }
 
-const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number): Promise<SealProof> => {
-  const [lines, sealPath] = await Promise.all([
-    readNearSealedRows(db, after ?? undefined, through),
+/** Some 40 KB each. */
+const mostKept = 128
+let kept = new Map<string, SealLines>()
+
+/**
+ * Reading and hashing the rows of a seal is most of a proof, and the rows of a batch's payments lie in few seals. They are kept under the root over
+ * them, which is read from the seal each time: what has this root is what was sealed.
+ */
+const readLines = async (db: Db, { through, after }: SealedRow, rowsRoot: Buffer): Promise<SealLines> => {
+  const name = rowsRoot.toString('hex')
+  const known = kept.get(name)
+  if (known) return known
+  const lines = await readNearSealedRows(db, after ?? undefined, through)
+  const texts = lines.map(({ line }) => line)
+  const read = { lines, tree: treeOf(texts.map(leafOfLine)) }
+  if (!rootOfLines(texts).equals(rowsRoot)) return read
+  if (kept.size >= mostKept) kept = new Map()
+  kept.set(name, read)
+  return read
+}
+
+/** What all rows of one seal share in their proofs. */
+type SealProof = SealLines & { sealPath: Uint8Array[] }
+
+const proveSeal = async (db: Db, row: SealedRow, rowsRoot: Buffer, seal: number, size: number): Promise<SealProof> => {
+  const [rows, sealPath] = await Promise.all([
+    readLines(db, row, rowsRoot),
     overNodes(db, (node) => inclusionPath(seal, size, node)),
   ])
-  return { lines, sealPath, tree: treeOf(lines.map(({ line }) => leafHash(line))) }
+  return { ...rows, sealPath }
 }
 
 const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof): RowProof => {
@@ -78,7 +112,7 @@ export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | nu
       const { rowsRoot } = row
       if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
       const seal = Number(row.sequence) - 1
-      const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
+      const proof = seals.get(seal) ?? proveSeal(db, row, rowsRoot, seal, head.size)
       seals.set(seal, proof)
       return proveRow(row, seal, rowsRoot, await proof)
     }),
