@@ -37,7 +37,7 @@ export const furnish = async (service: Started, bench: Bench, at: number): Promi
           type: 'supplier',
           display_name: `Supplier ${number}`,
           payment_rail: 'MPESA_B2C',
-          destination: `2547${String(at * 100 + number).padStart(8, '0')}`,
+          destination: `2547${String(30_000_000 + at * 100 + number)}`,
         }),
       )
     ).id
