@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReceiptKeys } from '../../src/auth/receipt-keys.ts'
 import { canonicalJson } from '../../src/lib/canonical.ts'
+import { parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { holds, verifyReceipt } from '../../verifier/main.ts'
 import type { Json } from '../harness/client.ts'
@@ -121,6 +122,23 @@ test('no receipt holds with any one field changed, removed, added, or taken from
     }
   }
   expect(survivors).toEqual([])
+})
+
+test('a row of the log that was changed after a receipt had shown it is in no receipt that holds', async () => {
+  const { id } = receipt('allowed for a person').payment
+  const { db } = service.deps
+  const change = (from: string, to: string) =>
+    db.transaction(async (tx) => {
+      await tx.query('set local session_replication_role = replica')
+      await tx.query(`update audit_log set action = $3 where action = $2 and subject_id = $1`, [parseId('payment', id), from, to])
+    })
+  await change('payment.create', 'payment.cancel')
+  try {
+    expect(await said(await receiptOf(service, person, id))).toContain('sealed log')
+  } finally {
+    await change('payment.cancel', 'payment.create')
+  }
+  expect(await said(await receiptOf(service, person, id))).toEqual([])
 })
 
 test('the forgery that a digest alone did not find: another amount and another payee', async () => {
