@@ -15,8 +15,6 @@ import type { GrantRecord } from './queries.ts'
 /** The part of a grant that changes with every payment: what is used, and what its whole chain leaves. */
 export type GrantUsage = { usage: Usage; headroom: Headroom }
 
-const lineageOf = (grant: GrantRecord): Uuid[] => [...grant.ancestorIds, grant.id]
-
 const byIds = prepare('grants.by_ids', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`),
 )
@@ -58,15 +56,23 @@ type Asked = { at: Date; records: readonly GrantRecord[] }
 
 const usageOfEach = ({ at, records }: Asked, above: readonly GrantRecord[], periodOf: PeriodOf, usedOf: UsedOf) => {
   const chains = new Map([...above, ...records].map((grant) => [grant.id, grant]))
+  const current = new Map([...new Set(records.map(({ workspaceId }) => workspaceId))].map((id) => [id, periodOf(id, at)]))
   const usageOf = ({ id, workspaceId }: GrantRecord): Usage => {
-    const current = periodOf(workspaceId, at)
-    return { dayMinor: usedOf(`${id}:day:${current?.day}`), monthMinor: usedOf(`${id}:month:${current?.month}`) }
+    const periods = current.get(workspaceId)
+    return { dayMinor: usedOf(`${id}:day:${periods?.day}`), monthMinor: usedOf(`${id}:month:${periods?.month}`) }
   }
+  // Its limits and no other column: copies of whole grants were a third of what the collector had of a page.
+  const inUse = (grant: GrantRecord, usage: Usage) => ({
+    perPaymentLimitMinor: grant.perPaymentLimitMinor,
+    dailyLimitMinor: grant.dailyLimitMinor,
+    monthlyLimitMinor: grant.monthlyLimitMinor,
+    usage,
+  })
   return new Map(
     records.map((grant) => {
-      const chain = lineageOf(grant).flatMap((id) => chains.get(id) ?? [])
-      const headroom = headroomOf(chain.map((link) => ({ ...link, usage: usageOf(link) })))
-      return [grant.id, { usage: usageOf(grant), headroom }]
+      const usage = usageOf(grant)
+      const chain = grant.ancestorIds.flatMap((id) => chains.get(id) ?? []).map((link) => inUse(link, usageOf(link)))
+      return [grant.id, { usage, headroom: headroomOf([...chain, inUse(grant, usage)]) }]
     }),
   )
 }
