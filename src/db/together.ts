@@ -27,35 +27,49 @@ export const together = <Key, Value>(read: ReadMany<Key, Value>, most = mostToge
   return (db, key) => (isTx(db) ? db.join(joint, key) : joinedBy(db)(key))
 }
 
-/** The type of each part of a key in SQL. */
-type KeyTypes = Readonly<Record<string, 'uuid' | 'date' | 'timestamptz'>>
-type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: string | Date | null }
+type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint'
+/** The type of each part of a key in SQL. Texts are names and ids: nobody wrote them. */
+type KeyTypes = Readonly<Record<string, SqlType>>
+type Part = string | number | bigint | Date | null
+type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
+type Listed<L extends KeyTypes> = { readonly list: readonly KeyOf<L>[] }
 
-const textOf = (part: string | Date | null): string | null => (part instanceof Date ? part.toISOString() : part)
+const textOf = (part: Part): string | number | bigint | null => (part instanceof Date ? part.toISOString() : part)
+const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string): string =>
+  plainList(rows.map((row) => textOf((row[name] ?? null) as Part)))
 
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
- * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it.
+ * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each key has, and where the
+ * text reads them from.
  */
-export const readTogether = <Row extends object, const T extends KeyTypes>(
+export const readTogether = <Row extends object, const T extends KeyTypes, const L extends KeyTypes = Record<never, never>>(
   name: string,
   types: T,
-  text: string,
+  text: string | ((list: string) => string),
   lane: Lane,
-): ((db: Db, key: KeyOf<T>) => Promise<Row[]>) => {
+  list?: L,
+): ((
+  db: Db,
+  key: KeyOf<T> & (string extends keyof L ? unknown : keyof L extends never ? unknown : Listed<L>),
+) => Promise<Row[]>) => {
   const names = Object.keys(types)
-  const lists = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`)
+  const columns = Object.keys(list ?? {})
+  const keys = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`)
+  const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${names.length + at + 1}::${type}[]`)
+  const listOfKey = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as listed(key_number, ${columns.join(', ')}) where listed.key_number = key.n)`
   const query = statement(
     name,
-    `select key.n::int as "keyNumber", r.* from unnest(${lists.join(', ')}) with ordinality as key(${[...names, 'n'].join(', ')})
-     cross join lateral (${text}) as r`,
+    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as key(${[...names, 'n'].join(', ')})
+     cross join lateral (${typeof text === 'string' ? text : text(listOfKey)}) as r`,
     lane,
   )
-  return together(async (db, keys: readonly KeyOf<T>[]) => {
-    const rows = await db.query<Row & { keyNumber: number }>(
-      query,
-      names.map((part) => plainList(keys.map((key) => textOf(key[part] ?? null)))),
-    )
+  return together(async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
+    const listed = keys.flatMap(({ list: rows = [] }, at) => rows.map((row) => ({ ...row, keyNumber: at + 1 })))
+    const rows = await db.query<Row & { keyNumber: number }>(query, [
+      ...names.map((part) => columnOf(keys, part)),
+      ...(list ? ['keyNumber', ...columns].map((column) => columnOf(listed, column)) : []),
+    ])
     const groups: Row[][] = keys.map(() => [])
     for (const row of rows) groups[row.keyNumber - 1]?.push(row)
     return groups

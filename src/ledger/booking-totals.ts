@@ -61,8 +61,10 @@ export const advanceBookingTotals = (db: Database): Promise<void> => advanceSums
 
 /** A span, and the name of what it is added to. */
 export type NamedSpan = BookingSpan & { label: string }
+/** The columns of a list of spans. */
+export const spanTypes = { label: 'text', unit: 'text', begins: 'timestamptz', ends: 'timestamptz' } as const
 
-/** The first parameters of a statement that begins with `bookedSql`: the account, and the spans. */
+/** The first parameters of a statement of one account: the account, and the spans. */
 export const spanValues = (accountId: Uuid, spans: readonly NamedSpan[]): unknown[] => [
   accountId,
   plainList(spans.map(({ label }) => label)),
@@ -72,29 +74,30 @@ export const spanValues = (accountId: Uuid, spans: readonly NamedSpan[]): unknow
 ]
 
 /** Those of `spanValues`. */
-export const spansSql = `spans as (select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as s(label, unit, begins, ends))`
+export const spansOfValues = 'unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])'
+export const spansSql = (spans: string): string => `spans as (select * from ${spans} as s(label, unit, begins, ends))`
 
 /**
  * What was booked in spans, as `stored` sums and `loose` bookings: those that are not counted, and those of spans that are no whole unit, in which
  * the late ones are found by their ids. The two together are every booking of a span once.
  */
-export const bookedSql = `
+export const bookedSql = (account: string, spans: string): string => `
   ${pointSql('booking_points')},
-  ${spansSql},
+  ${spansSql(spans)},
   stored as (
     select s.label, b.type, b.workspace_id, b.beneficiary_id, b.entries, b.came_in_minor, b.went_out_minor
-    from spans s join booking_totals b on b.account_id = $1 and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),
+    from spans s join booking_totals b on b.account_id = ${account} and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),
   tail as materialized (
     select ${bookingColumns}, false as late from ledger_transfers t
-    where t.customer_account_id = $1 and t.id > (select through from point) and ${isBooking}
+    where t.customer_account_id = ${account} and t.id > (select through from point) and ${isBooking}
     union all
-    select ${bookingColumns}, true ${lateSql('bookings')} and ${isBooking}),
+    select ${bookingColumns}, true ${lateSql('bookings', account)} and ${isBooking}),
   loose as (
     select s.label, t.id, t.at, t.reference_type, t.reference_id, t.amount_minor
     from spans s join tail t on t.at >= s.begins and t.at < s.ends and (s.unit is not null or not t.late)
     union all
     select s.label, t.* from spans s cross join lateral (
       select ${bookingColumns} from ledger_transfers t
-      where s.unit is null and t.customer_account_id = $1 and t.id <= (select through from point) and ${isBooking}
-        and t.id > ${idBehind('$1', 's.begins')} and t.id < ${idAhead('$1', 's.ends')}
+      where s.unit is null and t.customer_account_id = ${account} and t.id <= (select through from point) and ${isBooking}
+        and t.id > ${idBehind(account, 's.begins')} and t.id < ${idAhead(account, 's.ends')}
         and t.created_at >= s.begins and t.created_at < s.ends) as t)`

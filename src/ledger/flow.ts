@@ -1,26 +1,30 @@
-import { type Db, statement } from '../db/client.ts'
+import type { Db } from '../db/client.ts'
+import { readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { spansOf } from './booking-spans.ts'
-import { bookedSql, spanValues } from './booking-totals.ts'
+import { bookedSql, spanTypes } from './booking-totals.ts'
 
 /** `begins` and `ends`: its instants in the time zone of whoever reads it. */
 export type Day = { date: string; begins: Date; ends: Date }
 export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 
 /** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
-const flow = statement(
+const flow = readTogether<{ date: string; in_minor: string; out_minor: string }, { account_id: 'uuid' }, typeof spanTypes>(
   'ledger.flow',
-  `with ${bookedSql}
+  { account_id: 'uuid' },
+  (spans) => `with ${bookedSql('key.account_id', spans)}
    select label as date, sum(came_in_minor)::text as in_minor, sum(went_out_minor)::text as out_minor
    from (select label, came_in_minor, went_out_minor from stored
          union all select label, greatest(amount_minor, 0), greatest(-amount_minor, 0) from loose) as moved
    group by label`,
+  'pool',
+  spanTypes,
 )
 
 /** Of the days on which anything moved. */
 export const readFlow = async (db: Db, ownerId: Uuid, days: readonly Day[]): Promise<DayFlow[]> => {
   const spans = days.flatMap(({ date, begins, ends }) => spansOf(begins, ends).map((span) => ({ ...span, label: date })))
-  const rows = await db.query<{ date: string; in_minor: string; out_minor: string }>(flow, spanValues(ownerId, spans))
+  const rows = await flow(db, { account_id: ownerId, list: spans })
   return rows.map((row) => ({ date: row.date, inMinor: BigInt(row.in_minor), outMinor: BigInt(row.out_minor) }))
 }

@@ -8,7 +8,7 @@ import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { inWorkspace } from './booked-between.ts'
 import { beginningSql } from './booking-spans.ts'
-import { type NamedSpan, spansSql, spanValues } from './booking-totals.ts'
+import { type NamedSpan, spansOfValues, spansSql, spanValues } from './booking-totals.ts'
 import { advanceSums, lateSql, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
 
 /** A transfer that ends a payment's hold, of transfers `t`; and the payment as it ended, where it is `p`: what was returned had succeeded. */
@@ -56,12 +56,12 @@ export const advancePaymentTotals = (db: Database): Promise<void> => advanceSums
 const sums = statement(
   'payments.sums',
   `with ${pointSql('payment_points')},
-   ${spansSql},
+   ${spansSql(spansOfValues)},
    other as (
      select e.* from (
        select t.* from ledger_transfers t where t.customer_account_id = $1 and t.id > (select through from point) and ${endsPayment}
        union all
-       select t.* ${lateSql('payments')} and ${endsPayment}) as t
+       select t.* ${lateSql('payments', '$1')} and ${endsPayment}) as t
      cross join lateral (
        select p.created_at, ${endedStatus} as status, 1 as payments, p.amount_minor
        from payments p where p.id = t.reference_id and p.workspace_id = $6 offset 0) as e

@@ -30,10 +30,10 @@ const settle = statement(
    where ${allEnded} or h.next_transaction > excluded.next_transaction`,
 )
 
-/** Transfers `t` of an account ($1) that are behind the point of these sums and not counted. */
-export const lateSql = (sums: TransferSums): string =>
+/** Transfers `t` of an account that are behind the point of these sums and not counted. */
+export const lateSql = (sums: TransferSums, account: string): string =>
   `from late_transfers l cross join lateral (select * from ledger_transfers where id = l.transfer_id offset 0) as t
-   where l.sums = '${sums}' and l.account_id = $1`
+   where l.sums = '${sums}' and l.account_id = ${account}`
 
 /**
  * The next transfers in the order of their ids, up to the horizon, and the late ones, which are counted with this. In the order of the key, so that

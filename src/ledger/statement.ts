@@ -2,12 +2,22 @@ import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
+import { readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { hourOf, never, spansOf } from './booking-spans.ts'
-import { bookedSql, bookingColumns, bookingType, isBooking, type NamedSpan, spanValues } from './booking-totals.ts'
+import {
+  bookedSql,
+  bookingColumns,
+  bookingType,
+  isBooking,
+  type NamedSpan,
+  spansOfValues,
+  spanTypes,
+  spanValues,
+} from './booking-totals.ts'
 
 export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
@@ -24,28 +34,38 @@ export type StatementOf = {
 /** A year of a busy account may have more payees than anybody reads. */
 const mostPayees = 1_000
 
+const summaryKey = {
+  account_id: 'uuid',
+  starts: 'timestamptz',
+  ends: 'timestamptz',
+  workspace_id: 'uuid',
+  payees_of: 'text',
+} as const
+const entriesKey = { ...summaryKey, after: 'uuid', through: 'uuid', take: 'int', balance: 'bigint' } as const
+
 /**
  * Bookings only: money under a hold has not left. The opening balance is counted back from the account's present totals, over what was booked
  * `since` the start, so that the opening balance of one statement is the closing balance of the one before whatever their lengths.
  */
-const summary = statement(
+const summary = readTogether<SummaryRow, typeof summaryKey, typeof spanTypes>(
   'ledger.statement_summary',
-  `with ${bookedSql},
+  summaryKey,
+  (spans) => `with ${bookedSql('key.account_id', spans)},
    moved as (
      select s.label, s.type, s.workspace_id, s.beneficiary_id, s.entries, s.came_in_minor, s.went_out_minor from stored s
      union all
      select l.label, ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
      from loose l left join lateral (
        select workspace_id, beneficiary_id from payments where l.label <> 'since' and l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true),
-   period as (select * from moved where label = 'period' and ($8::uuid is null or workspace_id = $8)),
+   period as (select * from moved where label = 'period' and (key.workspace_id is null or workspace_id = key.workspace_id)),
    payees as (
      select beneficiary_id as id, sum(entries) as entries, sum(came_in_minor) as came_in, sum(went_out_minor) as went_out from moved
-     where label = 'payees' and beneficiary_id is not null and ($8::uuid is null or workspace_id = $8) and ($9 = 'all' or workspace_id::text = $9)
+     where label = 'payees' and beneficiary_id is not null and (key.workspace_id is null or workspace_id = key.workspace_id) and (key.payees_of = 'all' or workspace_id::text = key.payees_of)
      group by 1 order by 4 desc, 1 limit ${mostPayees})
    select (select posted_credits_minor - posted_debits_minor - coalesce((select sum(came_in_minor - went_out_minor) from moved where label = 'since'), 0)
-       from ledger_accounts where id = $1)::text as opening,
-     (select t.id from ledger_transfers t where t.customer_account_id = $1 and t.created_at >= $6 and t.created_at < $7 and ${isBooking}
-       and t.id > ${idBehind('$1', '$6::timestamptz')} and t.id < ${idAhead('$1', '$7::timestamptz')} order by t.id desc limit 1) as through,
+       from ledger_accounts where id = key.account_id)::text as opening,
+     (select t.id from ledger_transfers t where t.customer_account_id = key.account_id and t.created_at >= key.starts and t.created_at < key.ends and ${isBooking}
+       and t.id > ${idBehind('key.account_id', 'key.starts')} and t.id < ${idAhead('key.account_id', 'key.ends')} order by t.id desc limit 1) as through,
      coalesce((select sum(came_in_minor) from period), 0)::text as came_in, coalesce((select sum(went_out_minor) from period), 0)::text as went_out,
      coalesce((select json_agg(row_to_json(t) order by t.type) from (
        select type, sum(entries)::int as entries, sum(came_in_minor)::text as came_in, sum(went_out_minor)::text as went_out
@@ -53,19 +73,22 @@ const summary = statement(
      coalesce((select json_agg(row_to_json(t) order by t.went_out::numeric desc, t.id) from (
        select m.id, b.display_name, m.entries::int, m.came_in::text, m.went_out::text
        from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee`,
+  'pool',
+  spanTypes,
 )
 
-/** In the order of their ids. $9: the balance before the first of them. */
-const entries = statement(
+/** In the order of their ids. `balance`: before the first of them. */
+const entries = readTogether<EntryRow, typeof entriesKey>(
   'ledger.statement_entries',
+  entriesKey,
   `with page as (
      select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
-     where t.customer_account_id = $1 and ${isBooking} and t.created_at >= $2 and t.created_at < $3 and ($4::uuid is null or p.workspace_id = $4)
-       and t.id > coalesce($6::uuid, ${idBehind('$1', '$2::timestamptz')}) and t.id <= $7
-     order by t.id limit $8)
+     where t.customer_account_id = key.account_id and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
+       and t.id > coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}) and t.id <= key.through
+     order by t.id limit key.take)
    select m.id, m.at, ${bookingType('m')} as type, m.amount_minor::text as amount_minor,
-     ($9::bigint + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
+     (key.balance + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
      u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, p.account_reference as reference, p.narrative,
      coalesce(p.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, p.provider_receipt, u.provider_receipt) as provider_receipt,
      coalesce(p.initiator_account_id, u.initiator_account_id) as requested_by,
@@ -75,8 +98,9 @@ const entries = statement(
      left join payments p on p.id = m.payment_id
      left join deposits d on m.reference_type = 'deposit' and d.id = m.reference_id
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
-     left join beneficiaries b on b.id = m.beneficiary_id and ($5 = 'all' or m.workspace_id::text = $5)
+     left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
    order by m.id`,
+  'pool',
 )
 
 export type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
@@ -117,7 +141,8 @@ export const readStatementSummary = async (db: Db, of: StatementOf): Promise<Sta
     ...named('period', spansOf(start, end)),
     ...(payeesOf === 'none' ? [] : named('payees', spansOf(start, end, 'by payee'))),
   ]
-  const [row] = await db.query<SummaryRow>(summary, [...spanValues(ownerId, spans), start, end, workspaceId, payeesOf])
+  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
+  const [row] = await summary(db, { ...key, list: spans })
   if (!row) throw new Error('a statement has no summary')
   const [openingMinor, inMinor, outMinor] = [row.opening, row.came_in, row.went_out].map(BigInt) as [Minor, Minor, Minor]
   return {
@@ -176,7 +201,7 @@ const bookedAt = prepare('ledger.booked_at', { id: 'uuid' }, (orm, at) =>
  */
 const balanceAfter = statement(
   'ledger.balance_after',
-  `with ${bookedSql}
+  `with ${bookedSql('$1', spansOfValues)}
    select (posted_credits_minor - posted_debits_minor
      - coalesce((select sum(came_in_minor - went_out_minor) from stored), 0) - coalesce((select sum(amount_minor) from loose), 0)
      + coalesce((select sum(case when t.created_at >= $7 and t.id <= $8 then 1 when t.created_at < $7 and t.id > $8 then -1 else 0 end
@@ -205,8 +230,8 @@ export const listStatementEntries = async (
 ): Promise<StatementEntry[]> => {
   const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
   const { ownerId, start, end, workspaceId, payeesOf } = of
-  const values = [ownerId, start, end, workspaceId, payeesOf, after, through, take, balance]
-  const rows = await db.query<EntryRow>(entries, values)
+  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
+  const rows = await entries(db, { ...key, after, through, take, balance })
   return rows.map((row) => ({
     id: row.id,
     at: row.at,
