@@ -3,12 +3,13 @@ import { type Database, type Db, first, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { paymentPoints, paymentTotals } from '../db/tables/ledger.ts'
+import { readTogether } from '../db/together.ts'
 import { type StateOf, unendedPaymentStatuses } from '../db/transitions.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { inWorkspace } from './booked-between.ts'
 import { beginningSql } from './booking-spans.ts'
-import { type NamedSpan, spansOfValues, spansSql, spanValues } from './booking-totals.ts'
+import { type NamedSpan, spansSql, spanTypes } from './booking-totals.ts'
 import { advanceSums, lateSql, movedSql, point, pointSql, settledSql } from './settled-transfers.ts'
 
 /** A transfer that ends a payment's hold, of transfers `t`; and the payment as it ended, where it is `p`: what was returned had succeeded. */
@@ -49,50 +50,57 @@ const advance = statement(
 export const advancePaymentTotals = (db: Database): Promise<void> => advanceSums(db, { begin, lock, advance })
 
 /**
- * Of a workspace ($6) and its owner ($1): the sums that are stored; payments that these have not or not as they are now, by the hours in which they
+ * Of a workspace and its owner: the sums that are stored; payments that these have not or not as they are now, by the hours in which they
  * were made: ended behind the point, not ended, returned, which are stored as succeeded, and ended without a hold; and each payment of a span that
  * is no whole unit. `offset 0` keeps each lookup apart: joined, the plan reads every sum of the workspace.
  */
-const sums = statement(
+const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid' }, typeof spanTypes>(
   'payments.sums',
-  `with ${pointSql('payment_points')},
-   ${spansSql(spansOfValues)},
+  { account_id: 'uuid', workspace_id: 'uuid' },
+  (spans) => `with ${pointSql('payment_points')},
+   ${spansSql(spans)},
    other as (
      select e.* from (
-       select t.* from ledger_transfers t where t.customer_account_id = $1 and t.id > (select through from point) and ${endsPayment}
+       select t.* from ledger_transfers t where t.customer_account_id = key.account_id and t.id > (select through from point) and ${endsPayment}
        union all
-       select t.* ${lateSql('payments', '$1')} and ${endsPayment}) as t
+       select t.* ${lateSql('payments', 'key.account_id')} and ${endsPayment}) as t
      cross join lateral (
        select p.created_at, ${endedStatus} as status, 1 as payments, p.amount_minor
-       from payments p where p.id = t.reference_id and p.workspace_id = $6 offset 0) as e
+       from payments p where p.id = t.reference_id and p.workspace_id = key.workspace_id offset 0) as e
      union all
      select p.created_at, m.status, m.sign, m.sign * p.amount_minor
      from payments p cross join lateral (select p.status, 1 union all select 'succeeded', -1 where p.status = 'returned') as m(status, sign)
-     where p.workspace_id = $6 and p.status in ${namesSql([...unendedPaymentStatuses, 'returned'])}
+     where p.workspace_id = key.workspace_id and p.status in ${namesSql([...unendedPaymentStatuses, 'returned'])}
      union all
-     select created_at, status, 1, amount_minor from payments where workspace_id = $6 and hold_transfer_id is null and status <> 'scheduled'),
+     select created_at, status, 1, amount_minor from payments where workspace_id = key.workspace_id and hold_transfer_id is null and status <> 'scheduled'),
    hourly as (
      select ${beginningSql('hour', 'created_at')} as begins, status, sum(payments) as payments, sum(amount_minor) as amount_minor from other group by 1, 2)
    select label, status, sum(payments)::int as count, sum(amount_minor)::bigint as "amountMinor" from (
      select s.label, b.* from spans s cross join lateral (
        select b.status, b.payments, b.amount_minor from payment_totals b
-       where b.account_id = $1 and b.workspace_id = $6 and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends offset 0) as b
+       where b.account_id = key.account_id and b.workspace_id = key.workspace_id and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends offset 0) as b
      union all
      select s.label, h.status, h.payments, h.amount_minor from spans s join hourly h on s.unit is not null and h.begins >= s.begins and h.begins < s.ends
      union all
      select s.label, l.status, 1, l.amount_minor from spans s cross join lateral (
        select p.status, p.amount_minor from payments p
-       where s.unit is null and p.workspace_id = $6 and p.created_at >= s.begins and p.created_at < s.ends
-         and p.id > ${inWorkspace.idBehind('$6', 's.begins')} and p.id < ${inWorkspace.idAhead('$6', 's.ends')} offset 0) as l
+       where s.unit is null and p.workspace_id = key.workspace_id and p.created_at >= s.begins and p.created_at < s.ends
+         and p.id > ${inWorkspace.idBehind('key.workspace_id', 's.begins')} and p.id < ${inWorkspace.idAhead('key.workspace_id', 's.ends')} offset 0) as l
    ) as summed group by 1, 2 having sum(payments) > 0 order by 1, 2`,
+  'pool',
+  spanTypes,
 )
 
-const stored = prepare('payments.stored_sums', { accountId: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ begins: paymentTotals.begins })
-    .from(paymentTotals)
-    .where(and(eq(paymentTotals.accountId, at.accountId), eq(paymentTotals.workspaceId, at.workspaceId)))
-    .limit(1),
+const stored = prepare(
+  'payments.stored_sums',
+  { accountId: 'uuid', workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ begins: paymentTotals.begins })
+      .from(paymentTotals)
+      .where(and(eq(paymentTotals.accountId, at.accountId), eq(paymentTotals.workspaceId, at.workspaceId)))
+      .limit(1),
+  'joined',
 )
 
 type SummedWorkspace = { id: Uuid; owningAccountId: Uuid }
@@ -108,4 +116,4 @@ export const readPaymentSums = (
   db: Db,
   { id, owningAccountId }: SummedWorkspace,
   spans: readonly NamedSpan[],
-): Promise<PaymentSum[]> => db.query<PaymentSum>(sums, [...spanValues(owningAccountId, spans), id])
+): Promise<PaymentSum[]> => sums(db, { account_id: owningAccountId, workspace_id: id, list: spans })
