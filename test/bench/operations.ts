@@ -39,7 +39,7 @@ const floorTables = `
 
 type Sample = { ratio: number; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
 
-type Scenes = { readers: Scene[]; writers: Scene[]; publicUrl: string }
+type Scenes = { readers: Scene[]; writers: Scene[]; port: string }
 
 /**
  * Payers with a past: their payments and top-ups have ended by the emulated provider. Others write: payments that are made in a measurement stay under
@@ -53,7 +53,7 @@ const furnishAll = async (bench: Bench): Promise<Scenes> => {
     for (const at of all(2 * payers)) scenes.push(await furnish(service, bench, at + 1))
     await secondsUntilNone(bench, `select from payments where status in ('processing', 'unknown')`)
     await secondsUntilNone(bench, `select from topups where status = 'pending'`)
-    return { readers: scenes.slice(0, payers), writers: scenes.slice(payers), publicUrl: service.url }
+    return { readers: scenes.slice(0, payers), writers: scenes.slice(payers), port: new URL(service.url).port }
   } finally {
     await service.stop()
     await sandbox.stop()
@@ -62,9 +62,9 @@ const furnishAll = async (bench: Bench): Promise<Scenes> => {
 
 /** P12: every operation of the API against the least that answers the same, in the same round. */
 export const measureOperations = async (bench: Bench, options: OperationsOptions): Promise<void> => {
-  const { readers, writers, publicUrl } = await furnishAll(bench)
+  const { readers, writers, port } = await furnishAll(bench)
   // The tokens are for that address.
-  const service = await startService(bench.databaseUrl, bench.folder, { PUBLIC_URL: publicUrl })
+  const service = await startService(bench.databaseUrl, bench.folder, { PORT: port })
   await bench.query(floorTables)
   const floor = await startFloor(bench.databaseUrl)
   try {

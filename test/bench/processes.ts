@@ -77,7 +77,7 @@ export const startService = async (
   env: Record<string, string> = {},
   args: readonly string[] = [],
 ): Promise<Started> => {
-  const [port, operatorPort] = [await freePort(), await freePort()]
+  const [port, operatorPort] = [env.PORT ?? (await freePort()), await freePort()]
   const began = performance.now()
   const child = spawn(
     process.execPath,
