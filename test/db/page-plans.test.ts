@@ -56,10 +56,15 @@ test.for([
   )
 })
 
-test('payees of one verification find their page in the index that has it', async () => {
-  const plan = await planOf(textOf('beneficiaries.list+verification'))
-  expect(plan).toMatch(/"Index Name":"beneficiaries_verification"[^}]*"Index Cond":"[^"]*verification = /)
-})
+test.for(['', '+active', '+active+confirmed'])(
+  'payees of one verification find their page in the index that has it (%s)',
+  async (flags) => {
+    const plan = await planOf(textOf(`beneficiaries.list${flags}+verification`))
+    expect(plan).toMatch(
+      /"Index Name":"beneficiaries_verification"[^}]*"Index Cond":"[^"]*ROW.workspace_id, verification, id. >= /,
+    )
+  },
+)
 
 test.for([
   ['ledger.history_rare', 'ledger_transfers_rare', '= [a-z]+\\.type'],
