@@ -1,5 +1,6 @@
 import { type AnyColumn, and, asc, desc, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { firstId, lastId } from '../lib/ids.ts'
+import { ownedBy } from './list-queries.ts'
 
 /**
  * How far the time that an id begins with may be from the time of its row: one process takes both from one clock, for one transaction. Where
@@ -7,14 +8,14 @@ import { firstId, lastId } from '../lib/ids.ts'
  */
 export const idSlack = `interval '10 minutes'`
 
-/** A list in the order of its ids, which is that of its times. `within`: the list's owner, by whom an index has the ids in this order. */
-export type Timed = { id: AnyColumn; at: AnyColumn; within: SQL | undefined }
+/** A list in the order of its ids, which is that of its times. `owner`: by whom an index has the ids in this order (`ownedBy`). */
+export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined }
 
-type Bound = { order: SQL; beyond: SQL; isOutside: SQL }
+type Bound = { order: typeof asc; beyond: SQL; isOutside: SQL }
 
 /** The id of the nearest row that is surely outside of the times; null if the row is not, or does not exist. */
-const nearest = ({ id, at, within }: Timed, { order, beyond, isOutside }: Bound): SQL =>
-  sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(within, sql`${id} ${beyond}`)} order by ${order} limit 1)`
+const nearest = ({ id, at, owner }: Timed, { order, beyond, isOutside }: Bound): SQL =>
+  sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
 
 /**
  * Rows from between two times; either may be missing. The times are looked for among the ids, in the index in whose order the list is read:
@@ -26,9 +27,9 @@ export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL 
   return and(
     after && gt(at, after),
     after &&
-      sql`${id} > coalesce(${nearest(list, { order: desc(id), beyond: sql`< first_id_at(${after} - ${slack})`, isOutside: sql`<= ${after}` })}, '${sql.raw(firstId)}')`,
+      sql`${id} > coalesce(${nearest(list, { order: desc, beyond: sql`< first_id_at(${after} - ${slack})`, isOutside: sql`<= ${after}` })}, '${sql.raw(firstId)}')`,
     before && lt(at, before),
     before &&
-      sql`${id} < coalesce(${nearest(list, { order: asc(id), beyond: sql`>= first_id_at(${before} + ${slack})`, isOutside: sql`>= ${before}` })}, '${sql.raw(lastId)}')`,
+      sql`${id} < coalesce(${nearest(list, { order: asc, beyond: sql`>= first_id_at(${before} + ${slack})`, isOutside: sql`>= ${before}` })}, '${sql.raw(lastId)}')`,
   )
 }

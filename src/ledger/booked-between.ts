@@ -6,7 +6,7 @@ import { firstId, lastId } from '../lib/ids.ts'
 const boundsOf = (table: string, ownedBy: string) => {
   const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
   select case when near.created_at ${outside} then near.id end from ${table} near
-  where near.${ownedBy} = ${owner} and near.id ${beyond} order by near.id ${order} limit 1)`
+  where near.${ownedBy} = any(array[${owner}]::uuid[]) and near.id ${beyond} order by near.${ownedBy} ${order}, near.id ${order} limit 1)`
   return {
     /** Before the id of every row of the owner from after a time. */
     idBehind: (owner: string, time: string): string =>

@@ -41,18 +41,21 @@ const asked = (at: At): SQL => sql`(select ${at.ownerId} as owner_id, ${at.befor
 
 const account = '(select id from ledger_accounts where owner_id = asked.owner_id)'
 
-const historyColumns = `t.id, ${historyTypeSql('t.')} as type,
+const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('t.')} as type,
   case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
     else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
   case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
   t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
-/** The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. */
+/**
+ * The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. Bounds have the account
+ * with the id: with ids alone, the plan may read their range in the primary key, with everybody's transfers.
+ */
 const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-  where t.customer_account_id = ${account} and t.id < coalesce(asked.before, '${lastId}')
+  where t.customer_account_id = any(array[${account}]) and (t.customer_account_id, t.id) < (${account}, coalesce(asked.before, '${lastId}'))
     and (asked.since is null or t.created_at > asked.since) and (asked.until is null or t.created_at < asked.until)
-    and t.id > ${idBehind(account, 'asked.since')} and t.id < ${idAhead(account, 'asked.until')}`
+    and (t.customer_account_id, t.id) > (${account}, ${idBehind(account, 'asked.since')}) and (t.customer_account_id, t.id) < (${account}, ${idAhead(account, 'asked.until')})`
 
 const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (${sql.raw(ofAccount)}) e
   where asked.types is null or e.type = any(asked.types)) as h`
@@ -60,7 +63,7 @@ const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (
 /** The newest of each type, from an index that leaves out what payments have. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
   ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
-  order by t.id desc limit ${at.take}) e) as h`
+  order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
 const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>
   prepare(
@@ -79,7 +82,7 @@ const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool'
           createdAt: sql<Date>`h.created_at`,
         })
         .from(entries(at))
-        .orderBy(sql`h.id desc`)
+        .orderBy(sql`h.owner desc, h.id desc`)
         .limit(at.take),
     lane,
   )

@@ -34,7 +34,7 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(adjustments),
-      adjustments.id,
+      { id: adjustments.id },
       at,
       at.status && eq(adjustments.status, at.status),
       at.accountId && eq(adjustments.accountId, at.accountId),

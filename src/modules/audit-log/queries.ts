@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
-import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
-import { beginningWith, newestFirst } from '../../db/list-queries.ts'
+import { beginningWith, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { noneOf } from '../../db/tables/columns.ts'
 import { auditLog, frequentActions } from '../../db/tables/events.ts'
@@ -52,16 +52,21 @@ const filters = {
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** A page of those that the filters leave, newest first. `within`: whose log it is; undefined for the whole one. */
-const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, within: SQL | undefined, scope?: SQL) =>
+/** A page of those that the filters leave, newest first. `owner`: whose log it is; undefined for the whole one. */
+const select = (
+  orm: QueryBuilder,
+  at: Places<typeof filters & typeof page>,
+  owner: { column: PgColumn; id: SQL } | undefined,
+  scope?: SQL,
+) =>
   newestFirst(
     orm
       .select({ ...listed, grantLabel: grants.label })
       .from(auditLog)
       .leftJoin(grants, eq(grants.id, auditLog.grantId)),
-    auditLog.id,
+    { ...(owner && { owner: owner.column }), id: auditLog.id },
     at,
-    within,
+    owner && ownedBy(owner.column, owner.id),
     scope,
     at.accountId && eq(auditLog.accountId, at.accountId),
     at.subjectId && eq(auditLog.subjectId, at.subjectId),
@@ -69,11 +74,11 @@ const select = (orm: QueryBuilder, at: Places<typeof filters & typeof page>, wit
     // Each of the two indexes has its own form of the action.
     at.rareAction &&
       and(
-        sql`${within ? auditLog.action : sql`lower(${auditLog.action})`} = ${at.rareAction}`,
+        sql`${owner ? auditLog.action : sql`lower(${auditLog.action})`} = ${at.rareAction}`,
         noneOf(auditLog.action, frequentActions),
       ),
     at.beginning && like(auditLog.action, at.beginning),
-    createdBetween({ id: auditLog.id, at: auditLog.at, within }, at.createdAfter, at.createdBefore),
+    createdBetween({ id: auditLog.id, at: auditLog.at, owner }, at.createdAfter, at.createdBefore),
   )
 
 const filtersOf = ({
@@ -89,7 +94,7 @@ const filtersOf = ({
 const all = prepare(
   'audit.list',
   { workspaceId: 'uuid?', ...filters, ...page },
-  (orm, at) => select(orm, at, at.workspaceId && eq(auditLog.workspaceId, at.workspaceId)),
+  (orm, at) => select(orm, at, at.workspaceId && { column: auditLog.workspaceId, id: at.workspaceId }),
   'pool',
 )
 
@@ -100,8 +105,8 @@ const ofWorkspace = prepare(
     const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
     // Of one actor by the index of what each did: `is true` keeps out that of the workspace, which has what everybody did in the same order.
     return at.accountId
-      ? select(orm, at, eq(auditLog.accountId, at.accountId), and(sql`(${inWorkspace}) is true`, notOfAccounts))
-      : select(orm, at, inWorkspace, notOfAccounts)
+      ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
+      : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
   },
   'page',
 )

@@ -1,14 +1,14 @@
-import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { alias, type QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, first } from '../../db/client.ts'
-import { amongIds, containing, newestFirst } from '../../db/list-queries.ts'
+import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
 import { invalidFields } from '../../lib/errors.ts'
-import { firstId, formatId, lastId, type Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { confirmations } from './schema.ts'
 
 /**
@@ -104,24 +104,13 @@ const matching = (at: Places<typeof page>) =>
     at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
   )
 
-/**
- * Bounds of the three columns of an index together. By equalities the plan may read along the shorter index of the workspace, and so past all
- * payees of other verifications.
- */
+/** In the order of all three columns of their index, and so by it: the shorter one of the workspace has payees of other verifications between them. */
 const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
-  const place = sql`(${workspaceId}, ${verification}, ${id})`
-  const before = at.before ?? sql`${lastId}::uuid`
-  return orm
-    .select({ id })
-    .from(beneficiaries)
-    .where(
-      and(
-        matching(at),
-        sql`${place} >= (${at.workspaceId}, ${at.verification}, ${firstId}::uuid)`,
-        sql`${place} < (${at.workspaceId}, ${at.verification}, ${before})`,
-      ),
-    )
+  const ids = orm.select({ id }).from(beneficiaries)
+  const isVerified = sql`${verification} = any(array[${at.verification}]::text[])`
+  return ids
+    .where(and(ownedBy(workspaceId, at.workspaceId), isVerified, matching(at), at.before && lt(id, at.before)))
     .orderBy(desc(workspaceId), desc(verification), desc(id))
     .limit(at.take)
 }
@@ -133,8 +122,9 @@ const selectPage = (orm: QueryBuilder, at: Places<typeof page>) => {
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
   const { workspaceId, id } = beneficiaries
-  if (!at.verification) return newestFirst(rows, id, at, eq(workspaceId, at.workspaceId), matching(at))
-  return newestFirst(rows, id, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
+  if (!at.verification)
+    return newestFirst(rows, { owner: workspaceId, id }, at, ownedBy(workspaceId, at.workspaceId), matching(at))
+  return newestFirst(rows, { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
 }
 
 const list = prepare('beneficiaries.list', page, selectPage, 'page')

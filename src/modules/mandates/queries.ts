@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
-import { newestFirst } from '../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
@@ -67,9 +67,9 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       withUsage(orm),
-      intentMandates.id,
+      { owner: intentMandates.workspaceId, id: intentMandates.id },
       at,
-      eq(intentMandates.workspaceId, at.workspaceId),
+      ownedBy(intentMandates.workspaceId, at.workspaceId),
       at.status && eq(intentMandates.status, at.status),
       at.activeAt && sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at.activeAt}`,
       at.expiredAt &&

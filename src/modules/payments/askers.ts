@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, type Db, first } from '../../db/client.ts'
+import { ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payments } from '../../db/tables/payments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -65,8 +66,8 @@ const placeBehind = prepare(
     orm
       .select({ id: payments.id })
       .from(payments)
-      .where(and(eq(payments.workspaceId, at.workspaceId), at.before && lt(payments.id, at.before)))
-      .orderBy(desc(payments.id))
+      .where(and(ownedBy(payments.workspaceId, at.workspaceId), at.before && lt(payments.id, at.before)))
+      .orderBy(desc(payments.workspaceId), desc(payments.id))
       .limit(1)
       .offset(at.many),
   'pool',

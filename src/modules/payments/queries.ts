@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
-import { amongIds, containing, newestFirst } from '../../db/list-queries.ts'
+import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -171,7 +171,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
 /** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
 const matching = (at: Places<typeof scope>): SQL | undefined =>
   and(
-    eq(payments.workspaceId, at.workspaceId),
+    ownedBy(payments.workspaceId, at.workspaceId),
     at.status && eq(payments.status, at.status),
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
     at.batchId && eq(payments.batchId, at.batchId),
@@ -188,16 +188,23 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     textCondition(at),
     at.newerThan && gt(payments.id, at.newerThan),
     createdBetween(
-      { id: payments.id, at: payments.createdAt, within: eq(payments.workspaceId, at.workspaceId) },
+      { id: payments.id, at: payments.createdAt, owner: { column: payments.workspaceId, id: at.workspaceId } },
       at.createdAfter,
       at.createdBefore,
     ),
   )
 
+const inOrder = { owner: payments.workspaceId, id: payments.id }
+
 const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) => {
-  if (!at.status) return newestFirst(orm.select().from(payments), payments.id, at, matching(at))
-  const ids = newestFirst(orm.select({ id: payments.id }).from(payments), payments.id, at, matching(at))
-  return newestFirst(orm.select().from(payments), payments.id, { before: undefined, take: at.take }, amongIds(payments.id, ids))
+  if (!at.status) return newestFirst(orm.select().from(payments), inOrder, at, matching(at))
+  const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, at, matching(at))
+  return newestFirst(
+    orm.select().from(payments),
+    { id: payments.id },
+    { before: undefined, take: at.take },
+    amongIds(payments.id, ids),
+  )
 }
 
 const list = prepare('payments.list', { ...scope, ...page }, selectPage, 'page')
@@ -219,7 +226,7 @@ const listWithPayee = prepare(
         .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
         .from(payments)
         .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId)),
-      payments.id,
+      inOrder,
       at,
       matching(at),
     ),

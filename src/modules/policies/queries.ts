@@ -1,6 +1,6 @@
 import { and, eq, isNull, or } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../db/client.ts'
-import { newestFirst } from '../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -39,9 +39,9 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(spendingPolicies),
-      spendingPolicies.id,
+      { owner: spendingPolicies.workspaceId, id: spendingPolicies.id },
       at,
-      eq(spendingPolicies.workspaceId, at.workspaceId),
+      ownedBy(spendingPolicies.workspaceId, at.workspaceId),
       at.active && isNull(spendingPolicies.archivedAt),
       at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
     ),

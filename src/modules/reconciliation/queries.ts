@@ -128,7 +128,7 @@ export const readUnderWay = async (db: Db, rails: readonly string[]) => {
 const list = prepare(
   'reconciliation.list',
   { before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(reconciliations), reconciliations.id, at),
+  (orm, at) => newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, at),
   'pool',
 )
 
@@ -140,7 +140,7 @@ const differences = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(reconciliationDifferences),
-      reconciliationDifferences.id,
+      { id: reconciliationDifferences.id },
       at,
       at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
       at.open && isNull(reconciliationDifferences.resolvedAt),

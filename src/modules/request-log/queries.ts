@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
-import { newestFirst } from '../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -23,15 +23,15 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(requestLog),
-      requestLog.id,
+      { owner: requestLog.accountId, id: requestLog.id },
       at,
-      eq(requestLog.accountId, at.accountId),
+      ownedBy(requestLog.accountId, at.accountId),
       at.within &&
         sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
       at.grantId && eq(requestLog.grantId, at.grantId),
       at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
       createdBetween(
-        { id: requestLog.id, at: requestLog.at, within: eq(requestLog.accountId, at.accountId) },
+        { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: at.accountId } },
         at.createdAfter,
         at.createdBefore,
       ),

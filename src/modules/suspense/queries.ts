@@ -42,7 +42,7 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       selectItems(orm),
-      suspenseItems.id,
+      { id: suspenseItems.id },
       at,
       at.open && isNull(suspenseItems.resolvedAt),
       at.resolved && isNotNull(suspenseItems.resolvedAt),

@@ -65,7 +65,7 @@ const memberships = prepare(
         .from(members)
         .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
         .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId)),
-      workspaces.id,
+      { id: workspaces.id },
       at,
       eq(members.accountId, at.accountId),
       at.only && eq(workspaces.id, at.only),

@@ -1,7 +1,7 @@
 import { and, eq, gte, lt } from 'drizzle-orm'
 import { equalBytes, hashApiKey, type KeyStart } from '../../../auth/secrets.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -51,9 +51,9 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId)),
-      apiKeys.id,
+      { owner: apiKeys.accountId, id: apiKeys.id },
       at,
-      eq(apiKeys.accountId, at.accountId),
+      ownedBy(apiKeys.accountId, at.accountId),
       inScope(at),
     ),
   'page',

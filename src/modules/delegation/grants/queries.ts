@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -22,7 +22,7 @@ const page = { before: 'uuid?', take: 'rows' } as const
 
 export const inScope = (at: Places<typeof scope>): SQL | undefined =>
   and(
-    eq(grants.accountId, at.accountId),
+    ownedBy(grants.accountId, at.accountId),
     at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
   )
 
@@ -43,7 +43,7 @@ export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRe
 const list = prepare(
   'grants.list',
   { ...scope, ...page },
-  (orm, at) => newestFirst(orm.select().from(grants), grants.id, at, inScope(at)),
+  (orm, at) => newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
   'page',
 )
 
@@ -65,7 +65,13 @@ export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRe
 const ofWorkspace = prepare(
   'grants.of_workspace',
   { workspaceId: 'uuid', ...page },
-  (orm, at) => newestFirst(orm.select().from(grants), grants.id, at, eq(grants.workspaceId, at.workspaceId)),
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(grants),
+      { owner: grants.workspaceId, id: grants.id },
+      at,
+      ownedBy(grants.workspaceId, at.workspaceId),
+    ),
   'page',
 )
 

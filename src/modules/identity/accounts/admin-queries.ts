@@ -41,7 +41,7 @@ const list = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(accounts),
-      accounts.id,
+      { id: accounts.id },
       at,
       at.id && eq(accounts.id, at.id),
       at.email && byEmail(at.email),

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -21,7 +21,13 @@ export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[
 const page = prepare(
   'identities.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(identities), identities.id, at, eq(identities.accountId, at.accountId)),
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(identities),
+      { owner: identities.accountId, id: identities.id },
+      at,
+      ownedBy(identities.accountId, at.accountId),
+    ),
   'page',
 )
 

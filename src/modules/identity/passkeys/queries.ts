@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -17,7 +17,13 @@ export const listPasskeys = (db: Db, accountId: Uuid): Promise<PasskeyRecord[]> 
 const page = prepare(
   'passkeys.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(passkeys), passkeys.id, at, eq(passkeys.accountId, at.accountId)),
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(passkeys),
+      { owner: passkeys.accountId, id: passkeys.id },
+      at,
+      ownedBy(passkeys.accountId, at.accountId),
+    ),
   'page',
 )
 

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -11,7 +11,13 @@ export type SessionRecord = typeof sessions.$inferSelect
 const page = prepare(
   'sessions.page',
   { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(sessions), sessions.id, at, eq(sessions.accountId, at.accountId)),
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(sessions),
+      { owner: sessions.accountId, id: sessions.id },
+      at,
+      ownedBy(sessions.accountId, at.accountId),
+    ),
   'page',
 )
 

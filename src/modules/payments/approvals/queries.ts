@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
-import { amongIds, newestFirst } from '../../../db/list-queries.ts'
+import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -106,9 +106,9 @@ const list = prepare(
   (orm, at) => {
     const ids = newestFirst(
       orm.select({ id: approvals.id }).from(approvals),
-      approvals.id,
+      { owner: approvals.workspaceId, id: approvals.id },
       at,
-      eq(approvals.workspaceId, at.workspaceId),
+      ownedBy(approvals.workspaceId, at.workspaceId),
       at.status && eq(approvals.status, at.status),
     )
     return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))

@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Db, first, statement } from '../../../db/client.ts'
-import { amongIds, newestFirst } from '../../../db/list-queries.ts'
+import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -64,9 +64,9 @@ const list = prepare(
   (orm, at) => {
     const ids = newestFirst(
       orm.select({ id: paymentBatches.id }).from(paymentBatches),
-      paymentBatches.id,
+      { owner: paymentBatches.workspaceId, id: paymentBatches.id },
       at,
-      eq(paymentBatches.workspaceId, at.workspaceId),
+      ownedBy(paymentBatches.workspaceId, at.workspaceId),
       at.status && eq(paymentBatches.status, at.status),
       at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
     )

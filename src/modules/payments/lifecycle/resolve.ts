@@ -39,7 +39,7 @@ const all = prepare(
   (orm, at) =>
     newestFirst(
       orm.select().from(payments),
-      payments.id,
+      { id: payments.id },
       at,
       at.status && eq(payments.status, at.status),
       // As the text of the index's condition: no plan for any status uses it.

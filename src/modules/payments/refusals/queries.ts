@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { createdBetween } from '../../../db/created-between.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -37,16 +37,20 @@ const list = prepare(
         .from(paymentRefusals)
         .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
         .leftJoin(grants, eq(grants.id, paymentRefusals.grantId)),
-      paymentRefusals.id,
+      { owner: paymentRefusals.workspaceId, id: paymentRefusals.id },
       at,
-      eq(paymentRefusals.workspaceId, at.workspaceId),
+      ownedBy(paymentRefusals.workspaceId, at.workspaceId),
       at.within &&
         sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
       at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
       at.grantId && eq(paymentRefusals.grantId, at.grantId),
       at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
       createdBetween(
-        { id: paymentRefusals.id, at: paymentRefusals.createdAt, within: eq(paymentRefusals.workspaceId, at.workspaceId) },
+        {
+          id: paymentRefusals.id,
+          at: paymentRefusals.createdAt,
+          owner: { column: paymentRefusals.workspaceId, id: at.workspaceId },
+        },
         at.createdAfter,
         at.createdBefore,
       ),

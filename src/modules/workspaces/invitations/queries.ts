@@ -1,7 +1,7 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
@@ -15,7 +15,13 @@ export type InvitationRecord = typeof invitations.$inferSelect
 const list = prepare(
   'invitations.list',
   { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(invitations), invitations.id, at, eq(invitations.workspaceId, at.workspaceId)),
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(invitations),
+      { owner: invitations.workspaceId, id: invitations.id },
+      at,
+      ownedBy(invitations.workspaceId, at.workspaceId),
+    ),
   'page',
 )
 

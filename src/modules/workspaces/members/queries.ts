@@ -1,7 +1,7 @@
 import { and, asc, count, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../../db/client.ts'
-import { newestFirst } from '../../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { members } from '../../../db/tables/workspaces.ts'
@@ -24,7 +24,8 @@ const named = (orm: QueryBuilder) =>
 const list = prepare(
   'members.list',
   { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(named(orm), members.id, at, eq(members.workspaceId, at.workspaceId)),
+  (orm, at) =>
+    newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, at, ownedBy(members.workspaceId, at.workspaceId)),
   'page',
 )
 
