@@ -38,37 +38,37 @@ const textOf = (part: Part): string | number | bigint | null => (part instanceof
 const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string): string =>
   plainList(rows.map((row) => textOf((row[name] ?? null) as Part)))
 
+/** Stands in the text for the rows of a key's list. */
+export const keyList = 'list_of_key'
+
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
- * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each key has, and where the
- * text reads them from.
+ * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each
+ * key has, which the text reads from `keyList`.
  */
 export const readTogether = <Row extends object, const T extends KeyTypes, const L extends KeyTypes = Record<never, never>>(
   name: string,
   types: T,
-  text: string | ((list: string) => string),
+  text: string,
   lane: Lane,
   list?: L,
-): ((
-  db: Db,
-  key: KeyOf<T> & (string extends keyof L ? unknown : keyof L extends never ? unknown : Listed<L>),
-) => Promise<Row[]>) => {
+): ((db: Db, key: KeyOf<T> & (keyof L extends never ? unknown : Listed<L>)) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const columns = Object.keys(list ?? {})
   const keys = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`)
   const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${names.length + at + 1}::${type}[]`)
-  const listOfKey = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as listed(key_number, ${columns.join(', ')}) where listed.key_number = key.n)`
+  const listed = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as of_keys(key_number, ${columns.join(', ')}) where of_keys.key_number = key.n)`
   const query = statement(
     name,
     `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as key(${[...names, 'n'].join(', ')})
-     cross join lateral (${typeof text === 'string' ? text : text(listOfKey)}) as r`,
+     cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
     lane,
   )
   return together(async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
-    const listed = keys.flatMap(({ list: rows = [] }, at) => rows.map((row) => ({ ...row, keyNumber: at + 1 })))
+    const listRows = keys.flatMap(({ list: rows = [] }, at) => rows.map((row) => ({ ...row, keyNumber: at + 1 })))
     const rows = await db.query<Row & { keyNumber: number }>(query, [
       ...names.map((part) => columnOf(keys, part)),
-      ...(list ? ['keyNumber', ...columns].map((column) => columnOf(listed, column)) : []),
+      ...(list ? ['keyNumber', ...columns].map((column) => columnOf(listRows, column)) : []),
     ])
     const groups: Row[][] = keys.map(() => [])
     for (const row of rows) groups[row.keyNumber - 1]?.push(row)

@@ -1,5 +1,5 @@
 import type { Db } from '../db/client.ts'
-import { readTogether } from '../db/together.ts'
+import { keyList, readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { spansOf } from './booking-spans.ts'
@@ -13,7 +13,7 @@ export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 const flow = readTogether<{ date: string; in_minor: string; out_minor: string }, { account_id: 'uuid' }, typeof spanTypes>(
   'ledger.flow',
   { account_id: 'uuid' },
-  (spans) => `with ${bookedSql('key.account_id', spans)}
+  `with ${bookedSql('key.account_id', keyList)}
    select label as date, sum(came_in_minor)::text as in_minor, sum(went_out_minor)::text as out_minor
    from (select label, came_in_minor, went_out_minor from stored
          union all select label, greatest(amount_minor, 0), greatest(-amount_minor, 0) from loose) as moved

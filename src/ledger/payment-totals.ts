@@ -3,7 +3,7 @@ import { type Database, type Db, first, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { paymentPoints, paymentTotals } from '../db/tables/ledger.ts'
-import { readTogether } from '../db/together.ts'
+import { keyList, readTogether } from '../db/together.ts'
 import { type StateOf, unendedPaymentStatuses } from '../db/transitions.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -57,8 +57,8 @@ export const advancePaymentTotals = (db: Database): Promise<void> => advanceSums
 const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid' }, typeof spanTypes>(
   'payments.sums',
   { account_id: 'uuid', workspace_id: 'uuid' },
-  (spans) => `with ${pointSql('payment_points')},
-   ${spansSql(spans)},
+  `with ${pointSql('payment_points')},
+   ${spansSql(keyList)},
    other as (
      select e.* from (
        select t.* from ledger_transfers t where t.customer_account_id = key.account_id and t.id > (select through from point) and ${endsPayment}

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
-import { readTogether } from '../db/together.ts'
+import { keyList, readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
@@ -50,7 +50,7 @@ const entriesKey = { ...summaryKey, after: 'uuid', through: 'uuid', take: 'int',
 const summary = readTogether<SummaryRow, typeof summaryKey, typeof spanTypes>(
   'ledger.statement_summary',
   summaryKey,
-  (spans) => `with ${bookedSql('key.account_id', spans)},
+  `with ${bookedSql('key.account_id', keyList)},
    moved as (
      select s.label, s.type, s.workspace_id, s.beneficiary_id, s.entries, s.came_in_minor, s.went_out_minor from stored s
      union all
