@@ -64,8 +64,9 @@ const summary = readTogether<SummaryRow, typeof summaryKey, typeof spanTypes>(
      group by 1 order by 4 desc, 1 limit ${mostPayees})
    select (select posted_credits_minor - posted_debits_minor - coalesce((select sum(came_in_minor - went_out_minor) from moved where label = 'since'), 0)
        from ledger_accounts where id = key.account_id)::text as opening,
-     (select t.id from ledger_transfers t where t.customer_account_id = key.account_id and t.created_at >= key.starts and t.created_at < key.ends and ${isBooking}
-       and t.id > ${idBehind('key.account_id', 'key.starts')} and t.id < ${idAhead('key.account_id', 'key.ends')} order by t.id desc limit 1) as through,
+     (select t.id from ledger_transfers t where t.customer_account_id = any(array[key.account_id]) and t.created_at >= key.starts and t.created_at < key.ends and ${isBooking}
+       and (t.customer_account_id, t.id) > (key.account_id, ${idBehind('key.account_id', 'key.starts')})
+       and (t.customer_account_id, t.id) < (key.account_id, ${idAhead('key.account_id', 'key.ends')}) order by t.customer_account_id desc, t.id desc limit 1) as through,
      coalesce((select sum(came_in_minor) from period), 0)::text as came_in, coalesce((select sum(went_out_minor) from period), 0)::text as went_out,
      coalesce((select json_agg(row_to_json(t) order by t.type) from (
        select type, sum(entries)::int as entries, sum(came_in_minor)::text as came_in, sum(went_out_minor)::text as went_out
@@ -84,9 +85,10 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
   `with page as (
      select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
-     where t.customer_account_id = key.account_id and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
-       and t.id > coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}) and t.id <= key.through
-     order by t.id limit key.take)
+     where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
+       and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
+       and (t.customer_account_id, t.id) <= (key.account_id, key.through)
+     order by t.customer_account_id, t.id limit key.take)
    select m.id, m.at, ${bookingType('m')} as type, m.amount_minor::text as amount_minor,
      (key.balance + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
      u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, p.account_reference as reference, p.narrative,

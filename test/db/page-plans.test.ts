@@ -107,7 +107,7 @@ test.for([
 test('what repeats is looked for among the payments of its day alone', async () => {
   const plan = await planOf(textOf('attention.repeated'))
   expect(plan).toMatch(
-    /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = key.workspace[^"]* AND [^"]*id > COALESCE/,
+    /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = ANY .ARRAY.key.workspace[^"]* AND [^"]*id > COALESCE/,
   )
 })
 
