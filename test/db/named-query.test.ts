@@ -40,7 +40,7 @@ test('a statement is described once on a connection, and answers the same rows a
 test('lists are read with quoted, empty and missing items as without', async () => {
   const [read] = await service.deps.db.query(
     statement(
-      'test.lists',
+      'test.array_lists',
       `select '{}'::text[] as none, array['a b', 'c']::text[] as plain, array['a,b', '', 'null', '{"\\', null, 'NULLS']::text[] as odd,
          array['00000000-0000-0000-0000-000000000001']::uuid[] as ids, array[null]::uuid[] as missing, '[0:1]={a,b}'::text[] as shifted`,
       'record',
