@@ -19,7 +19,10 @@ import '../../src/modules/delegation/grants/queries.ts'
 import '../../src/modules/identity/sessions/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
 import '../../src/modules/payments/attention/queries.ts'
+import '../../src/events/read.ts'
 import '../../src/modules/payments/batch/queries.ts'
+import '../../src/modules/payments/create/payment-batch.ts'
+import '../../src/modules/payments/evaluation/past.ts'
 import '../../src/modules/payments/queries.ts'
 import '../../src/modules/policies/queries.ts'
 import '../../src/modules/request-log/queries.ts'
@@ -179,5 +182,23 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
     const plan = await planOf(textOf(name))
     expect(plan).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Index Cond":"[^"]*${owner} = `))
     expect(plan).not.toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Filter":"[^"]*${owner} = `))
+  })
+
+  test('what last reached a payee is read along an index of its payments', async () => {
+    await client.query(`update payments set payee_id = workspace_id, status = 'succeeded'`)
+    await client.query('analyze payments')
+    for (const name of ['payments.past', 'payment_batches.payees', 'payment_batches.lines']) {
+      const plan = await planOf(textOf(name))
+      expect(plan).toMatch(/"Index Cond":"[^"]*payee_id = /)
+      expect(plan).not.toMatch(/"Index Name":"payments_(?:pkey|workspace)"[^}]*"Filter":"[^"]*payee_id = /)
+    }
+  })
+
+  test('a page of events is read in the order of its workspace', async () => {
+    await client.query(
+      `update events_default t set workspace_id = of.id from (select id as event, ('00000000-0000-7000-8000-00000000000' || 1 + row_number() over () % 2)::uuid as id from events_default) as of where of.event = t.id`,
+    )
+    await client.query('analyze events_default')
+    expect(await planOf(textOf('events.earlier'))).not.toMatch(/"Filter":"[^"]*workspace_id = mine/)
   })
 })

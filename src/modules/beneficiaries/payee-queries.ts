@@ -32,17 +32,18 @@ type Paid = {
 
 /**
  * The amounts that last reached a payee, under any name, as an array: what `typicalAmount` tells the usual one from. At a paybill those to
- * the same account. Each branch reads along an index, newest first: a supplier with ten thousand payments is paid under a lock.
+ * the same account. Each branch reads along an index, newest first: a supplier with ten thousand payments is paid under a lock. In the order of the payee
+ * too, as lists are in that of their owner (`ownedBy`): a payee that was never paid has no rows to stop at.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
-  const newest = `order by q.id desc limit ${mostRemembered}`
+  const newest = `order by q.payee_id desc, q.id desc limit ${mostRemembered}`
   const hasAccount = `(${hasAccountsSql(rail)} and ${reference} is not null)`
   return `array(select last.amount_minor from (
-     (select q.id, q.amount_minor from payments q where q.payee_id = ${payee}.id and ${paid} and not ${hasAccount} ${newest})
+     (select q.id, q.amount_minor from payments q where q.payee_id = any(array[${payee}.id]) and ${paid} and not ${hasAccount} ${newest})
      union all
      select q.id, q.amount_minor from unnest(${samePayeeIds(payee, reference)}) as account(id) cross join lateral (
-       select q.id, q.amount_minor from payments q where q.payee_id = account.id and ${hasAccountsSql('q.rail')} and q.account_reference is not null
+       select q.id, q.amount_minor from payments q where q.payee_id = any(array[account.id]) and ${hasAccountsSql('q.rail')} and q.account_reference is not null
          and ${referenceKeySql('q.account_reference')} = ${referenceKeySql(reference)} and ${paid} ${newest}) as q
      where ${hasAccount}
    ) as last order by last.id desc limit ${mostRemembered})`

@@ -88,8 +88,8 @@ export type LineRow = { id: Uuid; leaf: string; verification: VerificationStatus
 const lines = statement(
   'payment_batches.lines',
   `select p.id, p.batch_leaf as leaf, b.verification,
-     (select e.amount_minor from payments e where e.payee_id = p.payee_id and e.status in ${paidPaymentsSql} and e.id < p.id
-      order by e.id desc limit 1) as "lastAmountMinor"
+     (select e.amount_minor from payments e where e.payee_id = any(array[p.payee_id]) and e.status in ${paidPaymentsSql} and e.id < p.id
+      order by e.payee_id desc, e.id desc limit 1) as "lastAmountMinor"
    from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = $1 order by p.batch_index`,
 )
 

@@ -57,7 +57,7 @@ const readPayees = statement(
   'payment_batches.payees',
   `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
      b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
-     (select p.amount_minor from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} order by p.id desc limit 1) as "lastAmountMinor"
+     (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
    from beneficiaries b where b.id = any($1::uuid[])`,
 )
 
