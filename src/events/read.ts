@@ -3,6 +3,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
+import { memoised, share } from '../lib/shared.ts'
 import { withKept } from './approval-parts.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
 
@@ -35,9 +36,12 @@ const columns = `transaction::text, id, type, account_id, workspace_id, data,
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
+/** By its bytes, so it is never stale: the events of a payment have the same one, and readers ask for the same events. */
+const paymentIn = memoised((bytes: string) => share(JSON.parse(unpack(Buffer.from(bytes, 'latin1'))) as Fields), 512)
+
 const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   if (snapshot === null) return data
-  const payment = JSON.parse(unpack(snapshot)) as Fields
+  const payment = paymentIn(snapshot.toString('latin1'))
   if (messages === null || data === null) return withChanges(payment, data)
   const [approve, reject] = messages
   return withKept(data, { signing: { approve, reject }, decision: payment.decision })
