@@ -250,3 +250,27 @@ export const prepare = <const P extends Parameters, B extends Built>(
     const built = build(builder, at)
     return { built, fields: built._.selectedFields as object }
   })
+
+/**
+ * The same for a query in SQL text, whose values are in the order of its places. `fields`: the names of its columns in the rows; the first column
+ * is a key.
+ */
+export const prepareText = <Row>(
+  name: string,
+  text: string,
+  fields: readonly (keyof Row & string)[],
+  lane: Lane,
+): Prepared<readonly unknown[], Row> => {
+  requireNewName(name)
+  const read = readerOf(
+    name,
+    fields.map((field) => ({ group: null, name: field, decode: null })),
+    lane !== 'pool',
+  )
+  const form: Form<readonly unknown[], Row> = {
+    statement: statement(name, text, lane),
+    values: (values) => [...values],
+    read: ({ rows, types }) => rows.map((row) => read(row, types)) as Row[],
+  }
+  return { lane, writes: false, form: () => form }
+}

@@ -1,9 +1,10 @@
 import { type Db, statement } from '../db/client.ts'
+import { prepareText } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
-import { memoised, share } from '../lib/shared.ts'
+import { madeOnce, memoised, share } from '../lib/shared.ts'
 import { withKept } from './approval-parts.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
 
@@ -29,7 +30,8 @@ type Row = {
   created_at: Date
 }
 
-const columns = `transaction::text, id, type, account_id, workspace_id, data,
+const fields = ['id', 'transaction', 'type', 'account_id', 'workspace_id', 'data', 'snapshot', 'messages', 'created_at'] as const
+const columns = `id, transaction::text, type, account_id, workspace_id, data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at`
@@ -47,15 +49,17 @@ const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   return withKept(data, { signing: { approve, reject }, decision: payment.decision })
 }
 
-const toEvent = (row: Row): StoredEvent => ({
-  transaction: row.transaction,
-  id: row.id,
-  type: row.type,
-  accountId: row.account_id,
-  workspaceId: row.workspace_id,
-  data: dataOf(row),
-  createdAt: row.created_at,
-})
+const toEvent = madeOnce(
+  (row: Row): StoredEvent => ({
+    transaction: row.transaction,
+    id: row.id,
+    type: row.type,
+    accountId: row.account_id,
+    workspaceId: row.workspace_id,
+    data: dataOf(row),
+    createdAt: row.created_at,
+  }),
+)
 
 /** Negative when `a` is before `b`. Ids are fixed-width lower-case text, so text order is their order. */
 export const comparePositions = (a: Position, b: Position): number => {
@@ -93,17 +97,17 @@ const next = statement(
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
-  return { events: ready.map(toEvent), waiting: ready.length < rows.length }
+  return { events: ready.map((row) => toEvent(row)), waiting: ready.length < rows.length }
 }
 
 const place = statement('events.place', `select ${columns} from events where id = $1`, 'record')
 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
-  (await db.query<Row>(place, [id])).map(toEvent)[0]
+  (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
 
 /** One index range for the account and one for each workspace, each cut to a page before they are merged: a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
-  select * from (
+  select ${fields.join(', ')} from (
     (select ${columns}, events.transaction as tx from events
      where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and type = any($5::text[])
      order by events.transaction ${order}, events.id ${order} limit $6)
@@ -116,7 +120,7 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
 
 /** The same where none of the types is frequent: by the index of the others. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
-  select found.* from unnest(array_append($4::uuid[], $3::uuid)) as mine(owner) cross join unnest($5::text[]) as asked(type) cross join lateral (
+  select ${fields.map((field) => `found.${field}`).join(', ')} from unnest(array_append($4::uuid[], $3::uuid)) as mine(owner) cross join unnest($5::text[]) as asked(type) cross join lateral (
     select ${columns}, events.transaction as tx from events
     where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${settled}
     order by events.transaction ${order}, events.id ${order} limit $6) as found
@@ -144,9 +148,9 @@ const betweenTimes = `${earlierThan}
 
 /** To look for types that may be missing among very many events takes longer: not on the connection that all lists share. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
-  all: statement(`events.${name}`, ranges(beyond, order), 'page'),
-  asked: statement(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
-  rare: statement(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
+  all: prepareText<Row>(`events.${name}`, ranges(beyond, order), fields, 'page'),
+  asked: prepareText<Row>(`events.${name}_of_types`, ranges(beyond, order), fields, 'pool'),
+  rare: prepareText<Row>(`events.${name}_of_rare_types`, rareRanges(beyond, order), fields, 'page'),
 })
 const later = declare('later', laterThan, 'asc')
 const earlier = declare('earlier', earlierThan, 'desc')
@@ -164,7 +168,7 @@ const page = async (
 ): Promise<StoredEvent[]> => {
   const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, types, take, ...more]
   const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
-  return (await db.query<Row>(query[form], values)).map(toEvent)
+  return (await db.run(query[form], values)).map((row) => toEvent(row))
 }
 
 /** Oldest first. */

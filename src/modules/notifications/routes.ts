@@ -61,7 +61,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
       return {
         of: principal.accountId,
         read: (page) => listNotifications(deps, principal, filter, page),
-        present: (rows) => rows.map(presentNotification),
+        present: (rows) => rows.map((row) => presentNotification(row)),
       }
     },
   })
