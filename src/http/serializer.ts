@@ -22,9 +22,9 @@ const lazily = (schema: z.ZodType): WriteJson => {
 const checked = (schema: z.ZodType): WriteJson => {
   const [compiled, byZod] = [lazily(schema), writeByZod(schema)]
   return (value) => {
-    const text = compiled(value)
-    if (text !== byZod(value)) throw new Error('the compiled answer is not the one that its schema declares')
-    return text
+    const written = compiled(value)
+    if (String(written) !== byZod(value)) throw new Error('the compiled answer is not the one that its schema declares')
+    return written
   }
 }
 
@@ -35,4 +35,5 @@ const checked = (schema: z.ZodType): WriteJson => {
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>
   ({ schema }) =>
-    check ? checked(schemaOf(schema)) : lazily(schemaOf(schema))
+    // Fastify sends bytes too, although its type does not say so.
+    (check ? checked(schemaOf(schema)) : lazily(schemaOf(schema))) as (value: unknown) => string

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { invalidFields, notFound, Refusal } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
+import { AsciiResponse } from './ascii-response.ts'
 import { registerDeparture } from './departure.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
@@ -51,11 +52,13 @@ export type HttpOptions = {
 /** The bare HTTP server: headers, limits and validation, without routes. */
 export const createHttp = async (options: HttpOptions): Promise<App> => {
   const envelope = createEnvelope(options.publicUrl)
+  const timeouts = arrivalTimeouts(options.requestTimeoutMs)
   const app: App = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
-    ...arrivalTimeouts(options.requestTimeoutMs),
+    ...timeouts,
+    http: { ...timeouts.http, ServerResponse: AsciiResponse },
     // A request on an open connection while we close is answered like any other, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },

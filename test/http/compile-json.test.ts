@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { compileJson, writeByZod } from '../../src/http/compile-json.ts'
+import { share } from '../../src/lib/shared.ts'
 
 const Need = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('one'), count: z.number().int() }),
@@ -31,7 +33,21 @@ const wrong: [string, z.ZodType, unknown][] = [
 
 describe('the code that writes answers', () => {
   test.each(fitting)('writes %s as zod does', (_, schema, value) => {
-    expect(compileJson(schema)(value)).toBe(writeByZod(schema)(value))
+    expect(String(compileJson(schema)(value))).toBe(writeByZod(schema)(value))
+  })
+
+  test('writes texts of any language as zod does, also those that it keeps with a shared record', () => {
+    const Named = z.object({ name: z.string(), metadata: Metadata, data: z.unknown() }).meta({ id: 'Named' })
+    const Page = z.object({ data: z.array(Named) })
+    const [write, byZod] = [compileJson(Page), writeByZod(Page)]
+    const texts = fc.string({ unit: 'grapheme' })
+    const records = fc.array(fc.record({ name: texts, metadata: fc.dictionary(texts, texts), data: fc.jsonValue() }))
+    fc.assert(
+      fc.property(records, (data) => {
+        const page = { data: data.map((record) => share(record)) }
+        for (const time of [1, 2]) expect(String(write(page)), `time ${time}`).toBe(byZod(page))
+      }),
+    )
   })
 
   test.each(wrong)('refuses %s, as zod does', (_, schema, value) => {
