@@ -45,7 +45,7 @@ export class SseConnection {
   }
 
   /** False when the peer has not read the earlier output: wait for `drained`, so that nothing piles up here. */
-  write(text: string): boolean {
+  write(text: string | Buffer): boolean {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return false
     const taken = raw.write(text)

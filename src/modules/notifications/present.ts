@@ -31,14 +31,14 @@ export const presentNotification = madeOnce(
   }),
 )
 
-/** A thousand streams that send one event share its text. */
-const frames = new WeakMap<StoredEvent, string>()
+/** A thousand streams that send one event share its bytes: a text would be encoded for each of them. */
+const frames = new WeakMap<StoredEvent, Buffer>()
 
-export const frameOf = (event: StoredEvent): string => {
+export const frameOf = (event: StoredEvent): Buffer => {
   const known = frames.get(event)
   if (known !== undefined) return known
   const view = presentNotification(event)
-  const frame = `id: ${view.id}\nevent: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`
+  const frame = Buffer.from(`id: ${view.id}\nevent: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`)
   frames.set(event, frame)
   return frame
 }
