@@ -26,6 +26,13 @@ export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() 
 /** The earlier of two moments; the second may be null for never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 
+/** What one transaction writes has one instant, and each of its records shows it several times. */
+let last = { ms: Number.NaN, text: '' }
+
 /** RFC 3339 in UTC with milliseconds: every time on the wire. */
-export const isoTime = (time: Date): string => time.toISOString()
+export const isoTime = (time: Date): string => {
+  const ms = time.getTime()
+  if (ms !== last.ms) last = { ms, text: time.toISOString() }
+  return last.text
+}
 export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)

@@ -194,11 +194,15 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
     }
   })
 
-  test('a page of events is read in the order of its workspace', async () => {
+  test('a page of events is read in the order of its workspace and of its account', async () => {
     await client.query(
-      `update events_default t set workspace_id = of.id from (select id as event, ('00000000-0000-7000-8000-00000000000' || 1 + row_number() over () % 2)::uuid as id from events_default) as of where of.event = t.id`,
+      `update events_default t set workspace_id = of.id, account_id = of.id from (select id as event, ('00000000-0000-7000-8000-00000000000' || 1 + row_number() over () % 2)::uuid as id from events_default) as of where of.event = t.id`,
     )
     await client.query('analyze events_default')
-    expect(await planOf(textOf('events.earlier'))).not.toMatch(/"Filter":"[^"]*workspace_id = mine/)
+    for (const name of ['events.earlier', 'events.later', 'events.between']) {
+      const plan = await planOf(textOf(name))
+      expect(plan, name).toMatch(/"Index Cond":"[^"]*account_id = \$3/)
+      expect(plan, name).not.toMatch(/"Filter":"[^"]*(workspace_id = mine|account_id = \$3)/)
+    }
   })
 })

@@ -15,7 +15,7 @@ export const mostOfAccount = 10_000
 const trim = statement(
   'request_log.trim',
   `with cut as (
-     select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.id desc offset $1 limit 1) as id
+     select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.account_id desc, newer.id desc offset $1 limit 1) as id
      from request_log r group by account_id having count(*) > $1)
    delete from request_log r using cut where r.account_id = cut.account_id and r.id <= cut.id`,
 )
