@@ -45,7 +45,13 @@ const truth = (value: unknown): string => {
   if (typeof value !== 'boolean') throw new TypeError('an answer has something else where true or false was declared')
   return String(value)
 }
-const open = (value: unknown): string => octetsOf(JSON.stringify(value) ?? 'null')
+const writeOpen = (value: unknown): string => octetsOf(JSON.stringify(value) ?? 'null')
+const open = (value: unknown): string => keptAs(writeOpen, value, writeOpen)
+const openRecord = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError('an answer has something else where a record was declared')
+  return open(value)
+}
 
 const defOf = (schema: Schema): z.core.$ZodTypeDef => schema._zod.def
 
@@ -174,7 +180,8 @@ const expression = (schema: Schema, value: string, code: Code): string => {
       if (literalOf(schema) !== undefined) return `literal(${value}, ${JSON.stringify(literalOf(schema))})`
       break
     case 'record':
-      if (hasSimpleValues(schema)) return `${recordFunction(schema, code)}(${value})`
+      if (hasValues(schema, 'string', 'number')) return `${recordFunction(schema, code)}(${value})`
+      if (hasValues(schema, 'any', 'unknown')) return `openRecord(${value})`
       break
     case 'union': {
       const written = unionFunction(schema, code)
@@ -189,9 +196,9 @@ const isPlainObject = (schema: Schema): boolean => {
   return type === 'object' && (catchall === undefined || defOf(catchall).type === 'never')
 }
 
-const hasSimpleValues = (schema: Schema): boolean => {
+const hasValues = (schema: Schema, ...types: readonly string[]): boolean => {
   const { keyType, valueType } = defOf(schema) as z.core.$ZodRecordDef
-  return defOf(keyType).type === 'string' && ['string', 'number'].includes(defOf(valueType).type)
+  return defOf(keyType).type === 'string' && types.includes(defOf(valueType).type)
 }
 
 /** Writes with zod, which makes every check of the schema. Throws where the value does not fit. */
@@ -205,11 +212,21 @@ export const compileJson = (schema: Schema): WriteJson => {
   const code: Code = { functions: [], left: [], named: [] }
   const result = expression(schema, 'value', code)
   const body = `${code.functions.join('\n')}\nreturn (value) => ${result}`
-  const make = new Function('text', 'number', 'truth', 'open', 'literal', 'left', 'named', 'keptAs', 'flat', body) as (
-    ...parts: unknown[]
-  ) => WriteOctets
+  const make = new Function(
+    'text',
+    'number',
+    'truth',
+    'open',
+    'openRecord',
+    'literal',
+    'left',
+    'named',
+    'keptAs',
+    'flat',
+    body,
+  ) as (...parts: unknown[]) => WriteOctets
   const left = code.left.map(writeByZod).map((write) => (value: unknown) => octetsOf(write(value)))
-  const write = make(text, number, truth, open, literal, left, code.named, keptAs, flat)
+  const write = make(text, number, truth, open, openRecord, literal, left, code.named, keptAs, flat)
   return (value) => {
     const octets = write(value)
     return isAscii(octets) ? octets : Buffer.from(octets, 'latin1')

@@ -19,6 +19,7 @@ const fitting: [string, z.ZodType, unknown][] = [
   ['a union of a word and an object', z.array(Binds), ['all', { id: 'x' }]],
   ['names and texts', Metadata, { b: '1', '7': 'é', 'a "quoted" name': '' }],
   ['no names', Metadata, {}],
+  ['names and anything', z.record(z.string(), z.unknown()), { a: [1, { b: 'é…' }], c: null, d: undefined }],
   ['a literal number', z.object({ version: z.literal(2) }), { version: 2 }],
 ]
 
@@ -29,6 +30,7 @@ const wrong: [string, z.ZodType, unknown][] = [
   ['another value than the literal', z.literal(2), 3],
   ['a number among the texts', Metadata, { a: 1 }],
   ['no record', Metadata, 'text'],
+  ['a list where names are declared', z.record(z.string(), z.unknown()), [1]],
 ]
 
 describe('the code that writes answers', () => {

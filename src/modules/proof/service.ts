@@ -10,7 +10,7 @@ import type { LogHead as SignedHead } from './schema.ts'
 export const signHead = (deps: Pick<Deps, 'config' | 'receiptKeys'>, head: LogHead | null): SignedHead | null => {
   if (!head) return null
   const { issuer, ...stated } = headStatement(deps.config.publicUrl, head)
-  return { ...stated, jws: deps.receiptKeys.sign(canonicalJson({ issuer, ...stated }), 'audit-log-head') }
+  return { ...stated, jws: deps.receiptKeys.signHead(canonicalJson({ issuer, ...stated })) }
 }
 
 /** A detached JWS over a document without its `jws`. */

@@ -10,6 +10,7 @@ import { intentMandates } from '../../../db/tables/mandates.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 
 const items = alias(payments, 'items')
 
@@ -117,12 +118,15 @@ const policyVersions = prepare(
   'joined',
 )
 
+/** A copy, which keeps what is made of it. */
+const documentIn = madeOnce(({ document }: { document: Readonly<Record<string, unknown>> }) => ({ ...document }))
+
 export const readPolicyVersions = async (
   db: Db,
   asked: readonly { id: Uuid; version: number }[],
 ): Promise<Readonly<Record<string, unknown>>[]> => {
   const [ids, versions] = [plainList(asked.map(({ id }) => id)), plainList(asked.map(({ version }) => version))]
-  return (await db.run(policyVersions, { ids, versions })).map(({ document }) => document)
+  return (await db.run(policyVersions, { ids, versions })).map((row) => documentIn(row))
 }
 
 /** The leaves of the batch that the payment is an item of, in their order, with the batch's root. None for a payment of its own. */

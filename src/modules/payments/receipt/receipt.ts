@@ -6,6 +6,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { formatMinor } from '../../../lib/money.ts'
+import { madeOnce } from '../../../lib/shared.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof } from '../../proof/present.ts'
 import { signDocument, signHead } from '../../proof/service.ts'
@@ -22,9 +23,11 @@ type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
+const inputsIn = madeOnce((row: Rows<typeof auditOf>[number]): Record<string, unknown> => ({ ...Object(row.inputs) }))
+
 const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
-  const inputs = rows.find(({ action }) => action === 'payment.create')?.inputs
-  return isRecord(inputs) ? inputs : null
+  const row = rows.find(({ action }) => action === 'payment.create')
+  return row && isRecord(row.inputs) ? inputsIn(row) : null
 }
 
 const presentAudit = (
@@ -40,10 +43,8 @@ const presentAudit = (
   }),
 })
 
-const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] => {
-  if (!row) return null
-  const { approval } = row
-  return {
+const presentDecided = madeOnce(
+  ({ approval }: Rows<typeof approvalOf>[number], decisions: Rows<typeof decisionsOf>): NonNullable<Body['approval']> => ({
     id: formatId('approval', approval.id),
     status: approval.status,
     required_approvals: approval.requiredApprovals,
@@ -62,8 +63,11 @@ const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof 
       decided_at: isoTime(decision.decidedAt),
       voided_at: voidedAt && isoTime(voidedAt),
     })),
-  }
-}
+  }),
+)
+
+const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] =>
+  row ? presentDecided(row, decisions) : null
 
 /** The item's place in its batch, proven under the root that the batch's approval names. */
 const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['batch'] => {
@@ -81,6 +85,12 @@ const presentMandate = ([row]: Rows<typeof mandateOf>): Body['mandate'] => {
   return { id: formatId('mandate', id), description, message, signature, signer }
 }
 
+const presentPolicy = madeOnce((document: Readonly<Record<string, unknown>>): Body['policies'][number] => ({
+  id: String(document.id),
+  version: Number(document.version),
+  document,
+}))
+
 /** The policies that decided, in the versions of that time and in the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
@@ -88,19 +98,18 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
     db,
     decided.map(({ id, version }) => ({ id: parseId('policy', id) ?? '', version })),
   )
-  return documents.map((document) => ({ id: String(document.id), version: Number(document.version), document }))
+  return documents.map((document) => presentPolicy(document))
 }
 
-const presentTransfers = (transfers: readonly TransferRecord[]): Body['ledger_transfers'] =>
-  transfers.map((transfer) => ({
-    id: formatId('ledger', transfer.id),
-    kind: transfer.kind,
-    ends: transfer.pendingId && formatId('ledger', transfer.pendingId),
-    debit: transfer.debit,
-    credit: transfer.credit,
-    amount_minor: formatMinor(transfer.amountMinor),
-    created_at: isoTime(transfer.createdAt),
-  }))
+const presentTransfer = madeOnce((transfer: TransferRecord): Body['ledger_transfers'][number] => ({
+  id: formatId('ledger', transfer.id),
+  kind: transfer.kind,
+  ends: transfer.pendingId && formatId('ledger', transfer.pendingId),
+  debit: transfer.debit,
+  credit: transfer.credit,
+  amount_minor: formatMinor(transfer.amountMinor),
+  created_at: isoTime(transfer.createdAt),
+}))
 
 /**
  * Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it.
@@ -146,7 +155,7 @@ export const buildReceipt = async (
     approval: presentApproval(approval, decisions),
     batch: presentBatch(leaves, payment.batchIndex),
     mandate: presentMandate(mandate),
-    ledger_transfers: presentTransfers(transfers),
+    ledger_transfers: transfers.map((transfer) => presentTransfer(transfer)),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
     audit: presentAudit(deps, head, audit, proofs),
   }
