@@ -6,6 +6,7 @@ import { plainList } from '../../../db/lists.ts'
 import { prepareInsert, prepareUpsert } from '../../../db/prepare-write.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { createSlots, NoSlotError } from '../../../lib/slots.ts'
 import type { Deps } from '../deps.ts'
@@ -168,12 +169,22 @@ export const authenticateClient = async (
   return client
 }
 
+const staleSeconds = 3600
+
 /** An hour stale at most: it only shows which registrations are idle. Rows that another transaction writes are passed over. */
 const touch = statement(
   'oauth_clients.touch',
   `update oauth_clients set last_used_at = $2 where id in (
-     select id from oauth_clients where id = any($1::uuid[]) and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 hour')
+     select id from oauth_clients where id = any($1::uuid[]) and (last_used_at is null or last_used_at < $2::timestamptz - make_interval(secs => ${staleSeconds}))
      for update skip locked)`,
 )
-export const touchClients = (db: Db, clients: readonly Pick<ClientRecord, 'id'>[], at: Date): Promise<unknown> =>
-  db.query(touch, [plainList([...new Set(clients.map(({ id }) => id))]), at])
+/** Without a statement where the clients, as they were read, are fresh. */
+export const touchClients = async (
+  db: Db,
+  clients: readonly Pick<ClientRecord, 'id' | 'lastUsedAt'>[],
+  at: Date,
+): Promise<void> => {
+  const staleBefore = secondsAfter(at, -staleSeconds)
+  const stale = clients.filter(({ lastUsedAt }) => lastUsedAt === null || lastUsedAt < staleBefore)
+  if (stale.length > 0) await db.query(touch, [plainList([...new Set(stale.map(({ id }) => id))]), at])
+}
