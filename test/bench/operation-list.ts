@@ -20,12 +20,14 @@ export type Scene = {
 }
 
 /**
- * `one`: a record. `page`: a list. `write`: one transaction. * `uses`: each request uses up one of these, which are made before: an approval that waits.
+ * `one`: a record. `page`: a list. `write`: one transaction. `uses`: each request uses up one of these, which are made before: an approval that waits.
  */
 export type Operation = {
   kind: 'one' | 'page' | 'write'
   request: (scene: Scene) => LoadRequest
   uses?: 'approval'
+  /** The route that it calls: it is held against that one, and not against a floor. */
+  calls?: string
   goal: number
 }
 
@@ -61,9 +63,10 @@ const write = (
   }),
 })
 
-const mcp = (method: string, parametersOf: (scene: Scene) => object, goal: number): Operation => ({
+const mcp = (method: string, parametersOf: (scene: Scene) => object, goal: number, calls?: string): Operation => ({
   kind: 'one',
   goal,
+  ...(calls !== undefined && { calls }),
   request: (scene) => ({
     method: 'POST',
     path: '/mcp',
@@ -173,7 +176,18 @@ export const measured: Readonly<Record<string, Operation>> = {
   'topups.initiate': write('POST', '/v1/topups/initiate', () => ({ amount_minor: '10000', phone_number: '2547{n}' })),
   'topups.get': one(({ topup }) => `/v1/topups/${topup}`),
   'mcp.call, tools/list': mcp('tools/list', () => ({}), 0.5),
-  'mcp.call, get_payment': mcp('tools/call', ({ payment }) => ({ name: 'get_payment', arguments: { payment_id: payment } }), 0.5),
+  'mcp.call, get_topup': mcp(
+    'tools/call',
+    ({ topup }) => ({ name: 'get_topup', arguments: { topup_id: topup } }),
+    0.7,
+    'topups.get',
+  ),
+  'mcp.call, get_payment': mcp(
+    'tools/call',
+    ({ payment }) => ({ name: 'get_payment', arguments: { payment_id: payment } }),
+    0.7,
+    'payments.get',
+  ),
 }
 
 const byPerson = 'a person does it a few times a year'
