@@ -79,7 +79,8 @@ export const spansSql = (spans: string): string => `spans as (select * from ${sp
 
 /**
  * What was booked in spans, as `stored` sums and `loose` bookings: those that are not counted, and those of spans that are no whole unit, in which
- * the late ones are found by their ids. The two together are every booking of a span once.
+ * the late ones are found by their ids. The two together are every booking of a span once. Bounds have the account with the id: with ids alone, the
+ * plan may read their range in the primary key, with everybody's transfers.
  */
 export const bookedSql = (account: string, spans: string): string => `
   ${pointSql('booking_points')},
@@ -89,7 +90,7 @@ export const bookedSql = (account: string, spans: string): string => `
     from spans s join booking_totals b on b.account_id = ${account} and b.unit = s.unit and b.begins >= s.begins and b.begins < s.ends),
   tail as materialized (
     select ${bookingColumns}, false as late from ledger_transfers t
-    where t.customer_account_id = ${account} and t.id > (select through from point) and ${isBooking}
+    where t.customer_account_id = ${account} and (t.customer_account_id, t.id) > (${account}, (select through from point)) and ${isBooking}
     union all
     select ${bookingColumns}, true ${lateSql('bookings', account)} and ${isBooking}),
   loose as (
@@ -98,6 +99,8 @@ export const bookedSql = (account: string, spans: string): string => `
     union all
     select s.label, t.* from spans s cross join lateral (
       select ${bookingColumns} from ledger_transfers t
-      where s.unit is null and t.customer_account_id = ${account} and t.id <= (select through from point) and ${isBooking}
-        and t.id > ${idBehind(account, 's.begins')} and t.id < ${idAhead(account, 's.ends')}
+      where s.unit is null and t.customer_account_id = ${account} and ${isBooking}
+        and (t.customer_account_id, t.id) <= (${account}, (select through from point))
+        and (t.customer_account_id, t.id) > (${account}, ${idBehind(account, 's.begins')})
+        and (t.customer_account_id, t.id) < (${account}, ${idAhead(account, 's.ends')})
         and t.created_at >= s.begins and t.created_at < s.ends) as t)`

@@ -52,7 +52,7 @@ export const advancePaymentTotals = (db: Database): Promise<void> => advanceSums
 /**
  * Of a workspace and its owner: the sums that are stored; payments that these have not or not as they are now, by the hours in which they
  * were made: ended behind the point, not ended, returned, which are stored as succeeded, and ended without a hold; and each payment of a span that
- * is no whole unit. `offset 0` keeps each lookup apart: joined, the plan reads every sum of the workspace.
+ * is no whole unit. `offset 0` keeps each lookup apart: joined, the plan reads every sum of the workspace. Bounds as in `bookedSql`.
  */
 const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid' }, typeof spanTypes>(
   'payments.sums',
@@ -61,7 +61,8 @@ const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid'
    ${spansSql(keyList)},
    other as (
      select e.* from (
-       select t.* from ledger_transfers t where t.customer_account_id = key.account_id and t.id > (select through from point) and ${endsPayment}
+       select t.* from ledger_transfers t where t.customer_account_id = key.account_id
+         and (t.customer_account_id, t.id) > (key.account_id, (select through from point)) and ${endsPayment}
        union all
        select t.* ${lateSql('payments', 'key.account_id')} and ${endsPayment}) as t
      cross join lateral (
@@ -84,8 +85,9 @@ const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid'
      union all
      select s.label, l.status, 1, l.amount_minor from spans s cross join lateral (
        select p.status, p.amount_minor from payments p
-       where s.unit is null and p.workspace_id = key.workspace_id and p.created_at >= s.begins and p.created_at < s.ends
-         and p.id > ${inWorkspace.idBehind('key.workspace_id', 's.begins')} and p.id < ${inWorkspace.idAhead('key.workspace_id', 's.ends')} offset 0) as l
+       where s.unit is null and p.workspace_id = any(array[key.workspace_id]) and (p.created_at >= s.begins and p.created_at < s.ends) is true
+         and (p.workspace_id, p.id) > (key.workspace_id, ${inWorkspace.idBehind('key.workspace_id', 's.begins')})
+         and (p.workspace_id, p.id) < (key.workspace_id, ${inWorkspace.idAhead('key.workspace_id', 's.ends')}) offset 0) as l
    ) as summed group by 1, 2 having sum(payments) > 0 order by 1, 2`,
   'pool',
   spanTypes,

@@ -209,7 +209,8 @@ const balanceAfter = statement(
      + coalesce((select sum(case when t.created_at >= $7 and t.id <= $8 then 1 when t.created_at < $7 and t.id > $8 then -1 else 0 end
            * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
          from ledger_transfers t where t.customer_account_id = $1 and ${isBooking} and t.created_at >= $6 and t.created_at < $9
-           and t.id > ${idBehind('$1', '$7::timestamptz')} and t.id <= greatest($8::uuid, ${idAhead('$1', '$7::timestamptz')})), 0))::text as minor
+           and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$7::timestamptz')})
+           and (t.customer_account_id, t.id) <= ($1, greatest($8::uuid, ${idAhead('$1', '$7::timestamptz')}))), 0))::text as minor
    from ledger_accounts where id = $1`,
 )
 

@@ -122,6 +122,7 @@ const most: Readonly<Record<string, Cost>> = {
   'topups.initiate': [9, 5],
   'topups.get': [2, 2],
   'mcp.call, tools/list': [1, 1],
+  'mcp.call, get_topup': [2, 2],
   'mcp.call, get_payment': [4, 4],
 }
 

@@ -11,8 +11,10 @@ import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { fillTables } from './filled.ts'
 
 // Their statements are looked at.
+import '../../src/ledger/flow.ts'
 import '../../src/ledger/payment-totals.ts'
 import '../../src/ledger/reports.ts'
+import '../../src/ledger/statement.ts'
 import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/delegation/api-keys/queries.ts'
 import '../../src/modules/delegation/grants/queries.ts'
@@ -110,7 +112,7 @@ test.for([
 test('what repeats is looked for among the payments of its day alone', async () => {
   const plan = await planOf(textOf('attention.repeated'))
   expect(plan).toMatch(
-    /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = ANY .ARRAY.key.workspace[^"]* AND [^"]*id > COALESCE/,
+    /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = ANY .ARRAY.key.workspace[^"]* AND [^"]*ROW\(workspace_id, id\) > ROW\(key.workspace, COALESCE/,
   )
 })
 
@@ -121,14 +123,16 @@ test('a summary of payments reads no payment that its sums have', async () => {
     ),
   ]
   const of = (index: string) => conditions.filter(([, name]) => name === index).map(([, , condition]) => condition)
-  expect(of('ledger_transfers_history')).toEqual([expect.stringMatching(/customer_account_id = .* AND .*id > /)])
+  expect(of('ledger_transfers_history')).toEqual([
+    expect.stringMatching(/ROW\(customer_account_id, id\) > .* AND .*customer_account_id = /),
+  ])
   expect(of('payment_totals_account_id_workspace_id_unit_begins_status_pk')).toEqual([
     expect.stringMatching(/workspace_id = .* AND .*unit = s.unit.* AND .*begins >= s.begins.* AND .*begins < s.ends/),
   ])
   expect(of('payments_workspace_status')).toEqual([expect.stringContaining('status = ANY')])
   expect(of('payments_unheld')).toEqual([expect.stringContaining('workspace_id =')])
   expect(of('ledger_transfers_pkey')).toEqual([expect.stringContaining('id = l.transfer_id')])
-  for (const condition of of('payments_workspace')) expect(condition).toMatch(/workspace_id = .* AND .*id [<>=]/)
+  for (const condition of of('payments_workspace')) expect(condition).toMatch(/workspace_id = .* AND .*id\)? [<>=]/)
   const read = ['ledger_transfers_history', 'payment_totals_account_id_workspace_id_unit_begins_status_pk', 'payments_unheld']
   const known = [
     ...read,
@@ -182,6 +186,28 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
     const plan = await planOf(textOf(name))
     expect(plan).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Index Cond":"[^"]*${owner} = `))
     expect(plan).not.toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Filter":"[^"]*${owner} = `))
+  })
+
+  // What is read between two ids, without an order that only an index of the owner has.
+  test.for([
+    'ledger.flow',
+    'ledger.statement_summary',
+    'ledger.statement_entries',
+    'ledger.balance_after',
+    'payments.sums',
+    'payments.totals+createdAfter',
+    'payments.totals+createdBefore',
+    'payments.totals+newerThan',
+    'attention.repeated',
+  ])('%s reads between ids of its owner alone', async (name) => {
+    const plan = await planOf(textOf(name))
+    const reads = [...plan.matchAll(/"Relation Name":"(?:payments|ledger_transfers)"[^}]*?"Index Cond":"([^"]*)"[^}]*/g)]
+    const others = reads.filter(([node, condition = '']) => {
+      const isLookup = /\b(?:id|hold_transfer_id) = /.test(condition)
+      return !isLookup && !/(?:workspace_id|customer_account_id) = /.test(condition) && /_id = /.test(node)
+    })
+    expect(reads.length).toBeGreaterThan(0)
+    expect(others.map(([node]) => node)).toEqual([])
   })
 
   test('what last reached a payee is read along an index of its payments', async () => {

@@ -1,8 +1,8 @@
-import { and, count, eq, getTableColumns, gt, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
-import { createdBetween } from '../../db/created-between.ts'
+import { besideId, createdBetween } from '../../db/created-between.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -169,8 +169,17 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
   )
 
 /** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
-const matching = (at: Places<typeof scope>): SQL | undefined =>
-  and(
+const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
+  const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.mandateId, at.idempotencyKey].some(
+    (found) => found !== undefined,
+  )
+  const inTime = {
+    id: payments.id,
+    at: payments.createdAt,
+    owner: { column: payments.workspaceId, id: at.workspaceId },
+    unordered: !ordered && !isOfOne,
+  }
+  return and(
     ownedBy(payments.workspaceId, at.workspaceId),
     at.status && eq(payments.status, at.status),
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
@@ -186,13 +195,10 @@ const matching = (at: Places<typeof scope>): SQL | undefined =>
     at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
     at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
     textCondition(at),
-    at.newerThan && gt(payments.id, at.newerThan),
-    createdBetween(
-      { id: payments.id, at: payments.createdAt, owner: { column: payments.workspaceId, id: at.workspaceId } },
-      at.createdAfter,
-      at.createdBefore,
-    ),
+    at.newerThan && besideId(inTime, '>', at.newerThan),
+    createdBetween(inTime, at.createdAfter, at.createdBefore),
   )
+}
 
 const inOrder = { owner: payments.workspaceId, id: payments.id }
 
@@ -263,7 +269,7 @@ export const totals = prepare(
         amount,
       })
       .from(payments)
-      .where(matching(at))
+      .where(matching(at, false))
       .groupBy(sql`1, 2`),
   'pool',
 )

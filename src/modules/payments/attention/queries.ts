@@ -89,7 +89,8 @@ const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestam
   { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
      select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
-     from payments p where p.workspace_id = any(array[key.workspace]) and p.id > ${inWorkspace.idBehind('key.workspace', 'key.since')}
+     from payments p where p.workspace_id = any(array[key.workspace])
+       and (p.workspace_id, p.id) > (key.workspace, ${inWorkspace.idBehind('key.workspace', 'key.since')})
      order by p.workspace_id desc, p.id desc limit ${mostRead}),
    alike as (
      select payee_id, amount_minor, initiator_account_id, grant_id, array_agg(created_at order by created_at, id) as times,
