@@ -32,7 +32,8 @@ type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint'
 type KeyTypes = Readonly<Record<string, SqlType>>
 type Part = string | number | bigint | Date | null
 type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
-type Listed<L extends KeyTypes> = { readonly list: readonly KeyOf<L>[] }
+type List<L extends KeyTypes> = readonly KeyOf<L>[]
+type Listed<L extends KeyTypes> = { readonly list: List<L> }
 
 const textOf = (part: Part): string | number | bigint | null => (part instanceof Date ? part.toISOString() : part)
 const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string): string =>
@@ -41,10 +42,24 @@ const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly 
 /** Stands in the text for the rows of a key's list. */
 export const keyList = 'list_of_key'
 
+/** The columns of rows as they are sent, without their brackets: kept with the rows, because requests of a day have the same ones. */
+const partsOf = (columns: readonly string[]) => {
+  const known = new WeakMap<object, readonly string[]>()
+  return (rows: readonly Readonly<Record<string, unknown>>[]): readonly string[] => {
+    const kept = known.get(rows)
+    if (kept) return kept
+    const parts = columns.map((column) => columnOf(rows, column).slice(1, -1))
+    known.set(rows, parts)
+    return parts
+  }
+}
+
+const joined = (parts: readonly string[]): string => `{${parts.filter((part) => part !== '').join(',')}}`
+
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
  * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each
- * key has, which the text reads from `keyList`.
+ * key has, which the text reads from `keyList`. Keys with the same list, one object, share its rows.
  */
 export const readTogether = <Row extends object, const T extends KeyTypes, const L extends KeyTypes = Record<never, never>>(
   name: string,
@@ -55,20 +70,31 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
 ): ((db: Db, key: KeyOf<T> & (keyof L extends never ? unknown : Listed<L>)) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const columns = Object.keys(list ?? {})
-  const keys = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`)
-  const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${names.length + at + 1}::${type}[]`)
-  const listed = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as of_keys(key_number, ${columns.join(', ')}) where of_keys.key_number = key.n)`
+  const ofKey = list ? [...names, 'list_number'] : names
+  const keys = [...Object.values(types), ...(list ? ['int'] : [])].map((type, at) => `$${at + 1}::${type}[]`)
+  const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${ofKey.length + at + 1}::${type}[]`)
+  const listed = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as of_keys(list_number, ${columns.join(', ')}) where of_keys.list_number = key.list_number)`
   const query = statement(
     name,
-    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as key(${[...names, 'n'].join(', ')})
+    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as key(${[...ofKey, 'n'].join(', ')})
      cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
     lane,
   )
+  const columnsOfList = partsOf(columns)
+  /** The number of each key's list, and the rows of the lists, each with its number. */
+  const listValues = (given: readonly Partial<Listed<L>>[]): string[] => {
+    const distinct = [...new Set(given.map(({ list: rows = [] }) => rows))]
+    const parts = distinct.map(columnsOfList)
+    return [
+      plainList(given.map(({ list: rows = [] }) => distinct.indexOf(rows) + 1)),
+      joined(distinct.map((rows, at) => rows.map(() => at + 1).join(','))),
+      ...columns.map((_, column) => joined(parts.map((of) => of[column] ?? ''))),
+    ]
+  }
   return together(async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
-    const listRows = keys.flatMap(({ list: rows = [] }, at) => rows.map((row) => ({ ...row, keyNumber: at + 1 })))
     const rows = await db.query<Row & { keyNumber: number }>(query, [
       ...names.map((part) => columnOf(keys, part)),
-      ...(list ? ['keyNumber', ...columns].map((column) => columnOf(listRows, column)) : []),
+      ...(list ? listValues(keys) : []),
     ])
     const groups: Row[][] = keys.map(() => [])
     for (const row of rows) groups[row.keyNumber - 1]?.push(row)

@@ -3,7 +3,7 @@ import { keyList, readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { spansOf } from './booking-spans.ts'
-import { bookedSql, spanTypes } from './booking-totals.ts'
+import { bookedSql, type NamedSpan, spanTypes } from './booking-totals.ts'
 
 /** `begins` and `ends`: its instants in the time zone of whoever reads it. */
 export type Day = { date: string; begins: Date; ends: Date }
@@ -22,9 +22,18 @@ const flow = readTogether<{ date: string; in_minor: string; out_minor: string },
   spanTypes,
 )
 
-/** Of the days on which anything moved. */
-export const readFlow = async (db: Db, ownerId: Uuid, days: readonly Day[]): Promise<DayFlow[]> => {
+const spansOfDays = new WeakMap<readonly Day[], NamedSpan[]>()
+/** Kept with the days. */
+const daySpans = (days: readonly Day[]): NamedSpan[] => {
+  const known = spansOfDays.get(days)
+  if (known) return known
   const spans = days.flatMap(({ date, begins, ends }) => spansOf(begins, ends).map((span) => ({ ...span, label: date })))
-  const rows = await flow(db, { account_id: ownerId, list: spans })
+  spansOfDays.set(days, spans)
+  return spans
+}
+
+/** Of the days on which anything moved. Requests with the same list of days, one object, share what is sent of it. */
+export const readFlow = async (db: Db, ownerId: Uuid, days: readonly Day[]): Promise<DayFlow[]> => {
+  const rows = await flow(db, { account_id: ownerId, list: daySpans(days) })
   return rows.map((row) => ({ date: row.date, inMinor: BigInt(row.in_minor), outMinor: BigInt(row.out_minor) }))
 }

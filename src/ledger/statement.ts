@@ -6,6 +6,7 @@ import { keyList, readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
+import { memoised } from '../lib/shared.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { hourOf, never, spansOf } from './booking-spans.ts'
 import {
@@ -135,14 +136,21 @@ const totalOf = ({ entries: count, came_in, went_out }: TotalRow): StatementTota
 
 const named = (label: string, spans: ReturnType<typeof spansOf>): NamedSpan[] => spans.map((span) => ({ ...span, label }))
 
+/** By the two bounds in milliseconds, and whether payees may be named: statements of a day have the same ones. */
+const spansFor = memoised((key) => {
+  const [begins, ends, payees] = key.split(' ')
+  const [start, end] = [new Date(Number(begins)), new Date(Number(ends))]
+  return [
+    ...named('since', spansOf(start, never)),
+    ...named('period', spansOf(start, end)),
+    ...(payees === 'none' ? [] : named('payees', spansOf(start, end, 'by payee'))),
+  ]
+}, 64)
+
 /** The balances and sums of a statement. For a workspace the balances are those of the account, and mean nothing. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> => {
   const { ownerId, start, end, workspaceId, payeesOf } = of
-  const spans = [
-    ...named('since', spansOf(start, never)),
-    ...named('period', spansOf(start, end)),
-    ...(payeesOf === 'none' ? [] : named('payees', spansOf(start, end, 'by payee'))),
-  ]
+  const spans = spansFor([start.getTime(), end.getTime(), payeesOf === 'none' ? 'none' : 'all'].join(' '))
   const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
   const [row] = await summary(db, { ...key, list: spans })
   if (!row) throw new Error('a statement has no summary')

@@ -3,6 +3,7 @@ import { ever, never, spansOf } from '../../ledger/booking-spans.ts'
 import { hasPaymentSums, readPaymentSums } from '../../ledger/payment-totals.ts'
 import { dateAfter, lastDays } from '../../lib/days.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
+import { memoised } from '../../lib/shared.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'
 import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals } from './queries.ts'
@@ -21,20 +22,29 @@ const isStored = (search: PaymentSearch): boolean =>
 
 const allDays = 'all'
 
+/** Of all days and of each one, by the zone, the last day, how many, and the two bounds in milliseconds: requests of a day have the same ones. */
+const spansFor = memoised((key) => {
+  const [zone = '', today = '', count, begins, ends] = key.split(' ')
+  const within = (label: string, start: Date, end: Date) =>
+    spansOf(new Date(Math.max(start.getTime(), Number(begins))), new Date(Math.min(end.getTime(), Number(ends)))).map((span) => ({
+      ...span,
+      label,
+    }))
+  return [
+    ...within(allDays, ever, never),
+    ...lastDays(today, Number(count)).flatMap((date) =>
+      within(date, startOfDate(date, zone), startOfDate(dateAfter(date, 1), zone)),
+    ),
+  ]
+}, 64)
+
 /** Times are whole milliseconds, and both bounds are outside. */
 const readStored = async (deps: Pick<Deps, 'db'>, { workspace, zone, dates }: Asked, search: PaymentSearch): Promise<Sum[]> => {
   const { createdAfter, createdBefore, statuses } = search
   const begins = createdAfter ? createdAfter.getTime() + 1 : ever.getTime()
   const ends = createdBefore?.getTime() ?? never.getTime()
-  const within = (label: string, start: Date, end: Date) =>
-    spansOf(new Date(Math.max(start.getTime(), begins)), new Date(Math.min(end.getTime(), ends))).map((span) => ({
-      ...span,
-      label,
-    }))
-  const rows = await readPaymentSums(deps.db, workspace, [
-    ...within(allDays, ever, never),
-    ...dates.flatMap((date) => within(date, startOfDate(date, zone), startOfDate(dateAfter(date, 1), zone))),
-  ])
+  const spans = spansFor([zone, dates.at(-1) ?? '', dates.length, begins, ends].join(' '))
+  const rows = await readPaymentSums(deps.db, workspace, spans)
   return rows
     .filter(({ label, status }) => (label === allDays || isSpending(status)) && (statuses?.includes(status) ?? true))
     .map(({ label, ...row }) => ({ ...row, date: label === allDays ? null : label }))
@@ -60,6 +70,12 @@ const totalOf = (rows: readonly Sum[] = []) => ({
   amount_minor: formatMinor(rows.reduce((total, row) => total + row.amountMinor, 0n)),
 })
 
+/** By the last date and how many. */
+const datesOf = memoised((key) => {
+  const [today = '', count] = key.split(' ')
+  return lastDays(today, Number(count))
+}, 64)
+
 /** How many payments match a filter, their sums, and what was spent on each of the last days. */
 export const summarizePayments = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
@@ -69,7 +85,7 @@ export const summarizePayments = async (
 ): Promise<PaymentsSummary> => {
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
-  const dates = lastDays(periodsAt(at, zone).day, days)
+  const dates = datesOf(`${periodsAt(at, zone).day} ${days}`)
   const read = isStored(search) && (await hasPaymentSums(deps.db, workspace)) ? readStored : readPlain
   const byDate = Map.groupBy(await read(deps, { workspace, zone, dates }, search), ({ date }) => date)
   const all = byDate.get(null) ?? []
