@@ -3,7 +3,7 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { bytesList, plainList, textList } from './lists.ts'
-import { firstOf, leavesOf, readerOf } from './row-reader.ts'
+import { firstOf, leavesOf, plainLeaves, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 import type { RawRows } from './types.ts'
 
@@ -262,15 +262,25 @@ export const prepareText = <Row>(
   lane: Lane,
 ): Prepared<readonly unknown[], Row> => {
   requireNewName(name)
-  const read = readerOf(
-    name,
-    fields.map((field) => ({ group: null, name: field, decode: null })),
-    lane !== 'pool',
-  )
+  const read = readerOf(name, plainLeaves(fields), lane !== 'pool')
   const form: Form<readonly unknown[], Row> = {
     statement: statement(name, text, lane),
     values: (values) => [...values],
     read: ({ rows, types }) => rows.map((row) => read(row, types)) as Row[],
   }
   return { lane, writes: false, form: () => form }
+}
+
+/** The same for a statement that answers several keys: a column before the fields says which one a row is of. The lane makes no difference. */
+export const numberedRows = <Row>(
+  query: Statement,
+  fields: readonly (keyof Row & string)[],
+): Prepared<readonly unknown[], { keyNumber: number; row: Row }> => {
+  const read = readerOf(query.name, plainLeaves(fields), true, 1)
+  const form: Form<readonly unknown[], { keyNumber: number; row: Row }> = {
+    statement: query,
+    values: (values) => [...values],
+    read: ({ rows, types }) => rows.map((row) => ({ keyNumber: Number(firstOf(row)), row: read(row, types) as Row })),
+  }
+  return { lane: query.lane, writes: false, form: () => form }
 }

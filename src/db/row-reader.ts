@@ -39,6 +39,9 @@ export const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 
+/** Columns of SQL text, which arrive as their records have them. */
+export const plainLeaves = (fields: readonly string[]): Leaf[] => fields.map((name) => ({ group: null, name, decode: null }))
+
 /** Records of all queries together may have so many bytes as rows: then all are forgotten. */
 const mostBytes = 4_000_000
 /** Rows of one query that begin alike: the records of one that is read in turns, and those of a list whose first column is no key. */

@@ -1,6 +1,7 @@
 import { type Db, isTx, type Joint, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import { plainList } from './lists.ts'
+import { numberedRows } from './prepare.ts'
 import type { Lane } from './statement.ts'
 
 type ReadMany<Key, Value> = Joint<Key, Value>['ask']
@@ -59,14 +60,15 @@ const joined = (parts: readonly string[]): string => `{${parts.filter((part) => 
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
  * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each
- * key has, which the text reads from `keyList`. Keys with the same list, one object, share its rows.
+ * key has, which the text reads from `keyList`. Keys with the same list, one object, share its rows. `fields`: the columns' names, the first of
+ * which tells rows apart: then rows that are asked for again are shared, as those of `prepare` are.
  */
 export const readTogether = <Row extends object, const T extends KeyTypes, const L extends KeyTypes = Record<never, never>>(
   name: string,
   types: T,
   text: string,
   lane: Lane,
-  list?: L,
+  { list, fields }: { list?: L; fields?: readonly (keyof Row & string)[] } = {},
 ): ((db: Db, key: KeyOf<T> & (keyof L extends never ? unknown : Listed<L>)) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const columns = Object.keys(list ?? {})
@@ -80,6 +82,11 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
      cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
     lane,
   )
+  const shared = fields && numberedRows<Row>(query, fields)
+  const read = async (db: Db, values: readonly unknown[]): Promise<{ keyNumber: number; row: Row }[]> =>
+    shared
+      ? db.run(shared, values)
+      : (await db.query<Row & { keyNumber: number }>(query, values)).map((row) => ({ keyNumber: row.keyNumber, row }))
   const columnsOfList = partsOf(columns)
   /** The number of each key's list, and the rows of the lists, each with its number. */
   const listValues = (given: readonly Partial<Listed<L>>[]): string[] => {
@@ -92,12 +99,9 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
     ]
   }
   return together(async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
-    const rows = await db.query<Row & { keyNumber: number }>(query, [
-      ...names.map((part) => columnOf(keys, part)),
-      ...(list ? listValues(keys) : []),
-    ])
+    const rows = await read(db, [...names.map((part) => columnOf(keys, part)), ...(list ? listValues(keys) : [])])
     const groups: Row[][] = keys.map(() => [])
-    for (const row of rows) groups[row.keyNumber - 1]?.push(row)
+    for (const { keyNumber, row } of rows) groups[keyNumber - 1]?.push(row)
     return groups
   }, mostReadTogether)
 }

@@ -19,7 +19,7 @@ const flow = readTogether<{ date: string; in_minor: string; out_minor: string },
          union all select label, greatest(amount_minor, 0), greatest(-amount_minor, 0) from loose) as moved
    group by label`,
   'pool',
-  spanTypes,
+  { list: spanTypes },
 )
 
 const spansOfDays = new WeakMap<readonly Day[], NamedSpan[]>()

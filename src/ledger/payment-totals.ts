@@ -90,7 +90,7 @@ const sums = readTogether<PaymentSum, { account_id: 'uuid'; workspace_id: 'uuid'
          and (p.workspace_id, p.id) < (key.workspace_id, ${inWorkspace.idAhead('key.workspace_id', 's.ends')}) offset 0) as l
    ) as summed group by 1, 2 having sum(payments) > 0 order by 1, 2`,
   'pool',
-  spanTypes,
+  { list: spanTypes },
 )
 
 const stored = prepare(

@@ -6,7 +6,7 @@ import { keyList, readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
-import { memoised } from '../lib/shared.ts'
+import { madeOnce, memoised } from '../lib/shared.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import { hourOf, never, spansOf } from './booking-spans.ts'
 import {
@@ -76,7 +76,7 @@ const summary = readTogether<SummaryRow, typeof summaryKey, typeof spanTypes>(
        select m.id, b.display_name, m.entries::int, m.came_in::text, m.went_out::text
        from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee`,
   'pool',
-  spanTypes,
+  { list: spanTypes },
 )
 
 /** In the order of their ids. `balance`: before the first of them. */
@@ -104,6 +104,25 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
    order by m.id`,
   'pool',
+  {
+    fields: [
+      'id',
+      'at',
+      'type',
+      'amount_minor',
+      'balance_after_minor',
+      'payment_id',
+      'topup_id',
+      'beneficiary_id',
+      'payee',
+      'reference',
+      'narrative',
+      'metadata',
+      'provider_receipt',
+      'requested_by',
+      'approved_by',
+    ],
+  },
 )
 
 export type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
@@ -233,17 +252,8 @@ const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
 
-/** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
-export const listStatementEntries = async (
-  db: Db,
-  of: StatementOf,
-  { after, take, summary: { openingMinor, through } }: EntriesPage,
-): Promise<StatementEntry[]> => {
-  const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
-  const { ownerId, start, end, workspaceId, payeesOf } = of
-  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
-  const rows = await entries(db, { ...key, after, through, take, balance })
-  return rows.map((row) => ({
+const entryOf = madeOnce(
+  (row: EntryRow): StatementEntry => ({
     id: row.id,
     at: row.at,
     type: row.type,
@@ -258,5 +268,18 @@ export const listStatementEntries = async (
     providerReceipt: row.provider_receipt,
     requestedBy: row.requested_by,
     approvedBy: row.approved_by,
-  }))
+  }),
+)
+
+/** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
+export const listStatementEntries = async (
+  db: Db,
+  of: StatementOf,
+  { after, take, summary: { openingMinor, through } }: EntriesPage,
+): Promise<StatementEntry[]> => {
+  const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
+  const { ownerId, start, end, workspaceId, payeesOf } = of
+  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
+  const rows = await entries(db, { ...key, after, through, take, balance })
+  return rows.map((row) => entryOf(row))
 }

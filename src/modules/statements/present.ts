@@ -4,6 +4,7 @@ import type { StatementEntry as Entry, StatementSummary, StatementTotal } from '
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
+import { madeOnce } from '../../lib/shared.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import type { StatementPeriod } from './rules.ts'
 import type { Statement, StatementEntry, WorkspaceStatementEntry } from './schema.ts'
@@ -36,7 +37,7 @@ export const presentPeriod = (
   },
 })
 
-export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
+const entryFields = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
   at: isoTime(entry.at),
   type: entry.type,
   payee: entry.payee && { id: formatId('beneficiary', entry.payee.id), display_name: entry.payee.displayName },
@@ -51,10 +52,14 @@ export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceSt
   topup_id: entry.topupId && formatId('topup', entry.topupId),
 })
 
-export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => ({
-  ...presentWorkspaceEntry(entry),
-  balance_after_minor: formatMinor(entry.balanceAfterMinor),
-})
+export const presentWorkspaceEntry = madeOnce(entryFields)
+
+export const presentEntry = madeOnce(
+  (entry: Entry): z.output<typeof StatementEntry> => ({
+    ...entryFields(entry),
+    balance_after_minor: formatMinor(entry.balanceAfterMinor),
+  }),
+)
 
 /** A line of the export: a booking, or one of the two balances that enclose them. */
 export type Line =

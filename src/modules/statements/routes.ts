@@ -101,7 +101,7 @@ export const registerStatements = (app: App, deps: Deps): void => {
         // Oldest first: the cursor names the last entry of the page before, as in every list.
         read: ({ before, take }) => entriesOf(opened, before, take),
         idOf: ({ id }) => id,
-        present: (rows) => rows.map(presentEntry),
+        present: (rows) => rows.map((row) => presentEntry(row)),
       })
       return reply.send({
         ...presentPeriod(period, deps.config.CURRENCY, summary),
@@ -126,7 +126,7 @@ export const registerStatements = (app: App, deps: Deps): void => {
         of: request.principal.workspace.id,
         read: ({ before, take }) => entriesOf(opened, before, take),
         idOf: ({ id }) => id,
-        present: (rows) => rows.map(presentWorkspaceEntry),
+        present: (rows) => rows.map((row) => presentWorkspaceEntry(row)),
       })
       return reply.send({
         ...presentPeriod(period, deps.config.CURRENCY, summary),
