@@ -84,7 +84,8 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
   'ledger.statement_entries',
   entriesKey,
   `with page as (
-     select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id
+     select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id, p.account_reference, p.narrative, p.metadata,
+       p.provider_receipt, p.initiator_account_id, p.approval_id
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
      where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
        and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
@@ -92,13 +93,12 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
      order by t.customer_account_id, t.id limit key.take)
    select m.id, m.at, ${bookingType('m')} as type, m.amount_minor::text as amount_minor,
      (key.balance + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
-     u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, p.account_reference as reference, p.narrative,
-     coalesce(p.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, p.provider_receipt, u.provider_receipt) as provider_receipt,
-     coalesce(p.initiator_account_id, u.initiator_account_id) as requested_by,
-     coalesce((select array_agg(distinct x.account_id) from approval_decisions x where x.approval_id = p.approval_id and x.decision = 'approve'
+     u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, m.account_reference as reference, m.narrative,
+     coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as provider_receipt,
+     coalesce(m.initiator_account_id, u.initiator_account_id) as requested_by,
+     coalesce((select array_agg(distinct x.account_id) from approval_decisions x where x.approval_id = m.approval_id and x.decision = 'approve'
        and not exists (select from approval_voids v where v.decision_id = x.id)), '{}') as approved_by
    from page m
-     left join payments p on p.id = m.payment_id
      left join deposits d on m.reference_type = 'deposit' and d.id = m.reference_id
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
