@@ -131,7 +131,7 @@ const scansIn = (plan: Plan, reads: Reads, limited: boolean): string[] => [
 ]
 
 /** As on the service's connections. */
-const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set jit = off'
+const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set enable_mergejoin = off; set jit = off'
 
 const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> => {
   await client.query(settings)
@@ -216,6 +216,7 @@ const plansOf = async (names: readonly string[], skip: Skip): Promise<Plan[]> =>
   return connected(service.database.url, async (client) => {
     await client.query('set enable_seqscan = off')
     await client.query('set enable_bitmapscan = off')
+    await client.query('set enable_mergejoin = off')
     const plans: Plan[] = []
     for (const statementName of names) {
       const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
