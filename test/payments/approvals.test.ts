@@ -101,6 +101,32 @@ describe('a payment at or above the threshold', () => {
     expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
   })
 
+  test('is a first payment in the list as by itself, while it waits and when it is decided', async () => {
+    const person = await payer(ask)
+    const other = await newBeneficiary(person.api, { destination: '254733000111' })
+    const first = await pay(person)
+    await decide(person.api, first.approval_id, 'approve')
+    await service.settle()
+    for (const from of [person, { ...person, beneficiary: other }])
+      for (const decision of ['reject', null]) {
+        const { approval_id } = await pay(from)
+        if (decision) await decide(from.api, approval_id, decision)
+      }
+    const { data } = (await person.api.get('/v1/approvals')).body
+    const firsts = data.map(({ status, payment }: Json) => [status, payment.beneficiary.first_payment])
+    expect(firsts).toEqual([
+      ['pending', true],
+      ['rejected', true],
+      ['pending', false],
+      ['rejected', false],
+      ['approved', true],
+    ])
+    for (const { id, payment } of data)
+      expect((await person.api.get(`/v1/approvals/${id}`)).body.payment.beneficiary.first_payment).toBe(
+        payment.beneficiary.first_payment,
+      )
+  })
+
   test('is shown with what is used on the day of reading, not on the day it was asked for, and who decided when it is too late', async () => {
     const person = await payer({ ...ask, daily_limit_minor: '10000000' })
     const approver = await colleague(person)

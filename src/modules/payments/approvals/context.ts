@@ -1,30 +1,23 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { canSign } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
-import { approvals } from '../../../db/tables/approvals.ts'
-import { payees } from '../../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
-import { payments } from '../../../db/tables/payments.ts'
 import { members } from '../../../db/tables/workspaces.ts'
-import { together } from '../../../db/together.ts'
-import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/balance.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
-import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
+import type { History } from './payee-histories.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
-type History = { approvalId: Uuid; paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
 type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
 
 /**
@@ -40,46 +33,6 @@ export type ApprovalContext = {
 }
 
 type ContextDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
-
-const earlier = alias(payments, 'earlier')
-
-/**
- * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
- * account.
- */
-const payeeHistories = prepare(
-  'approvals.payee_histories',
-  { approvalIds: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({
-        approvalId: approvals.id,
-        paymentsCount: sql<number>`count(*)::int`,
-        lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
-        lastPaid: sql<
-          Minor[]
-        >`${sql.raw(lastPaidSql({ payee: 'payees', rail: 'payments.rail', reference: 'payments.account_reference', without: 'payments.id' }))}`,
-      })
-      .from(approvals)
-      .innerJoin(payments, eq(payments.id, approvals.paymentId))
-      .innerJoin(payees, eq(payees.id, payments.payeeId))
-      .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
-      .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
-      .groupBy(approvals.id, payments.id, payees.id),
-  // A payee may have been paid many times.
-  'page',
-)
-
-/** Of single approvals, those that requests ask for in one turn are read together; a list is read by itself, because it reads much. */
-const historyOfOne = together<Uuid, History[]>(async (db, approvalIds) => {
-  const rows = await db.run(payeeHistories, { approvalIds: [...new Set(approvalIds)] })
-  return approvalIds.map((id) => rows.filter(({ approvalId }) => approvalId === id))
-}, 16)
-
-const historiesOf = (db: Db, approvalIds: readonly Uuid[]): Promise<History[]> => {
-  const [id, ...others] = approvalIds
-  return id !== undefined && others.length === 0 ? historyOfOne(db, id) : db.run(payeeHistories, { approvalIds })
-}
 
 const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
 
@@ -160,11 +113,11 @@ const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly Ap
 export const readContexts = async (
   deps: ContextDeps,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
-  approvalIds: readonly Uuid[],
+  readHistories: (db: Db) => Promise<readonly History[]>,
 ): Promise<(records: readonly ApprovalRecord[]) => Promise<(record: ApprovalRecord) => ApprovalContext>> => {
   const { db } = deps
   const [histories, mayDecide, { availableMinor }] = await Promise.all([
-    historiesOf(db, approvalIds),
+    readHistories(db),
     db.run(deciders, { workspaceId: workspace.id }),
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),

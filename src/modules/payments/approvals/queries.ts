@@ -1,15 +1,13 @@
-import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
-import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
-import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
@@ -39,11 +37,11 @@ export type ApprovalRecord = {
   decisions: DecisionRow[]
 }
 
-const firstPayment = sql<boolean>`not exists (
+export const firstPayment = sql<boolean>`not exists (
   select from payments earlier
   where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
-const selection = {
+export const selection = {
   approval: approvals,
   payment: payments,
   beneficiary: {
@@ -62,13 +60,19 @@ const selection = {
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
+/** What is joined to an approval. */
+export const [itsPayment, itsPayee, itsGrant] = [
+  eq(payments.id, approvals.paymentId),
+  eq(beneficiaries.id, payments.beneficiaryId),
+  eq(grants.id, payments.grantId),
+]
 const select = (orm: QueryBuilder) =>
   orm
     .select(selection)
     .from(approvals)
-    .innerJoin(payments, eq(payments.id, approvals.paymentId))
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .leftJoin(grants, eq(grants.id, payments.grantId))
+    .innerJoin(payments, itsPayment)
+    .innerJoin(beneficiaries, itsPayee)
+    .leftJoin(grants, itsGrant)
 
 const byId = prepare(
   'approvals.by_id',
@@ -78,7 +82,7 @@ const byId = prepare(
 )
 
 /** In the order in which they were given. */
-const selectDecisions = (orm: QueryBuilder, of: SQL) =>
+export const selectDecisions = (orm: QueryBuilder, of: SQL) =>
   orm
     .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
     .from(approvalDecisions)
@@ -93,29 +97,6 @@ const decisionsOf = prepare(
   'joined',
 )
 
-const decisionsOfList = prepare(
-  'approvals.decisions_of_list',
-  { ids: 'uuid[]' },
-  (orm, at) => selectDecisions(orm, sql`${approvalDecisions.approvalId} = any(${at.ids})`),
-  'page',
-)
-
-const list = prepare(
-  'approvals.list',
-  { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
-  (orm, at) => {
-    const ids = newestFirst(
-      orm.select({ id: approvals.id }).from(approvals),
-      { owner: approvals.workspaceId, id: approvals.id },
-      at,
-      ownedBy(approvals.workspaceId, at.workspaceId),
-      at.status && eq(approvals.status, at.status),
-    )
-    return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
-  },
-  'page',
-)
-
 /** The decisions that count: the latest of each account, if it was not voided. The decisions are in the order in which they were given. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
   const latest = new Map(decisions.map((decision) => [decision.accountId, decision]))
@@ -126,12 +107,16 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
-type Row = Omit<ApprovalRecord, 'batch' | 'decisions'>
-const withDecisions = madeOnce((row: Row, ...decisions: DecisionRow[]) => ({ ...row, decisions }))
+type Row = Omit<ApprovalRecord, 'batch' | 'decisions' | 'firstPayment'>
+export const withDecisions = madeOnce((row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({
+  ...row,
+  firstPayment: isFirst,
+  decisions,
+}))
 const withBatch = madeOnce((row: Omit<ApprovalRecord, 'batch'>, batch: BatchRow | null): ApprovalRecord => ({ ...row, batch }))
 
 /** Few approvals are about a batch. */
-const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
+export const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
   const batches = await findBatchRows(
     db,
     rows.flatMap(({ approval }) => approval.batchId ?? []),
@@ -141,7 +126,7 @@ const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[
 
 const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { id })])
-  return row && (await withBatches(db, [withDecisions(row, ...decisions)]))[0]
+  return row && (await withBatches(db, [withDecisions(row, row.firstPayment, ...decisions)]))[0]
 }
 
 /** By id alone: for the public message and for signatures, which name no workspace. */
@@ -149,20 +134,6 @@ export const findApproval = (db: Db, id: Uuid): Promise<ApprovalRecord | undefin
 
 export const findApprovalIn = (db: Db, workspaceId: Uuid, id: Uuid): Promise<ApprovalRecord | undefined> =>
   find(db, id, workspaceId)
-
-export const listApprovals = async (
-  db: Db,
-  workspaceId: Uuid,
-  page: PageRequest,
-  status: ApprovalRow['status'] | undefined,
-): Promise<ApprovalRecord[]> => {
-  const rows = await db.run(list, { workspaceId, status, ...page })
-  const decisions = rows.length === 0 ? [] : await db.run(decisionsOfList, { ids: rows.map(({ approval }) => approval.id) })
-  return withBatches(
-    db,
-    rows.map((row) => withDecisions(row, ...decisions.filter(({ approvalId }) => approvalId === row.approval.id))),
-  )
-}
 
 const lockRow = prepare(
   'approvals.lock',
@@ -265,5 +236,5 @@ export const lockApprovalOf = async (tx: Tx, workspaceId: Uuid, paymentId: Uuid)
     first(tx, byPayment, place),
     tx.run(decisionsOfPayment, place),
   ])
-  return row && (await withBatches(tx, [withDecisions(row, ...decisions)]))[0]
+  return row && (await withBatches(tx, [withDecisions(row, row.firstPayment, ...decisions)]))[0]
 }

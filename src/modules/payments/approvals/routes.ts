@@ -13,8 +13,10 @@ import { askChains, type ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { decideAt } from '../lifecycle/recheck.ts'
 import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
+import { listApprovals } from './list.ts'
+import { historiesOf } from './payee-histories.ts'
 import { presentApproval, presentListed } from './present.ts'
-import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
+import { type ApprovalRecord, findApproval, findApprovalIn } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
 import { proveCaller, proveSigner } from './signer.ts'
 
@@ -38,16 +40,12 @@ const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 const withContexts = async (
   deps: Pick<Deps, 'clock' | 'db' | 'rails'>,
   workspace: Principal['workspace'],
-  records: readonly ApprovalRecord[],
+  { records, histories }: Awaited<ReturnType<typeof listApprovals>>,
 ): Promise<{ record: ApprovalRecord; context: ApprovalContext | undefined }[]> => {
   const waits = ({ approval }: ApprovalRecord) => approval.status === 'pending'
   const waiting = records.filter(waits)
   if (waiting.length === 0) return records.map((record) => ({ record, context: undefined }))
-  const withRecords = await readContexts(
-    deps,
-    workspace,
-    waiting.map(({ approval }) => approval.id),
-  )
+  const withRecords = await readContexts(deps, workspace, async () => histories)
   const contextOf = await withRecords(waiting)
   return records.map((record) => ({ record, context: waits(record) ? contextOf(record) : undefined }))
 }
@@ -76,7 +74,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { id } = params
       const [record, withRecords] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
-        readContexts(deps, workspace, [id]),
+        readContexts(deps, workspace, (db) => historiesOf(db, [id])),
       ])
       if (!record) throw notFound()
       const contextOf = await withRecords([record])

@@ -17,8 +17,9 @@ export const mayHaveBeenSent: Evidence = {
 export const isOlderThan = (loss: string, payment: string): string =>
   `${loss}.noticed_at > coalesce(${payment}.execute_at, ${payment}.created_at)`
 
+/** Than the latest one, which a statement reads once for all its payments. */
 export const isOlderThanLoss = (payment: string): string =>
-  `exists (select from write_losses l where ${isOlderThan('l', payment)})`
+  `coalesce((select max(l.noticed_at) from write_losses l) > coalesce(${payment}.execute_at, ${payment}.created_at), false)`
 
 /** A statement's line that was found after a loss may be this payment, made and sent in the writes that were lost, and asked for again. */
 export const mayBeListed: Evidence = {

@@ -1,0 +1,83 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Db } from '../../../db/client.ts'
+import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { payments } from '../../../db/tables/payments.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { type History, historiesOf } from './payee-histories.ts'
+import {
+  type ApprovalRecord,
+  type ApprovalRow,
+  firstPayment,
+  itsGrant,
+  itsPayee,
+  itsPayment,
+  selectDecisions,
+  selection,
+  withBatches,
+  withDecisions,
+} from './queries.ts'
+
+/** In a list that is what the histories of those that wait say too, which it reads for them. */
+const listed = {
+  ...selection,
+  firstPayment: sql<boolean | null>`case when ${approvals.status} <> 'pending' then ${firstPayment} end`,
+}
+
+const selectListed = (orm: QueryBuilder) =>
+  orm.select(listed).from(approvals).innerJoin(payments, itsPayment).innerJoin(beneficiaries, itsPayee).leftJoin(grants, itsGrant)
+
+const decisionsOfList = prepare(
+  'approvals.decisions_of_list',
+  { ids: 'uuid[]' },
+  (orm, at) => selectDecisions(orm, sql`${approvalDecisions.approvalId} = any(${at.ids})`),
+  'page',
+)
+
+const list = prepare(
+  'approvals.list',
+  { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) => {
+    const ids = newestFirst(
+      orm.select({ id: approvals.id }).from(approvals),
+      { owner: approvals.workspaceId, id: approvals.id },
+      at,
+      ownedBy(approvals.workspaceId, at.workspaceId),
+      at.status && eq(approvals.status, at.status),
+    )
+    return selectListed(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
+  },
+  'page',
+)
+
+/** `histories`: of those that wait. */
+export const listApprovals = async (
+  db: Db,
+  workspaceId: Uuid,
+  page: PageRequest,
+  status: ApprovalRow['status'] | undefined,
+): Promise<{ records: ApprovalRecord[]; histories: History[] }> => {
+  const rows = await db.run(list, { workspaceId, status, ...page })
+  const waiting = rows.flatMap(({ approval, firstPayment: known }) => (known === null ? approval.id : []))
+  const [decisions, histories] = await Promise.all([
+    rows.length === 0 ? [] : db.run(decisionsOfList, { ids: rows.map(({ approval }) => approval.id) }),
+    waiting.length === 0 ? [] : historiesOf(db, waiting),
+  ])
+  const paidBefore = new Set(histories.map(({ approvalId }) => approvalId))
+  const records = await withBatches(
+    db,
+    rows.map((row) =>
+      withDecisions(
+        row,
+        row.firstPayment ?? !paidBefore.has(row.approval.id),
+        ...decisions.filter(({ approvalId }) => approvalId === row.approval.id),
+      ),
+    ),
+  )
+  return { records, histories }
+}
