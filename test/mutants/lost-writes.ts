@@ -19,8 +19,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'what was asked for after a loss counts as lost',
     file: 'src/modules/payments/lifecycle/lost-writes.ts',
-    find: '.noticed_at > coalesce',
-    replace: '.noticed_at <> coalesce',
+    find: 'from write_losses l) > ',
+    replace: 'from write_losses l) <> ',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
   },
   {

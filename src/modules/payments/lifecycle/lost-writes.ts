@@ -13,13 +13,14 @@ export const mayHaveBeenSent: Evidence = {
   message: 'The database went back to a time before it was sent, so it may have been sent.',
 }
 
+const couldBeSentFrom = (payment: string): string => `coalesce(${payment}.execute_at, ${payment}.created_at)`
+
 /** Whether `payment` could have been sent before loss `loss` was noticed: asked for by then, and due if it has a time. */
-export const isOlderThan = (loss: string, payment: string): string =>
-  `${loss}.noticed_at > coalesce(${payment}.execute_at, ${payment}.created_at)`
+export const isOlderThan = (loss: string, payment: string): string => `${loss}.noticed_at > ${couldBeSentFrom(payment)}`
 
 /** Than the latest one, which a statement reads once for all its payments. */
 export const isOlderThanLoss = (payment: string): string =>
-  `coalesce((select max(l.noticed_at) from write_losses l) > coalesce(${payment}.execute_at, ${payment}.created_at), false)`
+  `coalesce((select max(l.noticed_at) from write_losses l) > ${couldBeSentFrom(payment)}, false)`
 
 /** A statement's line that was found after a loss may be this payment, made and sent in the writes that were lost, and asked for again. */
 export const mayBeListed: Evidence = {
