@@ -79,6 +79,24 @@ describe('a refresh token', () => {
     expect(await canRead(first.body.access_token)).toBe(200)
   })
 
+  test('of a client with a secret is refused without it, also to who names another client or none, and its family stays active', async () => {
+    const confidential = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
+    const plain = await registerClient(service.api, { grant_types: ['authorization_code'] })
+    const agent = await newAgent({ client: confidential })
+    const names = [confidential.id, plain.id, client.id, 'oac_00000000000000000000000000', 'nothing']
+    const answers = await Promise.all(
+      names.map((id) => refresh(service.api, { ...client, credentials: { client_id: id } }, agent.refreshToken)),
+    )
+    expect(answers.map(refusal)).toEqual([
+      [401, 'invalid_client'],
+      [400, 'unauthorized_client'],
+      [400, 'invalid_grant'],
+      [401, 'invalid_client'],
+      [401, 'invalid_client'],
+    ])
+    expect((await refresh(service.api, confidential, agent.refreshToken)).status).toBe(200)
+  })
+
   test('gives no more scope and no other resource than was consented to, and such a request does not end it', async () => {
     const agent = await newAgent({ request: { scope: 'account.read payment.read' } })
     expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([
@@ -202,14 +220,17 @@ describe('refreshes of many grants that arrive together', () => {
   /** As the token endpoint calls it, all in one turn of the event loop. */
   const together = async (requests: readonly { token: string; fields?: Record<string, string> }[]) => {
     const refreshTokens = createRefreshTokens(service.deps)
-    const record = await findClient(service.deps, client.id)
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
     // A second ago: on a busy machine that much may pass between the look at the clock and the query that it is for.
     const received = performance.now() - 1_000
     const elapsedMs = () => performance.now() - received
     return Promise.all(
       requests.map(({ token, fields }) =>
-        refreshTokens(record, origin, { grant_type: 'refresh_token', refresh_token: token, ...fields }, elapsedMs).then(
+        refreshTokens(
+          { authorization: undefined, origin },
+          { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields },
+          elapsedMs,
+        ).then(
           ({ access_token, refresh_token }) => ({ access_token, refresh_token }),
           ({ code }: { code?: string }) => code,
         ),

@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
+import type { Config } from '../../../config.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepareInsert, prepareUpsert } from '../../../db/prepare-write.ts'
@@ -105,6 +106,15 @@ export type ClientCredentials = {
   authorization?: string | undefined
   client_id?: string | undefined
   client_secret?: string | undefined
+}
+
+/** Whether the caller is a client by its name alone, if there is such a client without a secret. */
+export const isPublicName = (
+  config: Config,
+  { authorization, client_id: id, client_secret: secret }: ClientCredentials,
+): boolean => {
+  if (authorization !== undefined || id === undefined || secret !== undefined) return false
+  return parseId('oauth_client', id) !== undefined || documentUrl(config, id) !== undefined
 }
 
 const basicChallenge = { 'www-authenticate': 'Basic realm="oauth", charset="UTF-8"' }

@@ -23,12 +23,11 @@ export const issueTokens = async (
 ): Promise<TokenResponse> => {
   const { authorization, origin } = caller
   if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
+  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, elapsedMs)
   const client = await authenticateClient(deps, { authorization, ...parameters })
   switch (parameters.grant_type) {
     case 'authorization_code':
       return redeemCode(deps, client, origin, parameters)
-    case 'refresh_token':
-      return deps.refreshTokens(client, origin, parameters, elapsedMs)
     case deviceGrantType:
       return pollDevice(deps, client, origin, parameters)
     default:

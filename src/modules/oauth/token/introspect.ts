@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { Introspection } from '../schema.ts'
 import { formatScope, isSubset } from '../scopes.ts'
-import { readRefreshToken } from './tokens.ts'
+import { readRefreshToken } from './presented-refresh.ts'
 
 type IntrospectDeps = Pick<Deps, 'clock' | 'config' | 'db'>
 

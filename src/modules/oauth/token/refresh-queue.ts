@@ -1,16 +1,15 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { inTx } from '../../../db/client.ts'
 import { createAccountQueue } from '../../../queue/account-queue.ts'
-import type { ClientRecord } from '../clients/clients.ts'
+import { authenticateClient, type ClientCredentials, isPublicName } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
-import { type RefreshRequest, refreshAll, unknownRefreshToken } from './refresh.ts'
-import { readRefreshToken } from './tokens.ts'
+import { readRefreshToken } from './presented-refresh.ts'
+import { type RefreshRequest, refreshAll, unauthenticated, unknownRefreshToken } from './refresh.ts'
 
 export type RefreshTokens = (
-  client: ClientRecord,
-  origin: RequestOrigin,
+  caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
   elapsedMs: RefreshRequest['elapsedMs'],
 ) => Promise<TokenResponse>
@@ -19,11 +18,17 @@ export type RefreshTokens = (
  * Refresh tokens wait in a queue of grants: one that arrives alone is rotated at once, those that arrive while others are under way are
  * rotated in one transaction. Where it may have been committed without an answer, the client asks again with the same token, and gets the
  * same pair.
+ *
+ * A client that has no secret proves itself by its name alone, so it is read with its grant, in the same transaction. Only where it is not the
+ * grant's, or may not refresh, is it authenticated as others are, by a statement of its own, which says why it is refused.
  */
 export const createRefreshTokens = (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'logger' | 'onGrantsRevoked'>,
+  deps: Pick<
+    Deps,
+    'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'logger' | 'onGrantsRevoked' | 'readClient'
+  >,
 ): RefreshTokens => {
-  const queue = createAccountQueue<RefreshRequest, TokenResponse>({
+  const queue = createAccountQueue<RefreshRequest, TokenResponse | typeof unauthenticated>({
     name: 'refresh tokens',
     logger: deps.logger,
     work: (requests, wait) => inTx(deps.db, (tx) => refreshAll(tx, deps, requests, wait)),
@@ -31,11 +36,19 @@ export const createRefreshTokens = (
     mostWaiting: 4,
     mostQueued: 2_000,
   })
-  return async (client, origin, parameters, elapsedMs) => {
+  return async ({ authorization, origin }, parameters, elapsedMs) => {
+    const credentials: ClientCredentials = { authorization, ...parameters }
+    const presented = readRefreshToken(parameters.refresh_token ?? '')
+    if (presented && isPublicName(deps.config, credentials)) {
+      const answer = await queue.submit(presented.handle, { client: null, origin, parameters, presented, elapsedMs })
+      if (answer !== unauthenticated) return answer
+    }
+    const client = await authenticateClient(deps, credentials)
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
-    const presented = readRefreshToken(parameters.refresh_token)
     if (!presented) throw unknownRefreshToken()
-    return queue.submit(presented.handle, { client, origin, parameters, presented, elapsedMs })
+    const answer = await queue.submit(presented.handle, { client, origin, parameters, presented, elapsedMs })
+    if (answer === unauthenticated) throw new Error('a client that was authenticated was not accepted')
+    return answer
   }
 }

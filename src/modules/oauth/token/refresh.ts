@@ -1,87 +1,35 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
-import { equalBytes } from '../../../auth/secrets.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
-import type { Uuid } from '../../../lib/ids.ts'
 import { apart, contended, type Outcome } from '../../../queue/account-queue.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
-import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
+import { clientIdOf } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { parseResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset, parseScope } from '../scopes.ts'
+import { type Arrival, inFlight, isHashOf, isOurs, type PresentedRefresh, readArrivals } from './presented-refresh.ts'
 import {
   type Audience,
   hasEnded,
-  isOurs,
   mintGenerations,
   type OAuthGrantRecord,
   type OAuthGrantState,
-  type PresentedRefresh,
+  type OAuthGrantWithClient,
   readGrantStates,
   repeatGeneration,
+  type TokenClient,
   type TokenGeneration,
 } from './tokens.ts'
 
-const arrive = statement(
-  'oauth.refreshes_arrive',
-  `select s.grant_id, s.current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => x.waited))::text as arrived_at
-   from unnest($1::text[], $2::float8[]) with ordinality as x(handle, waited, n) left join oauth_grants s on s.handle = x.handle order by x.n`,
-)
 const grantsOf =
   'from oauth_grants s join grants g on g.id = s.grant_id where s.handle = any($1::text[]) order by g.id for update of g'
 /** By the tokens' handles, so that nothing has to be read first. */
 const lockFree = statement('oauth.lock_free', `select s.handle ${grantsOf} skip locked`)
 const lockWaiting = statement('oauth.lock_waiting', `select s.handle ${grantsOf}`)
-const arrivedInTime = statement(
-  'oauth.refresh_came_before',
-  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
-   from oauth_access_tokens where grant_id = $1 and generation = $2`,
-)
-
-/**
- * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
- * request. Null: no such grant.
- */
-type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
-
-/** In the order of the requests. */
-const readArrivals = async (tx: Tx, requests: readonly RefreshRequest[]): Promise<Arrival[]> => {
-  const rows = await tx.query<{ grant_id: Uuid | null; current_hash: Buffer | null; arrived_at: string }>(arrive, [
-    plainList(requests.map(({ presented }) => presented.handle)),
-    plainList(requests.map(({ elapsedMs }) => String(elapsedMs() / 1000))),
-  ])
-  return rows.map(({ grant_id, current_hash, arrived_at }, index) => {
-    const presented = requests[index]?.presented
-    return grant_id && presented ? { grantId: grant_id, arrivedAt: arrived_at, live: is(current_hash, presented) } : null
-  })
-}
-
-const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
-
-/**
- * The request was under way when the presented token was rotated, by the database's clock alone, or came late by no more than the
- * configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake each
- * other.
- */
-const inFlight = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  arrival: NonNullable<Arrival>,
-  presented: PresentedRefresh,
-): Promise<boolean> => {
-  if (arrival.live) return true
-  const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
-    arrival.grantId,
-    presented.generation + 1,
-    arrival.arrivedAt,
-    deps.config.OAUTH_REFRESH_LEEWAY_SECONDS,
-  ])
-  return row?.in_time ?? false
-}
 
 /** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
 const readAudience = (
@@ -110,8 +58,12 @@ const otherUse = () => new OAuthError('invalid_grant', 'This refresh token was j
 const reused = () =>
   new OAuthError('invalid_grant', 'This refresh token was used before. All tokens of its grant have been revoked.')
 
+/** The outcome of a request whose client is not the grant's by its name alone, or may not refresh. Nothing was done for it. */
+export const unauthenticated = Symbol('unauthenticated')
+
 export type RefreshRequest = {
-  client: ClientRecord
+  /** Null: the client is not authenticated yet, and has no secret to be authenticated by. */
+  client: TokenClient | null
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
@@ -137,8 +89,10 @@ const rotate = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, rotations: r
 
 type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>
 
+type Decided = Outcome<TokenResponse | typeof unauthenticated>
+
 /** A grant behind its lock, with what the requests of this batch have done to it so far. */
-type Family = { row: OAuthGrantState; rotation: Rotation | null; revoked: boolean }
+type Family = { row: OAuthGrantWithClient; rotation: Rotation | null; revoked: boolean }
 
 /** A token that was rotated before this batch, at the same time as this request: its answer again. */
 const repeat = async (
@@ -152,19 +106,21 @@ const repeat = async (
   return again.response
 }
 
-const endFamily = async (
-  tx: Tx,
-  deps: RefreshDeps,
-  { client, origin, presented }: RefreshRequest,
-  family: Family,
-): Promise<void> => {
-  const { grant, state } = family.row
+const endFamily = async (tx: Tx, deps: RefreshDeps, { origin, presented }: RefreshRequest, family: Family): Promise<void> => {
+  const { client, grant, state } = family.row
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
   const subject = { type: 'grant', id: grant.id }
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
   await audit(tx, actor, tx.at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
   await revokeGrant(tx, deps, actor, grant.id)
   family.revoked = true
+}
+
+/** The client that asks, as far as it is known: a public one that names itself is known by the grant that it has. */
+const clientOf = ({ client, parameters }: RefreshRequest, { client: owner }: OAuthGrantWithClient): TokenClient | undefined => {
+  if (client) return client
+  const isOwner = owner.isPublic && clientIdOf(owner) === parameters.client_id
+  return isOwner && owner.grantTypes.includes('refresh_token') ? owner : undefined
 }
 
 /**
@@ -176,12 +132,14 @@ const decide = async (
   deps: RefreshDeps,
   request: RefreshRequest,
   { family, arrival, wait }: { family: Family; arrival: NonNullable<Arrival>; wait: boolean },
-): Promise<Rotation | TokenResponse | typeof apart> => {
-  const { client, origin, parameters, presented } = request
+): Promise<Rotation | Decided> => {
+  const { origin, parameters, presented } = request
   const { row, rotation } = family
   const { grant, state } = row
+  const client = clientOf(request, row)
+  if (!client) return unauthenticated
   if (state.clientId !== client.id || grant.revokedAt || family.revoked) throw unknownRefreshToken()
-  if (!rotation && is(state.currentHash, presented)) {
+  if (!rotation && isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, tx.at)) throw unknownRefreshToken()
     family.rotation = { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
     return family.rotation
@@ -217,7 +175,7 @@ export const refreshAll = async (
   deps: RefreshDeps,
   requests: readonly RefreshRequest[],
   wait: boolean,
-): Promise<Outcome<TokenResponse>[]> => {
+): Promise<Decided[]> => {
   const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
   // In this order and in one trip: how each stood on arrival, the locks, and how it stands behind them.
   const [arrivals, locked, rows] = await Promise.all([
@@ -227,11 +185,11 @@ export const refreshAll = async (
   ])
   const ours = new Set(locked.map(({ handle }) => handle))
   const families = new Map(rows.map((row): [string, Family] => [row.state.handle, { row, rotation: null, revoked: false }]))
-  const decided: (Rotation | Outcome<TokenResponse>)[] = []
+  const decided: (Rotation | Decided)[] = []
   for (const [index, request] of requests.entries()) {
     const { handle } = request.presented
     const [family, arrival] = [families.get(handle), arrivals[index]]
-    if (!family || !arrival) decided.push(unknownRefreshToken())
+    if (!family || !arrival) decided.push(request.client ? unknownRefreshToken() : unauthenticated)
     else if (!ours.has(handle)) decided.push(contended)
     else decided.push(await decide(tx, deps, request, { family, arrival, wait }).catch(refusalOf))
   }
@@ -239,6 +197,6 @@ export const refreshAll = async (
   const responses = rotate(tx, deps, rotations)
   return decided.map((one) => {
     const index = rotations.indexOf(one as Rotation)
-    return index === -1 ? (one as Outcome<TokenResponse>) : (responses[index] as TokenResponse)
+    return index === -1 ? (one as Decided) : (responses[index] as TokenResponse)
   })
 }

@@ -10,7 +10,7 @@ import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
-import { isOurs, readRefreshToken } from './tokens.ts'
+import { isOurs, readRefreshToken } from './presented-refresh.ts'
 
 type Owner = { grantId: Uuid; clientId: Uuid }
 

@@ -22,11 +22,8 @@ import { formatScope } from '../scopes.ts'
 
 export type OAuthGrantRecord = typeof oauthGrants.$inferSelect
 
-const handleDigits = 32
-const generationDigits = 8
-const refreshPattern = new RegExp(
-  `^${secretPrefixes.refresh_token}([0-9a-f]{${handleDigits}})([0-9a-f]{${generationDigits}})[0-9a-f]{64}$`,
-)
+export const handleDigits = 32
+export const generationDigits = 8
 
 export const newHandle = (): string => randomBytes(handleDigits / 2).toString('hex')
 
@@ -63,27 +60,22 @@ const insertAccessTokens = statement(
      as x(id, grant_id, generation, hash, scopes, resources, expires_at)`,
 )
 
-export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
-
-export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
-  const [, handle, number] = refreshPattern.exec(text) ?? []
-  return handle === undefined || number === undefined
-    ? undefined
-    : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
-}
-
-/** Whether this service made the token, however long ago: with any key that is still in the ring. */
-export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, text }: PresentedRefresh): boolean =>
-  deps.derivations
-    .macs('oauth.refresh_token', '')
-    .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
-
 export type OAuthGrantState = {
   grant: GrantRecord
   state: OAuthGrantRecord
   account: { status: Principal['accountStatus']; enabled: boolean }
 }
 
+/** What a client's tokens depend on. */
+export type TokenClient = Pick<ClientRecord, 'id' | 'url' | 'grantTypes' | 'lastUsedAt'>
+export type OAuthGrantWithClient = OAuthGrantState & { client: TokenClient & { isPublic: boolean } }
+
+type ClientOfRow = {
+  clientUrl: ClientRecord['url']
+  clientGrantTypes: ClientRecord['grantTypes']
+  clientLastUsedAt: ClientRecord['lastUsedAt']
+  clientIsPublic: boolean
+}
 type GrantStateRow = GrantRecord &
   Omit<OAuthGrantRecord, 'expiresAt'> & { refreshEndsAt: Date; accountStatus: Principal['accountStatus']; enabled: boolean }
 
@@ -92,7 +84,13 @@ const stateColumns = `${columnsOf(oauthGrants, 's', ['expiresAt'])}, s.expires_a
 const grantTables = 'oauth_grants s join grants g on g.id = s.grant_id join accounts a on a.id = g.account_id'
 
 const byGrant = statement('oauth.grant_state', `select ${stateColumns} from ${grantTables} where s.grant_id = $1`)
-const byHandles = statement('oauth.grant_states', `select ${stateColumns} from ${grantTables} where s.handle = any($1::text[])`)
+/** With the grant's client, which is all that proves a client without a secret. */
+const byHandles = statement(
+  'oauth.grant_states',
+  `select ${stateColumns}, c.url as "clientUrl", c.grant_types as "clientGrantTypes", c.last_used_at as "clientLastUsedAt",
+     c.secret_hash is null as "clientIsPublic"
+   from ${grantTables} join oauth_clients c on c.id = s.client_id where s.handle = any($1::text[])`,
+)
 
 /** Both records share the row; `expiresAt`, which both have, is the grant's in it. */
 const stateOf = (row: GrantStateRow): OAuthGrantState => ({
@@ -106,8 +104,17 @@ export const readGrantState = async (tx: Tx, grantId: Uuid): Promise<OAuthGrantS
   (await tx.query<GrantStateRow>(byGrant, [grantId])).map(stateOf)[0]
 
 /** To be read behind the locks of the grants. */
-export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promise<OAuthGrantState[]> =>
-  (await tx.query<GrantStateRow>(byHandles, [plainList(handles)])).map(stateOf)
+export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promise<OAuthGrantWithClient[]> =>
+  (await tx.query<GrantStateRow & ClientOfRow>(byHandles, [plainList(handles)])).map((row) => ({
+    ...stateOf(row),
+    client: {
+      id: row.clientId,
+      url: row.clientUrl,
+      grantTypes: row.clientGrantTypes,
+      lastUsedAt: row.clientLastUsedAt,
+      isPublic: row.clientIsPublic,
+    },
+  }))
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
 export const hasEnded = ({ grant, state, account }: OAuthGrantState, at: Date): boolean =>
@@ -134,7 +141,7 @@ const respond = (
   }
 }
 
-export type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
+export type TokenGeneration = { client: TokenClient; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
 /** A generation's tokens and when they end. `refreshHash`: null for a client that does not refresh. */
 const nextGeneration = (

@@ -1,0 +1,81 @@
+import { equalBytes, secretPrefixes, sha256 } from '../../../auth/secrets.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { deriveAgain, generationDigits, handleDigits } from './tokens.ts'
+
+const refreshPattern = new RegExp(
+  `^${secretPrefixes.refresh_token}([0-9a-f]{${handleDigits}})([0-9a-f]{${generationDigits}})[0-9a-f]{64}$`,
+)
+
+export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
+
+export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
+  const [, handle, number] = refreshPattern.exec(text) ?? []
+  return handle === undefined || number === undefined
+    ? undefined
+    : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
+}
+
+/** Whether this service made the token, however long ago: with any key that is still in the ring. */
+export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, text }: PresentedRefresh): boolean =>
+  deps.derivations
+    .macs('oauth.refresh_token', '')
+    .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
+
+const arrive = statement(
+  'oauth.refreshes_arrive',
+  `select s.grant_id, s.current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => x.waited))::text as arrived_at
+   from unnest($1::text[], $2::float8[]) with ordinality as x(handle, waited, n) left join oauth_grants s on s.handle = x.handle order by x.n`,
+)
+const arrivedInTime = statement(
+  'oauth.refresh_came_before',
+  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
+   from oauth_access_tokens where grant_id = $1 and generation = $2`,
+)
+
+/** Whether the presented token is the one of this hash. */
+export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
+  hash !== null && equalBytes(hash, presented.hash)
+
+type Arriving = { presented: PresentedRefresh; elapsedMs: () => number }
+
+/**
+ * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
+ * request. Null: no such grant.
+ */
+export type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
+
+/** In the order of the requests. */
+export const readArrivals = async (tx: Tx, requests: readonly Arriving[]): Promise<Arrival[]> => {
+  const rows = await tx.query<{ grant_id: Uuid | null; current_hash: Buffer | null; arrived_at: string }>(arrive, [
+    plainList(requests.map(({ presented }) => presented.handle)),
+    plainList(requests.map(({ elapsedMs }) => String(elapsedMs() / 1000))),
+  ])
+  return rows.map(({ grant_id, current_hash, arrived_at }, index) => {
+    const presented = requests[index]?.presented
+    return grant_id && presented ? { grantId: grant_id, arrivedAt: arrived_at, live: isHashOf(current_hash, presented) } : null
+  })
+}
+
+/**
+ * The request was under way when the presented token was rotated, by the database's clock alone, or came late by no more than the
+ * configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake each
+ * other.
+ */
+export const inFlight = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  arrival: NonNullable<Arrival>,
+  presented: PresentedRefresh,
+): Promise<boolean> => {
+  if (arrival.live) return true
+  const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
+    arrival.grantId,
+    presented.generation + 1,
+    arrival.arrivedAt,
+    deps.config.OAUTH_REFRESH_LEEWAY_SECONDS,
+  ])
+  return row?.in_time ?? false
+}
