@@ -172,11 +172,13 @@ const hashes = (keys: readonly HashKey[]) => [
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
 const createCredentialLookups = (query: Query, options: LookupOptions, until: 'turn' | 'flush'): CredentialLookups => {
-  const joined = <Key, Parsed>(
+  // Of the same key that comes with several requests of a turn: what a busy agent sends at once.
+  const identify = (key: string | HashKey): string => (typeof key === 'string' ? key : `${key.hash} ${key.workspaceId}`)
+  const joined = <Key extends string | HashKey, Parsed>(
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
     read: (record: string) => Parsed,
-  ) => joinedRecords<Key, Parsed>({ query, statement, values, read, until })
+  ) => joinedRecords<Key, Parsed>({ query, statement, values, read, until, identify })
   const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
   const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)

@@ -31,3 +31,29 @@ export const documentList = (items: readonly (string | null)[]): string => items
 
 /** The documents of parameter `n`, as rows of `text`. */
 export const documents = (n: number): string => `unnest(string_to_array($${n}, E'\\x1f', ''))`
+
+const encoders: Partial<Record<string, (value: never) => unknown>> = {
+  'uuid[]': (value: readonly string[]) => plainList(value),
+  'text[]': (value: readonly string[]) => textList(value),
+  'int[]': (value: readonly number[]) => plainList(value),
+  'bytea[]': (value: readonly Buffer[]) => bytesList(value),
+  'date[]': (value: readonly string[]) => plainList(value),
+  jsonb: (value: unknown) => JSON.stringify(value),
+}
+
+const plain = (items: readonly unknown[]): string => plainList(items.map((item) => (item === null ? null : String(item))))
+
+/** How a list of values of a kind is sent, for the kinds that a query may be joined by. */
+export const listEncoders: Partial<Record<string, (items: readonly unknown[]) => string>> = {
+  uuid: plain,
+  text: valuesList,
+  date: plain,
+  timestamptz: valuesList,
+  rows: plain,
+}
+
+/** How a value of a kind is sent. */
+export const encoderOf = (kind: string): ((value: unknown) => unknown) => {
+  const encode = encoders[kind] as ((value: unknown) => unknown) | undefined
+  return encode ? (value) => (value === null ? null : encode(value)) : (value) => value
+}

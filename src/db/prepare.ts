@@ -2,7 +2,7 @@ import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { bytesList, plainList, textList } from './lists.ts'
+import { encoderOf, listEncoders } from './lists.ts'
 import { firstOf, leavesOf, plainLeaves, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 import type { RawRows } from './types.ts'
@@ -73,6 +73,8 @@ export type Form<V, Row> = {
 /** A form that answers many values at once: a list of rows for each, in their order. */
 export type JoinedForm<V, Row> = {
   statement: Statement
+  /** Equal for values that ask the same. */
+  identify: (values: V) => string
   values: (list: readonly V[]) => unknown[]
   read: (answer: RawRows, count: number) => Row[][]
 }
@@ -82,7 +84,7 @@ export type Prepared<V, Row> = {
   /** It is no query, but an insert, an update or a delete. */
   readonly writes: boolean
   form: (values: V) => Form<V, Row>
-  /** Only of the lane `joined`. */
+  /** Only of the lanes `joined` and `page`, for values that can be sent as lists. */
   joined?: (values: V) => JoinedForm<V, Row> | undefined
 }
 
@@ -91,28 +93,9 @@ const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
-const encoders: Partial<Record<string, (value: never) => unknown>> = {
-  'uuid[]': (value: readonly Uuid[]) => plainList(value),
-  'text[]': (value: readonly string[]) => textList(value),
-  'int[]': (value: readonly number[]) => plainList(value),
-  'bytea[]': (value: readonly Buffer[]) => bytesList(value),
-  'date[]': (value: readonly string[]) => plainList(value),
-  jsonb: (value: unknown) => JSON.stringify(value),
-}
-
-/** How a list of values of a kind is sent, for the kinds that a query may be joined by. */
-const listEncoders: Partial<Record<string, (items: readonly string[]) => string>> = {
-  uuid: plainList,
-  text: textList,
-  date: plainList,
-}
-
-const typeOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
-
-const encoderOf = (kind: Parameters[string]): ((value: unknown) => unknown) => {
-  const encode = encoders[typeOf(kind)] as ((value: unknown) => unknown) | undefined
-  return encode ? (value) => (value === null ? null : encode(value)) : (value) => value
-}
+/** Its name, without whether it may be missing. */
+const kindOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
+const typeOf = (kind: Parameters[string]): string => (kind === 'rows' ? 'int' : kindOf(kind))
 
 const declared = new Set<string>()
 
@@ -140,22 +123,23 @@ export const declareForms = <P extends Parameters, Row>(
   requireNewName(name)
   const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
+  const isThere = (parameter: string, given: readonly string[]) => !optional.includes(parameter) || given.includes(parameter)
   const isGiven = (values: V, parameter: string) =>
     ![undefined, null, false].includes((values as Record<string, undefined>)[parameter])
 
   const formOf = (given: readonly string[], named: boolean): Form<V, Row> => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
-      const isThere = !optional.includes(parameter) || given.includes(parameter)
-      if (kind === 'flag?') return [parameter, isThere ? sql`true` : undefined]
-      return [parameter, isThere ? sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}` : undefined]
+      if (!isThere(parameter, given)) return [parameter, undefined]
+      if (kind === 'flag?') return [parameter, sql`true`]
+      return [parameter, sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}`]
     })
     const { built, fields } = build(Object.fromEntries(places) as Places<P>)
     const { sql: text, params } = built.toSQL()
     const takers = params.map((param) => {
       if (!is(param, Placeholder)) return () => param
       const parameter = String(param.name)
-      const encode = encoderOf(parameters[parameter] ?? 'text')
+      const encode = encoderOf(kindOf(parameters[parameter] ?? 'text'))
       return (values: V) => encode((values as Record<string, unknown>)[parameter])
     })
     const read = readerOf(name, leavesOf(fields), named && shares)
@@ -171,24 +155,28 @@ export const declareForms = <P extends Parameters, Row>(
    * plan for many rows.
    */
   const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
-    const taken = Object.entries(parameters).filter(([parameter]) => !optional.includes(parameter) || given.includes(parameter))
+    const taken = Object.entries(parameters).filter(([parameter, kind]) => kind !== 'flag?' && isThere(parameter, given))
     const names = taken.map(([parameter]) => parameter)
-    const place = (parameter: string) => (names.includes(parameter) ? sql.raw(`key.p${names.indexOf(parameter)}`) : undefined)
+    const place = (parameter: string) => {
+      if (!isThere(parameter, given)) return undefined
+      return parameters[parameter] === 'flag?' ? sql`true` : sql.raw(`key.p${names.indexOf(parameter)}`)
+    }
     const { built, fields } = build(
       Object.fromEntries(Object.keys(parameters).map((parameter) => [parameter, place(parameter)])) as Places<P>,
     )
     const { sql: text, params } = built.toSQL()
     const leaves = leavesOf(fields)
     const encode = taken.map(([parameter, kind]) => {
-      const encoder = listEncoders[typeOf(kind)]
+      const encoder = listEncoders[kindOf(kind)]
       if (!encoder) throw new Error(`${name} cannot be joined by its parameter ${parameter}`)
-      return (list: readonly V[]) => encoder(list.map((values) => (values as Record<string, string>)[parameter] ?? ''))
+      return (list: readonly V[]) => encoder(list.map((values) => (values as Record<string, unknown>)[parameter]))
     })
     const columns = leaves.map((_, at) => `c${at}`).join(', ')
     const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
     const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
     const read = readerOf(name, leaves, true, 1)
     return {
+      identify: (values) => JSON.stringify(names.map((parameter) => (values as Record<string, unknown>)[parameter])),
       statement: statement(
         [`${name}@turn`, ...given].join('+'),
         `select n, ${columns} from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
@@ -209,27 +197,34 @@ export const declareForms = <P extends Parameters, Row>(
     return (given: readonly string[]): Made => {
       const key = given.join('+')
       const known = forms.get(key)
-      if (known) return known
+      if (known !== undefined) return known
       const isKept = forms.size < mostForms
       const form = make(given, isKept)
       if (isKept) forms.set(key, form)
       return form
     }
   }
+  /** Whether there are values that tell its answers apart, and all of them can be sent as lists. */
+  const isJoinable = (given: readonly string[]): boolean => {
+    const kinds = Object.keys(parameters).flatMap((parameter) => (isThere(parameter, given) ? (parameters[parameter] ?? []) : []))
+    const sent = kinds.filter((kind) => kind !== 'flag?')
+    return sent.length > 0 && sent.every((kind) => listEncoders[kindOf(kind)] !== undefined)
+  }
   const formFor = kept(formOf)
-  const joinedFormFor = kept(joinedFormOf)
+  const joinedFormFor = kept((given, isKept) => (isKept && isJoinable(given) ? joinedFormOf(given) : null))
   const givenIn = (values: V) => (optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter)))
   // Without any filter, and with each alone: what a test of the plans looks at.
   const combinations = [[], ...optional.map((parameter) => [parameter])]
+  const joins = queryLane === 'joined' || (queryLane === 'page' && !writes)
   declareStatements(() => {
     combinations.forEach(formFor)
-    if (queryLane === 'joined') combinations.forEach(joinedFormFor)
+    if (joins) combinations.forEach(joinedFormFor)
   })
   return {
     lane,
     writes,
     form: (values) => formFor(givenIn(values)),
-    ...(queryLane === 'joined' && { joined: (values: V) => joinedFormFor(givenIn(values)) }),
+    ...(joins && { joined: (values: V) => joinedFormFor(givenIn(values)) ?? undefined }),
   }
 }
 
@@ -237,8 +232,9 @@ export const declareForms = <P extends Parameters, Row>(
  * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
  * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
  * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
- * are many and read once. On the lane `joined`, outside of a transaction, what requests ask for in one turn of the event loop is one
- * statement: what one costs is mostly the statement, not the row. Its parameters are ids and texts.
+ * are many and read once. On the lanes `joined` and `page`, outside of a transaction, what requests ask for in one turn of the event loop is one
+ * statement, and what they ask alike is read once: what a statement costs is mostly itself, not its rows. On the lane `joined` parameters are ids
+ * and texts; a page with a parameter that is a list or a document is read by itself.
  */
 export const prepare = <const P extends Parameters, B extends Built>(
   name: string,
@@ -252,26 +248,9 @@ export const prepare = <const P extends Parameters, B extends Built>(
   })
 
 /**
- * The same for a query in SQL text, whose values are in the order of its places. `fields`: the names of its columns in the rows; the first column
- * is a key.
+ * The same for a statement in SQL text that answers several keys: its first column says which one a row is of. `fields`: the names of the other
+ * columns in the rows; the first of them tells rows apart.
  */
-export const prepareText = <Row>(
-  name: string,
-  text: string,
-  fields: readonly (keyof Row & string)[],
-  lane: Lane,
-): Prepared<readonly unknown[], Row> => {
-  requireNewName(name)
-  const read = readerOf(name, plainLeaves(fields), lane !== 'pool')
-  const form: Form<readonly unknown[], Row> = {
-    statement: statement(name, text, lane),
-    values: (values) => [...values],
-    read: ({ rows, types }) => rows.map((row) => read(row, types)) as Row[],
-  }
-  return { lane, writes: false, form: () => form }
-}
-
-/** The same for a statement that answers several keys: a column before the fields says which one a row is of. The lane makes no difference. */
 export const numberedRows = <Row>(
   query: Statement,
   fields: readonly (keyof Row & string)[],

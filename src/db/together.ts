@@ -1,6 +1,6 @@
 import { type Db, isTx, type Joint, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
-import { plainList } from './lists.ts'
+import { plainList, textList } from './lists.ts'
 import { numberedRows } from './prepare.ts'
 import type { Lane } from './statement.ts'
 
@@ -15,12 +15,21 @@ const mostReadTogether = 16
  * A reader of one by a reader of many: outside of transactions, what requests ask for in one turn of the event loop, or while others are read, is
  * read together; in one, what its lines ask for at the same time. For statements that cost much before their first row. Each value is read after it was asked for.
  */
-export const together = <Key, Value>(read: ReadMany<Key, Value>, most = mostTogether): ((db: Db, key: Key) => Promise<Value>) => {
+export const together = <Key, Value>(
+  read: ReadMany<Key, Value>,
+  most = mostTogether,
+  identify?: (key: Key) => string,
+): ((db: Db, key: Key) => Promise<Value>) => {
   const joined = new WeakMap<Db, (key: Key) => Promise<Value>>()
   const joinedBy = (db: Db) => {
     const known = joined.get(db)
     if (known) return known
-    const made = joinTurn<Key, Value>({ query: (keys) => read(db, keys), inFlight: 2, maxKeys: most })
+    const made = joinTurn<Key, Value>({
+      query: (keys) => read(db, keys),
+      inFlight: 2,
+      maxKeys: most,
+      ...(identify && { identify }),
+    })
     joined.set(db, made)
     return made
   }
@@ -28,17 +37,25 @@ export const together = <Key, Value>(read: ReadMany<Key, Value>, most = mostToge
   return (db, key) => (isTx(db) ? db.join(joint, key) : joinedBy(db)(key))
 }
 
-type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint'
+type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
 /** The type of each part of a key in SQL. Texts are names and ids: nobody wrote them. */
 type KeyTypes = Readonly<Record<string, SqlType>>
-type Part = string | number | bigint | Date | null
+type Part = string | number | bigint | Date | null | readonly string[]
 type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
 type List<L extends KeyTypes> = readonly KeyOf<L>[]
 type Listed<L extends KeyTypes> = { readonly list: List<L> }
 
-const textOf = (part: Part): string | number | bigint | null => (part instanceof Date ? part.toISOString() : part)
+const isList = (type: SqlType): boolean => type.endsWith('[]')
+
+const textOf = (part: Part): string | null => {
+  if (part === null) return null
+  if (part instanceof Date) return part.toISOString()
+  return typeof part === 'object' ? plainList(part) : String(part)
+}
+const partsIn = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string) =>
+  rows.map((row) => textOf((row[name] ?? null) as Part))
 const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string): string =>
-  plainList(rows.map((row) => textOf((row[name] ?? null) as Part)))
+  plainList(partsIn(rows, name))
 
 /** Stands in the text for the rows of a key's list. */
 export const keyList = 'list_of_key'
@@ -55,6 +72,19 @@ const partsOf = (columns: readonly string[]) => {
   }
 }
 
+/** Tells objects apart. */
+const numbering = (): ((value: object) => number) => {
+  const numbers = new WeakMap<object, number>()
+  let last = 0
+  return (value) => {
+    const known = numbers.get(value)
+    if (known !== undefined) return known
+    last += 1
+    numbers.set(value, last)
+    return last
+  }
+}
+
 const joined = (parts: readonly string[]): string => `{${parts.filter((part) => part !== '').join(',')}}`
 
 /**
@@ -68,18 +98,26 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
   types: T,
   text: string,
   lane: Lane,
-  { list, fields }: { list?: L; fields?: readonly (keyof Row & string)[] } = {},
+  { list, fields, most = mostReadTogether }: { list?: L; fields?: readonly (keyof Row & string)[]; most?: number } = {},
 ): ((db: Db, key: KeyOf<T> & (keyof L extends never ? unknown : Listed<L>)) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const columns = Object.keys(list ?? {})
   const ofKey = list ? [...names, 'list_number'] : names
-  const keys = [...Object.values(types), ...(list ? ['int'] : [])].map((type, at) => `$${at + 1}::${type}[]`)
+  const keys = [...Object.values(types), ...(list ? ['int' as const] : [])].map(
+    (type, at) => `$${at + 1}::${isList(type) ? 'text' : type}[]`,
+  )
+  // A list of lists of several lengths is no array: each is sent as a text, and read once.
+  const parts = [...ofKey, 'n'].map((part) =>
+    types[part] && isList(types[part]) ? `sent.${part}::${types[part]} as ${part}` : `sent.${part}`,
+  )
+  const unpacked = `cross join lateral (select ${parts.join(', ')} offset 0) as key`
+  const hasLists = Object.values(types).some(isList)
   const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${ofKey.length + at + 1}::${type}[]`)
   const listed = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as of_keys(list_number, ${columns.join(', ')}) where of_keys.list_number = key.list_number)`
   const query = statement(
     name,
-    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as key(${[...ofKey, 'n'].join(', ')})
-     cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
+    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as ${hasLists ? 'sent' : 'key'}(${[...ofKey, 'n'].join(', ')})
+     ${hasLists ? unpacked : ''} cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
     lane,
   )
   const shared = fields && numberedRows<Row>(query, fields)
@@ -98,10 +136,17 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
       ...columns.map((_, column) => joined(parts.map((of) => of[column] ?? ''))),
     ]
   }
-  return together(async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
-    const rows = await read(db, [...names.map((part) => columnOf(keys, part)), ...(list ? listValues(keys) : [])])
-    const groups: Row[][] = keys.map(() => [])
-    for (const { keyNumber, row } of rows) groups[keyNumber - 1]?.push(row)
-    return groups
-  }, mostReadTogether)
+  const keyColumn = (rows: readonly KeyOf<T>[], part: string): string =>
+    types[part] && isList(types[part]) ? textList(partsIn(rows, part)) : columnOf(rows, part)
+  const numberOf = numbering()
+  return together(
+    async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
+      const rows = await read(db, [...names.map((part) => keyColumn(keys, part)), ...(list ? listValues(keys) : [])])
+      const groups: Row[][] = keys.map(() => [])
+      for (const { keyNumber, row } of rows) groups[keyNumber - 1]?.push(row)
+      return groups
+    },
+    most,
+    (key) => [...names.map((part) => textOf(key[part] ?? null)), key.list && numberOf(key.list)].join(' '),
+  )
 }

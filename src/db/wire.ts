@@ -31,8 +31,9 @@ export const runBy =
     return form.read(await senders[query.lane](form.statement, form.values(values)))
   }
 
-/** As many keys as one statement has at most. */
+/** As many keys as one statement has at most: pages are up to a hundred rows each. */
 const mostJoined = 128
+const mostPages = 16
 
 /** The same outside of transactions: queries of the lane `joined` that are asked for in one turn are one statement. */
 export const runJoined = (senders: Readonly<Record<Lane, SendRows>>): Run => {
@@ -42,9 +43,10 @@ export const runJoined = (senders: Readonly<Record<Lane, SendRows>>): Run => {
     const known = turns.get(form) as ((values: V) => Promise<readonly Row[]>) | undefined
     if (known) return known
     const made = joinTurn<V, readonly Row[]>({
-      query: async (list) => form.read(await senders.record(form.statement, form.values(list)), list.length),
+      query: async (list) => form.read(await senders[form.statement.lane](form.statement, form.values(list)), list.length),
       inFlight: 2,
-      maxKeys: mostJoined,
+      maxKeys: form.statement.lane === 'page' ? mostPages : mostJoined,
+      identify: form.identify,
     })
     turns.set(form, made)
     return made

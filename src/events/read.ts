@@ -1,7 +1,7 @@
 import { type Db, statement } from '../db/client.ts'
-import { prepareText } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
+import { readTogether } from '../db/together.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { madeOnce, memoised, share } from '../lib/shared.ts'
@@ -109,30 +109,30 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select ${fields.join(', ')} from (
     (select ${columns}, events.transaction as tx from events
-     where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and type = any($5::text[])
-     order by events.transaction ${order}, events.id ${order} limit $6)
+     where account_id = key.account_id and workspace_id is null and ${beyond} and ${settled} and type = any(key.types)
+     order by events.transaction ${order}, events.id ${order} limit key.take)
     union all
-    (select found.* from unnest($4::uuid[]) as mine(workspace) cross join lateral (
+    (select found.* from unnest(key.workspace_ids) as mine(workspace) cross join lateral (
        select ${columns}, events.transaction as tx from events
-       where workspace_id = mine.workspace and ${beyond} and ${settled} and type = any($5::text[])
-       order by events.transaction ${order}, events.id ${order} limit $6) as found)
-  ) as page order by tx ${order}, id ${order} limit $6`
+       where workspace_id = mine.workspace and ${beyond} and ${settled} and type = any(key.types)
+       order by events.transaction ${order}, events.id ${order} limit key.take) as found)
+  ) as page order by tx ${order}, id ${order} limit key.take`
 
 /** The same where none of the types is frequent: by the index of the others. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
-  select ${fields.map((field) => `found.${field}`).join(', ')} from unnest(array_append($4::uuid[], $3::uuid)) as mine(owner) cross join unnest($5::text[]) as asked(type) cross join lateral (
+  select ${fields.map((field) => `found.${field}`).join(', ')} from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
     select ${columns}, events.transaction as tx from events
     where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${settled}
-    order by events.transaction ${order}, events.id ${order} limit $6) as found
-  order by tx ${order}, id ${order} limit $6`
+    order by events.transaction ${order}, events.id ${order} limit key.take) as found
+  order by tx ${order}, id ${order} limit key.take`
 
 /** Greater than every id of a transaction. */
 const lastTransaction = '18446744073709551615'
 
-const laterThan = '(events.transaction, events.id) > ($1::xid8, $2::uuid)'
+const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
 // The place is one condition, and no alternative for the first page: only so is the index entered there.
-const earlierThan = `(events.transaction, events.id) < (coalesce($1::xid8, '${lastTransaction}'), coalesce($2::uuid, '${lastId}'))
-       and events.created_at > $7 and events.created_at < coalesce($8::timestamptz, 'infinity')`
+const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
+       and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')`
 
 /**
  * The transaction of the event that is nearest beyond a time, among those of all tenants, by the times in their ids. 20 minutes are more
@@ -143,14 +143,27 @@ const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc')
 
 /** The times are looked for among the transactions, so that what is newer or older is not read. */
 const betweenTimes = `${earlierThan}
-       and events.transaction >= coalesce(${transactionBeyond('<= $7', `< first_id_at($7 - interval '20 minutes')`, 'desc')}, '0')
-       and events.transaction <= coalesce(${transactionBeyond('>= $8', `>= first_id_at($8 + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
+       and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
+       and events.transaction <= coalesce(${transactionBeyond('>= key.until', `>= first_id_at(key.until + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
 
-/** To look for types that may be missing among very many events takes longer: not on the connection that all lists share. */
+const pageKey = {
+  transaction: 'xid8',
+  id: 'uuid',
+  account_id: 'uuid',
+  workspace_ids: 'uuid[]',
+  types: 'text[]',
+  take: 'int',
+  since: 'timestamptz',
+  until: 'timestamptz',
+} as const
+const read = (name: string, text: string, lane: 'page' | 'pool') =>
+  readTogether<Row, typeof pageKey>(name, pageKey, text, lane, { fields, ...(lane === 'pool' && { most: 1 }) })
+
+/** To look for types that may be missing among very many events takes longer: not on the connection that all lists share, and each by itself. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
-  all: prepareText<Row>(`events.${name}`, ranges(beyond, order), fields, 'page'),
-  asked: prepareText<Row>(`events.${name}_of_types`, ranges(beyond, order), fields, 'pool'),
-  rare: prepareText<Row>(`events.${name}_of_rare_types`, rareRanges(beyond, order), fields, 'page'),
+  all: read(`events.${name}`, ranges(beyond, order), 'page'),
+  asked: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
+  rare: read(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
 })
 const later = declare('later', laterThan, 'asc')
 const earlier = declare('earlier', earlierThan, 'desc')
@@ -163,12 +176,21 @@ type Asked = { from: Position | null; audience: Audience; take: number }
 const page = async (
   db: Db,
   query: typeof later,
-  { from, audience: { accountId, workspaceIds, types, asked }, take }: Asked,
-  more: readonly (Date | null)[] = [],
+  { from, audience, take }: Asked,
+  times: { since: Date | null; until: Date | null } = { since: null, until: null },
 ): Promise<StoredEvent[]> => {
-  const values = [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, types, take, ...more]
+  const { accountId, workspaceIds, types, asked } = audience
+  const place = { transaction: from?.transaction ?? null, id: from?.id ?? null }
   const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
-  return (await db.run(query[form], values)).map((row) => toEvent(row))
+  const rows = await query[form](db, {
+    ...place,
+    account_id: accountId,
+    workspace_ids: workspaceIds,
+    types,
+    take,
+    ...times,
+  })
+  return rows.map((row) => toEvent(row))
 }
 
 /** Oldest first. */
@@ -185,7 +207,7 @@ export const eventsBefore = (
   take: number,
 ): Promise<StoredEvent[]> => {
   const since = after && after > kept ? after : kept
-  return page(db, after || until ? between : earlier, { from: before, audience, take }, [since, until ?? null])
+  return page(db, after || until ? between : earlier, { from: before, audience, take }, { since, until: until ?? null })
 }
 
 const forgetAll = 'delete from events'

@@ -29,14 +29,16 @@ const parameters = {
   ownerId: 'uuid',
   before: 'uuid|null',
   take: 'rows',
-  types: 'text[]|null',
+  types: 'text[]?',
   createdAfter: 'timestamptz|null',
   createdBefore: 'timestamptz|null',
 } as const
 type At = Places<typeof parameters>
 
+const noTypes = sql`null::text[]`
+
 /** The parameters by names, for text. Postgres puts each where its name stands, as if it had been written there. */
-const asked = (at: At): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types} as types,
+const asked = (at: At): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types ?? noTypes} as types,
   ${at.createdAfter} as since, ${at.createdBefore} as until) asked`
 
 const account = '(select id from ledger_accounts where owner_id = asked.owner_id)'

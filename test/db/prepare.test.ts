@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
-import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
+import { and, eq, getTableName, gt, is, lt, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
@@ -10,9 +10,10 @@ import { namedStatements, statement } from '../../src/db/statement.ts'
 import { accounts } from '../../src/db/tables/accounts.ts'
 import { payments } from '../../src/db/tables/payments.ts'
 import { workspaces } from '../../src/db/tables/workspaces.ts'
-import { parseId } from '../../src/lib/ids.ts'
+import { newId, parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
+import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 
 const service = await openService()
@@ -132,6 +133,51 @@ describe('a declared query', () => {
     const [record, page, again, another] = await Promise.all([ofRecords(), ofPages(), ofRecords(), ofPages()])
     expect([again, another]).toEqual([record, page])
     expect(page).not.toBe(record)
+  })
+
+  test('of a page that several ask for in one turn is one statement, in which what is asked alike is read once', async () => {
+    const { db } = service.deps
+    const page = prepare(
+      'test.page',
+      { workspaceId: 'uuid', narrative: 'text?', after: 'timestamptz?', paid: 'flag?', statuses: 'text[]?', take: 'rows' },
+      (query, at) =>
+        query
+          .select({ id: payments.id, asked: sql<number>`nextval('test_asked')::int` })
+          .from(payments)
+          .where(
+            and(
+              eq(payments.workspaceId, at.workspaceId),
+              at.narrative && eq(payments.narrative, at.narrative),
+              at.after && gt(payments.createdAt, at.after),
+              at.paid && sql`true`,
+              at.statuses && sql`${payments.status} = any(${at.statuses})`,
+            ),
+          )
+          .limit(at.take),
+      'page',
+    )
+    await db.query('create sequence test_asked')
+    const workspaceId = String(parseId('workspace', String(paid.body.workspace_id)))
+    const [narrative, after] = ['Rent "May"', new Date(0)]
+    const asked = [
+      { workspaceId, narrative, after, take: 1 },
+      { workspaceId, narrative, after: new Date(0), take: 1 },
+      { workspaceId, narrative, after, take: 0 },
+      { workspaceId, narrative, after: new Date('2999-01-01'), take: 1 },
+      { workspaceId: newId(), narrative, after, take: 1 },
+    ]
+    let read: readonly unknown[] = []
+    const { statements } = await sentDuring(async () => {
+      read = await Promise.all(asked.map((values) => db.run(page, values)))
+    })
+    expect(statements.map(({ name }) => name)).toEqual(['test.page@turn+narrative+after'])
+    expect(read).toEqual([[{ id: paymentId, asked: 1 }], [{ id: paymentId, asked: 1 }], [], [], []])
+    // What one asks in the next turn is read again. A list among the values has no place in the list of them.
+    expect(await db.run(page, { workspaceId, paid: true, take: 1 })).toEqual([{ id: paymentId, asked: 2 }])
+    expect(await db.run(page, { workspaceId, statuses: ['unknown'], take: 1 })).toEqual([])
+    expect(named('test.page').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['test.page@turn+paid', 'test.page+statuses']),
+    )
   })
 
   test('has a name of its own, and keeps no more than 32 forms of its text', async () => {
