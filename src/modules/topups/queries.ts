@@ -10,11 +10,15 @@ import type { Earlier } from '../payments/lifecycle/attempts/subject.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
-const inWorkspace = prepare('topups.of_workspace', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(topups)
-    .where(and(eq(topups.id, at.id), eq(topups.workspaceId, at.workspaceId))),
+const inWorkspace = prepare(
+  'topups.of_workspace',
+  { workspaceId: 'uuid', id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(topups)
+      .where(and(eq(topups.id, at.id), eq(topups.workspaceId, at.workspaceId))),
+  'joined',
 )
 
 export const findTopup = (db: Db, workspaceId: Uuid, id: Uuid): Promise<TopupRecord | undefined> =>
