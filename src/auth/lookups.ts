@@ -59,24 +59,33 @@ const byApiKey = recordsStatement(
     ...identityFields,
     ...grantFields(),
   ],
-  `join api_keys k on k.lookup = key.lookup join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id
-   join workspaces w on w.id = k.workspace_id ${identityJoins}`,
+  {
+    tables: `api_keys k join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id
+       join workspaces w on w.id = k.workspace_id ${identityJoins}`,
+    where: 'k.lookup = key.lookup',
+  },
 )
 
 const bySession = recordsStatement(
   'auth.sessions',
   { hash: 'text', workspace_id: 'uuid' },
   ['s.id', 's.expires_at', 's.revoked_at', 's.last_used_at', 's.created_at', 's.proven_at', isAdmin, ...identityFields],
-  `join sessions s on s.token_hash = decode(key.hash, 'hex') join accounts a on a.id = s.account_id
-   join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}`,
+  {
+    tables: `sessions s join accounts a on a.id = s.account_id
+       join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}`,
+    where: `s.token_hash = decode(key.hash, 'hex')`,
+  },
 )
 
 const byAccessToken = recordsStatement(
   'auth.access_tokens',
   { hash: 'text' },
   ['t.id', 't.expires_at', 'g.last_used_at', '$2::text = any(t.resources)', 't.scopes', ...identityFields, ...grantFields()],
-  `join oauth_access_tokens t on t.hash = decode(key.hash, 'hex') join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
-   join workspaces w on w.id = g.workspace_id ${identityJoins}`,
+  {
+    tables: `oauth_access_tokens t join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
+       join workspaces w on w.id = g.workspace_id ${identityJoins}`,
+    where: `t.hash = decode(key.hash, 'hex')`,
+  },
 )
 
 const byDashboardToken = recordsStatement(
@@ -96,11 +105,14 @@ const byDashboardToken = recordsStatement(
       `case when d.oauth_token_id is null then g.permissions else array(select unnest(g.permissions) intersect select unnest(t.scopes)) end`,
     ),
   ],
-  `join dashboard_tokens d on d.token_hash = decode(key.hash, 'hex') join accounts a on a.id = d.account_id
-   left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
-   left join oauth_access_tokens t on t.id = d.oauth_token_id
-   join workspaces w on w.id = case when d.grant_id is null then coalesce(key.workspace_id, d.workspace_id) else d.workspace_id end
-   ${identityJoins}`,
+  {
+    tables: `dashboard_tokens d join accounts a on a.id = d.account_id
+       left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
+       left join oauth_access_tokens t on t.id = d.oauth_token_id
+       join workspaces w on w.id = case when d.grant_id is null then coalesce(key.workspace_id, d.workspace_id) else d.workspace_id end
+       ${identityJoins}`,
+    where: `d.token_hash = decode(key.hash, 'hex')`,
+  },
 )
 
 const requireGrant = (grant: GrantRow | null): GrantRow => {

@@ -147,6 +147,6 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
       return groups
     },
     most,
-    (key) => [...names.map((part) => textOf(key[part] ?? null)), key.list && numberOf(key.list)].join(' '),
+    (key) => JSON.stringify([...names.map((part) => textOf(key[part] ?? null)), key.list && numberOf(key.list)]),
   )
 }

@@ -11,6 +11,7 @@ import type { Periods } from '../../policy/types.ts'
  * The limits of grants, and of the policies that apply to every payment. One of these that asks for approvals without a threshold asks for
  * them from 0 on. As text: two tables joined into one relation. Its plan costs more to start than its rows to read, so what is asked for in one turn
  * is one statement; the ids of the grants are one text of a list.
+ * Each counter is looked up by itself: joined, those of everybody's month are read.
  */
 const limits = prepare(
   'credentials.limits',
@@ -36,8 +37,10 @@ const limits = prepare(
              where workspace_id = ${at.workspaceId} and archived_at is null
                and cardinality(payment_types) = 0 and cardinality(beneficiary_ids) = 0
                and (binds_grant_id is null or binds_grant_id = any(${at.grantIds}::uuid[]))) as l
-           left join usage_counters d on d.subject_id = l.id and d.period = 'day' and d.period_start = ${at.day}
-           left join usage_counters m on m.subject_id = l.id and m.period = 'month' and m.period_start = ${at.month}`,
+           left join lateral (select used_minor from usage_counters
+             where subject_id = l.id and period = 'day' and period_start = ${at.day} offset 0) as d on true
+           left join lateral (select used_minor from usage_counters
+             where subject_id = l.id and period = 'month' and period_start = ${at.month} offset 0) as m on true`,
       ),
   'joined',
 )
