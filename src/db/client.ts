@@ -53,6 +53,8 @@ export type Tx = Db & {
   join: <Key, Value>(joint: Joint<Key, Value>, key: Key) => Promise<Value>
   /** Lines of what is decided side by side in this transaction. */
   lines: () => Lines
+  /** Other writes of the same account are decided side by side with this one: see `requireTurn`. */
+  readonly amongOthers: boolean
   /** Rows that no statement of this transaction reads: all of one kind, whatever made them, are one statement, sent with the commit. */
   gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => void
   /** Begins what can be undone: the answer undoes what was written and gathered since. */
@@ -64,8 +66,22 @@ export type Tx = Db & {
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }
 
+/** `behind`: the lines whose statements come before those of this one. */
+export type LineOptions = { behind?: readonly Tx[]; amongOthers?: boolean }
 /** `line`: the transaction for one line. `flush`: sends what the lines have issued, when all of them have ended. */
-export type Lines = { line: () => Tx; flush: () => void }
+export type Lines = { line: (options?: LineOptions) => Tx; flush: () => void }
+
+/** What was decided among others of its account may change what they are decided from: it is decided again in its turn. */
+export class NeedsTurn extends Error {
+  constructor() {
+    super('a write among others of its account is decided in its turn')
+  }
+}
+
+/** For work that has not written anything yet. */
+export const requireTurn = (tx: Tx): void => {
+  if (tx.amongOthers) throw new NeedsTurn()
+}
 
 export const isTx = (db: Db): db is Tx => inTransaction in db
 

@@ -1,11 +1,12 @@
-import type { Joint, Lines, Statement, Tx } from './client.ts'
+import type { Joint, LineOptions, Lines, Statement, Tx } from './client.ts'
 import type { JoinedForm, Prepared } from './prepare.ts'
 
 /*
  * Requests that share a transaction and have nothing else in common are decided side by side, each group of related ones in a line of its own.
  * The lines take the same steps at about the same time, and a statement costs much before its first row: what the lines issue in one run of code
  * is kept until its end, and what several of them ask of one statement is asked together. The statements of one line stay in the order in which
- * it issued them; those of different lines commute, because the lines share no lock.
+ * it issued them, behind those of the lines that it follows; those of other lines commute, because the lines share no lock, or change different
+ * things under it.
  */
 
 type Kind = { kind: object; count: number; send: () => void }
@@ -29,6 +30,9 @@ const newStep = <Key, Value>(kind: object, ask: (keys: readonly Key[]) => Promis
   return { kind, count: 0, asked, send: () => void sendAll() }
 }
 
+/** A step, among those that leave together. */
+type Place = { of: readonly Kind[]; at: number }
+
 type Own = {
   /** Runs a task when the running code has finished, before what was written to the connection leaves. */
   beforeLeaving: (task: () => void) => void
@@ -44,9 +48,14 @@ export const createLines = (tx: Tx, { beforeLeaving, runEach }: Own): Lines => {
     for (const { send } of leaving) send()
   }
 
-  const line = (): Tx => {
-    // The last step of this line, and among which steps it stands.
-    let last = { of: steps, at: -1 }
+  const lastOf = new WeakMap<Tx, () => Place>()
+  const lastAmong = (behind: readonly Tx[]): Place => {
+    const places = behind.flatMap((one) => lastOf.get(one)?.() ?? []).filter(({ of }) => of === steps)
+    return { of: steps, at: Math.max(-1, ...places.map(({ at }) => at)) }
+  }
+
+  const line = ({ behind = [], amongOthers = false }: LineOptions = {}): Tx => {
+    let last = lastAmong(behind)
     /** One line may ask twice in one reading; two changes of it could be of the same row. */
     const placeOf = (kind: object, writes: boolean): number => {
       const behind = last.of === steps ? last.at + (writes ? 1 : 0) : 0
@@ -68,7 +77,8 @@ export const createLines = (tx: Tx, { beforeLeaving, runEach }: Own): Lines => {
       })
     const alone = <Value>(send: () => Promise<Value>): Promise<Value> =>
       put({ writes: true, ask: () => send().then((value) => [value]) }, send, undefined)
-    return Object.create(tx, {
+    const own: Tx = Object.create(tx, {
+      amongOthers: { value: amongOthers },
       query: { value: (query: Statement | string, values?: readonly unknown[]) => alone(() => tx.query(query, values)) },
       run: {
         value: <V, Row>(query: Prepared<V, Row>, values: V): Promise<readonly Row[]> => {
@@ -82,6 +92,8 @@ export const createLines = (tx: Tx, { beforeLeaving, runEach }: Own): Lines => {
           put({ writes: joint.writes, ask: (keys: readonly Key[]) => joint.ask(tx, keys) }, joint, key),
       },
     })
+    lastOf.set(own, () => last)
+    return own
   }
   return { line, flush }
 }

@@ -101,6 +101,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
             beforeLeaving: (task) => hold(client, task),
             runEach: async (form, list) => form.read(await rows(form.statement, form.values(list)), list.length),
           }),
+        amongOthers: false,
         defer,
         gather,
         savepoint,

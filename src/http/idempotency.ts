@@ -7,6 +7,7 @@ import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
+import type { Changes } from '../queue/side-by-side.ts'
 import { createRecordsQueue, createSinglesQueue, type WriteRequest, writeAlone } from '../queue/write-path.ts'
 import { checkAuthority, checkStanding } from './authorize.ts'
 
@@ -119,22 +120,24 @@ const records = new WeakMap<Keys<RecordAnswer, Principal>, Queues<ReturnType<typ
  * owns its workspace: in one transaction with other writes that wait, or in one of its own where there is no caller. A second request with the
  * key waits at these locks and then gets the stored response. `concerned`: other accounts that the write changes (of a member that is
  * removed), locked in one order with these. A refusal that `work` throws undoes everything it did; one that commits (`CommitThenThrow`) keeps its
- * audit rows, but stores no response.
+ * audit rows, but stores no response. `changes`: the record that the write changes of its account, and in which way, where others of the operation may
+ * be decided side by side with it.
  */
 export const respondOnce = async (
   { db }: { db: Database },
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
-  concerned: () => Promise<readonly Uuid[]> = async () => [],
+  { concerned, changes }: { concerned?: (() => Promise<readonly Uuid[]>) | undefined; changes?: Changes | undefined } = {},
 ): Promise<FastifyReply> => {
   const { caller } = request
-  const others = await concerned()
+  const others = (await concerned?.()) ?? []
   const again = callerOf(request)
   const write = {
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
     sideBySide: request.routeOptions.config.sideBySide === true,
+    changes,
     takesFrom: request.routeOptions.config.takesFrom,
     hasGrant: again.hasGrant,
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),

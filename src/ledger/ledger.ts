@@ -94,15 +94,18 @@ const endStatement = statement(
      update ledger_accounts a set pending_debits_minor = a.pending_debits_minor - t.held, posted_debits_minor = a.posted_debits_minor + t.posted
      from (select debit_account_id, sum(amount_minor)::bigint as held, coalesce(sum(amount_minor) filter (where kind = 'post'), 0)::bigint as posted
            from held group by debit_account_id) as t where a.id = t.debit_account_id
-     returning a.id, a.owner_id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
+     returning a.id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
+   ), after as (
+     select held.*,
+       (moved.available_minor - coalesce(sum(held.amount_minor) filter (where held.kind = 'void') over later, 0))::bigint as available_minor,
+       (moved.held_minor + coalesce(sum(held.amount_minor) over later, 0))::bigint as held_minor
+     from held join moved on moved.id = held.debit_account_id
+     window later as (partition by held.debit_account_id order by held.place rows between 1 following and unbounded following)
    ), written as (
      insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
-     select held.id, held.kind, held.hold, held.debit_account_id, held.credit_account_id, held.amount_minor, held.reference_type, held.reference_id, held.customer_account_id,
-       moved.available_minor - coalesce(sum(held.amount_minor) filter (where held.kind = 'void')
-         over (partition by held.debit_account_id order by held.place rows between 1 following and unbounded following), 0), $4
-     from held join moved on moved.id = held.debit_account_id
+     select id, kind, hold, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_minor, $4 from after
    )
-   select owner_id, available_minor, held_minor, (select count(*) from held) as ended from moved`,
+   select available_minor, held_minor from after order by place`,
 )
 
 /** `post`: the held money has left. `void`: it is available again. */
@@ -112,20 +115,23 @@ const ended: Joint<{ ends: readonly HoldEnd[]; at: Date }, ReadonlyMap<Uuid, Bal
   writes: true,
   ask: async (db, asked) => {
     const ends = asked.flatMap((one) => one.ends)
-    const rows = await db.query<BalanceRow & { owner_id: Uuid; ended: bigint }>(endStatement, [
+    const rows = await db.query<BalanceRow>(endStatement, [
       plainList(ends.map(() => newId())),
       plainList(ends.map(({ holdId }) => holdId)),
       plainList(ends.map(({ kind }) => kind)),
       asked[0]?.at,
     ])
-    if (rows[0]?.ended !== BigInt(ends.length)) throw new Error('there is no such hold')
-    const balances = new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
-    return asked.map((one) => new Map(one.ends.map(({ ownerId }) => [ownerId, balanceIn(balances, ownerId)])))
+    if (rows.length !== ends.length) throw new Error('there is no such hold')
+    const balances = rows.map(balanceOf)
+    return asked.map((one) => {
+      const own = balances.splice(0, one.ends.length)
+      return new Map(own.map((balance, place) => [(one.ends[place] as HoldEnd).ownerId, balance]))
+    })
   },
 }
 
 /**
- * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of them. A hold ends once: the
+ * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of these, and before those that are ended with them. A hold ends once: the
  * database refuses a second end. The caller holds the owners' locks.
  */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<ReadonlyMap<Uuid, Balance>> => {

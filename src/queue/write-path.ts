@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import type { Principal } from '../auth/principal.ts'
-import { type AccountLocks, lockBatch, neverWait, WouldWait } from '../db/account-lock.ts'
-import { type Database, inTx, type Tx } from '../db/client.ts'
+import { lockBatch, neverWait, WouldWait } from '../db/account-lock.ts'
+import { type Database, inTx, NeedsTurn, type Tx } from '../db/client.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { apart, contended, createAccountQueue, type Outcome } from './account-queue.ts'
 import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
-import { watched } from './reading.ts'
 import type { RecordAnswer } from './record-keys.ts'
+import { type Related, runsOf, unrelated, watched } from './side-by-side.ts'
 
 /** Whom a write may leave with less than it found: those who have a grant, where it changes grants. */
 export type TakesFrom = 'nobody' | 'grants'
@@ -28,16 +28,10 @@ export type TakesFrom = 'nobody' | 'grants'
  * What is read with the locks is sent with them and sees what their former holders committed: a batch that reads everything in `read` and
  * defers its writes takes two round trips. Nothing here knows HTTP: an answer is whatever the key is to repeat.
  */
-export type WriteRequest<Caller = Principal | null> = {
-  locks: AccountLocks
+export type WriteRequest<Caller = Principal | null> = Related & {
   once: Once | null
   /** The caller as it is now; throws a Refusal if it would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /**
-   * Nothing but its accounts' locks keeps it apart from other writes, no lock of a row, and no other lock: it is decided side by side with those
-   * of other accounts. Within one transaction other locks exclude nobody.
-   */
-  sideBySide?: boolean
   /** Only those of whom it may take something are read again behind it in its batch: everybody, where nothing is said. */
   takesFrom?: TakesFrom | undefined
   /** Its caller has a grant: a key, a token of an agent. */
@@ -76,30 +70,14 @@ const refusedBy = (check: () => void): Refusal | undefined => {
   }
 }
 
-const namesOf = ({ locks, once, sideBySide }: Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>): string[] => [
-  ...(sideBySide ? [] : ['in turn']),
-  ...locks.exclusive,
-  ...(locks.shared ?? []),
-  ...(once ? [once.scope.toString('hex')] : []),
-]
-
-type Related = Pick<WriteRequest, 'locks' | 'once' | 'sideBySide'>
-
-/** The places of the requests, in groups that share no account and no key; one group of all that cannot be decided side by side. */
-const unrelated = (requests: readonly Related[]): number[][] => {
-  if (!requests.some(({ sideBySide }) => sideBySide)) return [requests.map((_, place) => place)]
-  type Group = { names: string[]; places: number[] }
-  const groupOf = new Map<string, Group>()
-  for (const [place, request] of requests.entries()) {
-    const names = namesOf(request)
-    const joined = [...new Set(names.flatMap((name) => groupOf.get(name) ?? []))]
-    const group = {
-      names: [...joined.flatMap((one) => one.names), ...names],
-      places: [...joined.flatMap(({ places }) => places), place],
-    }
-    for (const name of group.names) groupOf.set(name, group)
+/** What one waits for, all wait for together. All of them end before the transaction does, also when one fails. */
+const allOf = async <Value>(all: readonly Promise<Value>[]): Promise<Value[]> => {
+  const values: Value[] = []
+  for (const one of await Promise.allSettled(all)) {
+    if (one.status === 'rejected') throw one.reason
+    values.push(one.value)
   }
-  return [...new Set(groupOf.values())].map(({ places }) => places.sort((one, other) => one - other))
+  return values
 }
 
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
@@ -121,7 +99,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   ])
   const keys = openKeys(act.keys, before, tx.remembered)
 
-  const outcomeOf = async (tx: Tx, request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
+  const outcomeOf = async (tx: Tx, request: Request, index: number): Promise<Outcome<Answered<Answer>> | NeedsTurn> => {
     const { exclusive, shared = [] } = request.locks
     if ([...exclusive, ...shared].some((account) => lockedElsewhere.has(account))) return contended
     const caller = callers[index] as Caller | Refusal
@@ -137,27 +115,42 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
       return { answer, replayed: false }
     } catch (error) {
       if (error instanceof CommitThenThrow) return error.error
+      if (error instanceof NeedsTurn) return error
       throw error
     }
   }
 
   const outcomes: Outcome<Answered<Answer>>[] = []
-  const groups = unrelated(requests)
+  const groups = unrelated(requests).map((places) => runsOf(requests, places))
   const lines = tx.lines()
-  const oneByOne = async (indexes: readonly number[]): Promise<void> => {
-    const line = groups.length > 1 ? lines.line() : tx
+  const hasLines = groups.length > 1 || groups.some((runs) => runs.some(({ length }) => length > 1))
+  const inTurn = async (runs: readonly (readonly number[])[]): Promise<void> => {
     const stale = { people: false, grants: false }
-    for (const index of indexes) {
+    let line = hasLines ? lines.line() : tx
+    const decided = async (tx: Tx, index: number): Promise<boolean> => {
       const request = requests[index] as Request
       if (request.hasGrant === false ? stale.people : stale.grants)
-        callers[index] = await request.reauthenticate(line).catch(refusalOf)
-      outcomes[index] = await outcomeOf(line, request, index)
-      stale.grants ||= request.takesFrom !== 'nobody'
-      stale.people ||= request.takesFrom === undefined
+        callers[index] = await request.reauthenticate(tx).catch(refusalOf)
+      const outcome = await outcomeOf(tx, request, index)
+      if (outcome instanceof NeedsTurn) return false
+      outcomes[index] = outcome
+      return true
+    }
+    for (const run of runs) {
+      let left = run
+      if (run.length > 1) {
+        const own = run.map(() => lines.line({ behind: [line], amongOthers: true }))
+        const isDone = await allOf(own.map((tx, place) => decided(tx, run[place] as number)))
+        left = run.filter((_, place) => !isDone[place])
+        line = lines.line({ behind: own })
+      }
+      for (const index of left) if (!(await decided(line, index))) throw new Error('a write that is in its turn asks for it')
+      const takes = run.map((index) => (requests[index] as Request).takesFrom)
+      stale.grants ||= takes.some((from) => from !== 'nobody')
+      stale.people ||= takes.includes(undefined)
     }
   }
-  // What one group waits for, all wait for together. All of them end before the transaction does, also when one fails.
-  for (const group of await Promise.allSettled(groups.map(oneByOne))) if (group.status === 'rejected') throw group.reason
+  await allOf(groups.map(inTurn))
   lines.flush()
   await act.write(tx, state)
   tx.defer(keys.keep(tx))
@@ -194,6 +187,7 @@ const doWork = async <Caller, Answer>(shared: Tx, { work }: SingleOf<Caller, Ans
     return await work(tx)
   } catch (error) {
     if (error instanceof Refusal && !hasWritten()) return error
+    if (error instanceof NeedsTurn && hasWritten()) throw new Error('a write that has begun asks for its turn')
     throw error
   }
 }

@@ -117,7 +117,7 @@ const most: Readonly<Record<string, Cost>> = {
   'approvals.list': [6, 7],
   'approvals.get': [7, 5],
   'approvals.message': [2, 1],
-  'approvals.decide': [17, 8],
+  'approvals.decide': [15, 7],
   'mandates.list': [2, 2],
   'topups.initiate': [9, 5],
   'topups.get': [2, 2],

@@ -85,6 +85,27 @@ test('the statements of a line stay in the order in which it issued them', async
   expect(changed.names).toEqual(['test.rename@lines', 'test.name@turn', 'test.rename', 'test.name@turn'])
 })
 
+test('the statements of a line are sent behind those of the lines that it follows', async () => {
+  const [first = '', second = '', third = ''] = people
+  const sent = await sentDuring(() =>
+    inTx(service.deps.db, async (tx) => {
+      const lines = tx.lines()
+      const [one, two] = [lines.line(), lines.line()]
+      const reading = two.run(nameOf, { id: second })
+      rename(one, third, { name: 'Renamed' })
+      const behind = lines.line({ behind: [one, two] })
+      expect(await behind.run(nameOf, { id: third })).toEqual(named('Renamed'))
+      await reading
+      const free = lines.line()
+      expect(await free.run(nameOf, { id: first })).toEqual(named(`Now ${first}`))
+      rename(free, third, { name: `Now ${third}` })
+      lines.flush()
+    }),
+  )
+  const names = sent.statements.map(({ name }) => name).filter((name) => name?.startsWith('test.'))
+  expect(names).toEqual(['test.name@turn', 'test.rename', 'test.name@turn', 'test.name@turn', 'test.rename'])
+})
+
 test('a column that is a list is written for all lines at once, by the values that were given', async () => {
   await service.deps.db.query('create table test_lists (id uuid primary key, tags text[] not null, others uuid[])')
   const lists = pgTable('test_lists', {

@@ -396,4 +396,49 @@ describe('concurrent decisions', () => {
       approvals_given: 1,
     })
   })
+
+  test('of several payments of one account at once: each as by itself, with the balance after it', async () => {
+    const person = await payer(ask)
+    const waiting: Json[] = []
+    for (let count = 0; count < 8; count += 1) waiting.push(await pay(person))
+    const { available_minor: available } = await balance(person)
+    const answers = await Promise.all(
+      waiting.map(({ approval_id: id }, place) => decide(person.api, id, place % 2 ? 'approve' : 'reject')),
+    )
+    expect(answers.map(({ body }) => body.status)).toEqual(waiting.map((_, place) => (place % 2 ? 'approved' : 'rejected')))
+    const events = await service.deps.db.query<{ available: string }>(
+      `select data->'balance'->>'available_minor' as available from events
+       where type = 'balance.updated' and data->>'id' = $1 order by id desc limit 4`,
+      [person.accountId],
+    )
+    const after = [4n, 3n, 2n, 1n].map((times) => String(BigInt(available) + times * 150_000n))
+    expect(events.map((event) => event.available)).toEqual(after)
+    const cancelled = await Promise.all(
+      (await Promise.all([pay(person), pay(person), pay(person)])).map(({ id }) => person.api.post(`/v1/payments/${id}/cancel`)),
+    )
+    expect(cancelled.map(({ body }) => body.status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+    expect(await balance(person)).toMatchObject({ available_minor: after[0] })
+  })
+
+  test('of payments that count on a later day send as many as its limit allows', async () => {
+    const person = await payer({ ...ask, daily_limit_minor: '450000' })
+    const waiting = [await pay(person), await pay(person), await pay(person)]
+    service.clock.advance(86_400)
+    await pay(person)
+    const answers = await Promise.all(waiting.map(({ approval_id: id }) => decide(person.api, id, 'approve')))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    const statuses = await Promise.all(waiting.map(({ id }) => statusOf(person, id)))
+    expect(statuses.sort()).toEqual(['failed', 'processing', 'processing'])
+  })
+
+  test('of payments to a payee that nobody has confirmed confirm it once', async () => {
+    const person = await payer(ask)
+    const key = await createKey(person)
+    const to = { ...person, beneficiary: await newBeneficiary(key.api) }
+    const waiting = [await pay(to), await pay(to), await pay(to)]
+    const answers = await Promise.all(waiting.map(({ approval_id: id }) => decide(person.api, id, 'approve')))
+    expect(answers.map(({ body }) => body.status)).toEqual(['approved', 'approved', 'approved'])
+    const rows = (await person.api.get('/v1/workspaces/current/audit-log?action=beneficiary.confirmed')).body.data
+    expect(rows).toHaveLength(1)
+  })
 })

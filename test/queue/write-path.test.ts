@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
-import { inTx, type Tx } from '../../src/db/client.ts'
+import { inTx, requireTurn, type Tx } from '../../src/db/client.ts'
 import { audit } from '../../src/events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
@@ -205,18 +205,19 @@ test('an audit row that cannot be written fails its commit, so its effect has no
   }
 })
 
+const order: string[] = []
+const stepped = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite =>
+  write(name, {
+    ...fields,
+    work: async (tx) => {
+      order.push(`${name} begins`)
+      await note(tx, name)
+      order.push(`${name} ends`)
+      return { status: 201, text: '{}' }
+    },
+  })
+
 test('writes are done one after the other, but for those of different accounts that nothing else keeps apart', async () => {
-  const order: string[] = []
-  const stepped = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite =>
-    write(name, {
-      ...fields,
-      work: async (tx) => {
-        order.push(`${name} begins`)
-        await note(tx, name)
-        order.push(`${name} ends`)
-        return { status: 201, text: '{}' }
-      },
-    })
   const [sideBySide, account] = [true, newId()]
   await together([stepped('one'), stepped('two')])
   expect(order.splice(0)).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
@@ -224,7 +225,90 @@ test('writes are done one after the other, but for those of different accounts t
   expect(order.splice(0)).toEqual(['three begins', 'four begins', 'three ends', 'four ends'])
   const own = { sideBySide, locks: { exclusive: [account] } }
   await together([stepped('five', own), stepped('six', own)])
-  expect(order).toEqual(['five begins', 'five ends', 'six begins', 'six ends'])
+  expect(order.splice(0)).toEqual(['five begins', 'five ends', 'six begins', 'six ends'])
+})
+
+/** Writes of one account of which each changes a record. */
+const inOneAccount = () => {
+  const locks = { exclusive: [newId()] }
+  return (kind: string, name: string, fields: Partial<SingleWrite> = {}): Partial<SingleWrite> => ({
+    sideBySide: true,
+    takesFrom: 'nobody',
+    locks,
+    changes: { kind, name },
+    ...fields,
+  })
+}
+
+test('writes of one account and kind are done side by side if they change different records by different keys', async () => {
+  const of = inOneAccount()
+  await together([stepped('one', of('end', 'a')), stepped('two', of('end', 'b'))])
+  expect(order.splice(0)).toEqual(['one begins', 'two begins', 'one ends', 'two ends'])
+  for (const [first, second] of [
+    [of('end', 'a'), of('end', 'a')],
+    [of('end', 'a'), of('begin', 'b')],
+    [of('end', 'a', { once: keyed('same') }), of('end', 'b', { once: keyed('same') })],
+    [of('end', 'a'), { ...of('end', 'b'), changes: undefined }],
+  ]) {
+    await together([stepped('one', first), stepped('two', second)])
+    expect(order.splice(0).slice(0, 2)).toEqual(['one begins', 'one ends'])
+  }
+})
+
+test('what follows writes that were done side by side sees what they wrote, also beside those of another account', async () => {
+  const of = inOneAccount()
+  const count = async (tx: Tx) => (await tx.query<{ name: string }>('select name from written')).length
+  const before = (await written()).length
+  const counts: number[] = []
+  const counting: Partial<SingleWrite> = {
+    work: async (tx) => {
+      counts.push(await count(tx))
+      return { status: 200, text: '{}' }
+    },
+  }
+  const deferred = (name: string): Partial<SingleWrite> => ({
+    work: async (tx) => {
+      tx.defer(note(tx, name))
+      return { status: 200, text: '{}' }
+    },
+  })
+  await together([
+    write('', of('end', 'a', deferred('first of two'))),
+    write('', of('end', 'b', deferred('second of two'))),
+    write('', { ...of('count', ''), ...counting }),
+  ])
+  expect(counts).toEqual([before + 2])
+})
+
+test('a write that may change what others beside it are decided from is done again in its turn', async () => {
+  const of = inOneAccount()
+  const asking = (name: string) =>
+    write(name, {
+      ...of('end', name),
+      work: async (tx) => {
+        order.push(`${name} asks`)
+        requireTurn(tx)
+        await note(tx, name)
+        order.push(`${name} ends`)
+        return { status: 200, text: '{}' }
+      },
+    })
+  await together([asking('one'), stepped('two', of('end', 'two')), asking('three')])
+  expect(order.splice(0)).toEqual([
+    ...['one asks', 'two begins', 'three asks', 'two ends'],
+    ...['one asks', 'one ends', 'three asks', 'three ends'],
+  ])
+  await together([asking('alone')])
+  expect(order.splice(0)).toEqual(['alone asks', 'alone ends'])
+  const late = write('late', {
+    ...of('end', 'late'),
+    work: async (tx) => {
+      await note(tx, 'late')
+      requireTurn(tx)
+      return { status: 200, text: '{}' }
+    },
+  })
+  await expect(together([late, stepped('beside', of('end', 'beside'))])).rejects.toThrow('asks for its turn')
 })
 
 test('a write that needs the lock of another account too is done again in a batch of its own, which waits for it', async () => {

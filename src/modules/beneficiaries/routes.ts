@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary, presentCreated } from './present.ts'
 import { findBeneficiary, listBeneficiaries, readAtSameNumber } from './queries.ts'
+import { readDestination } from './rules.ts'
 import { Bank, Beneficiary, CreateBeneficiary, CreatedBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
 import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
@@ -50,6 +51,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'conflict'],
     },
     schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
+    // Its answer names the others at its number.
+    changes: ({ body }) => readDestination(body.payment_rail, body.destination, body.bank_code ?? null),
     work: async (tx, { principal, body }) => {
       const record = await createBeneficiary(tx, deps, principal, body)
       return created(presentCreated(record, await readAtSameNumber(tx, principal, record)))

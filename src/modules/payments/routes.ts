@@ -148,6 +148,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
     schema: { params: byId('payment'), response: { 200: Payment } },
+    changes: ({ params }) => params.id,
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, deps, principal, params.id))),
   })
 }

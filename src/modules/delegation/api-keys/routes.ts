@@ -4,6 +4,7 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { found } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { presentApiKey } from '../grants/key-present.ts'
 import { ApiKey } from '../grants/key-schema.ts'
@@ -28,6 +29,8 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
     },
     schema: { body: CreateApiKey, response: { 201: NewApiKey } },
+    // Below a key or an agent they are counted.
+    changes: ({ principal }) => (principal.grant ? undefined : newId()),
     work: async (tx, { principal, body }) => created(await createApiKey(tx, deps, principal, body), once),
   })
   routes.get('/v1/accounts/me/api-keys', {

@@ -12,7 +12,8 @@ import type { Deps } from '../deps.ts'
 import { endPayments, releasePayment } from '../lifecycle/end.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { cancelPending, endWhole } from './end.ts'
-import { findApproval, lockApprovalOf, lockWhole } from './queries.ts'
+import { lockApprovalOf, lockWhole } from './lock.ts'
+import { findApproval } from './queries.ts'
 
 const readBelow = prepare(
   'payments.asked_below',

@@ -1,14 +1,12 @@
-import { originsOf } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
-import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
+import type { Tx } from '../../../db/client.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { CommitThenThrow, conflict, found, Refusal, wrongSignature } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
@@ -19,11 +17,13 @@ import { endPayments } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayments } from '../lifecycle/start.ts'
 import { endApproval, endWhole, refreshed } from './end.ts'
+import type { LockedApproval } from './lock.ts'
+import { lockHeld } from './lock-held.ts'
 import { confirmPayees, proposedPayees } from './proposed.ts'
-import { type ApprovalRecord, counts, currentDecisions, type LockedApproval, lockWhole, lockWholeById } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
+import { sharesOrigin } from './shares-origin.ts'
 import { type ProvenSigner, proofColumns, signingOf } from './signer.ts'
-import { voidRefusedDecisions } from './void.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
@@ -179,45 +179,14 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
   return finish(tx, deps, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
 
-const readSharesOrigin = statement(
-  'approvals.shares_origin',
-  `with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
-   select exists (select from deciding join asking using (id)) as shares`,
-)
-
-const idsOf = (...ids: (Uuid | null)[]): string => plainList(ids.filter((id) => id !== null))
-
 /**
- * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
- * linked, or that wallet itself. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
+ * `proof`: what a passkey of the caller signed, or why its assertion is not accepted. `answers`: of the chains about earlier decisions; null: they
+ * were not asked, and there is nothing to ask them (`UnaskedChains`).
  */
-const sharesOrigin = async (
-  tx: Tx,
-  { approval, payment }: ApprovalRecord,
-  grantBehindDecision: Uuid | null,
-): Promise<boolean> => {
-  const asking = idsOf(payment.grantId, approval.initiatingGrantId)
-  if (grantBehindDecision === null || asking === plainList([])) return false
-  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [idsOf(grantBehindDecision), asking])
-  return row?.shares ?? true
-}
-
-/** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. */
-const lockHeld = async (
-  tx: Tx,
-  deps: DecideDeps,
-  { id, workspaceId, answers }: { id: Uuid; workspaceId?: Uuid; answers: ChainAnswers },
-): Promise<LockedApproval> => {
-  const record = found(await lockWholeById(tx, id, workspaceId))
-  if (record.approval.status !== 'pending' || !(await voidRefusedDecisions(tx, deps, answers))) return record
-  return lockWhole(tx, record)
-}
-
-/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. `answers`: of the chains about earlier decisions. */
 export type CredentialDecision = {
   input: Pick<Decide, 'decision' | 'reason'>
   proof: PasskeySignature | { problem: string } | null
-  answers: ChainAnswers
+  answers: ChainAnswers | null
 }
 
 export const decideByCredential = async (
@@ -228,7 +197,7 @@ export const decideByCredential = async (
   { input, proof, answers }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
   const [record, behind] = await Promise.all([
-    lockHeld(tx, deps, { id, workspaceId: principal.workspace.id, answers }),
+    lockHeld(tx, deps, { id, principal, choice: input.decision, answers }),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -263,7 +232,7 @@ export const decideBySignature = async (
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, answers })
+  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, choice: input.decision, answers })
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')

@@ -10,7 +10,8 @@ import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { approvalEvent } from './event.ts'
-import { type ApprovalRecord, type LockedApproval, lockApproval } from './queries.ts'
+import { type LockedApproval, lockApproval } from './lock.ts'
+import type { ApprovalRecord } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 

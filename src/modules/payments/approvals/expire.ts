@@ -7,7 +7,8 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
 import { expireApproval } from './decide.ts'
-import { findApproval, lockWhole } from './queries.ts'
+import { lockWhole } from './lock.ts'
+import { findApproval } from './queries.ts'
 
 const due = prepare(
   'approvals.due',

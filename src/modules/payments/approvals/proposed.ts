@@ -2,13 +2,12 @@ import { and, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
-import { together } from '../../../db/together.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
-import type { LockedApproval } from './queries.ts'
+import type { LockedApproval } from './lock.ts'
 
 const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (orm, at) =>
   orm
@@ -18,17 +17,11 @@ const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (or
     .orderBy(beneficiaries.id),
 )
 
-const proposedAmong = together<readonly Uuid[], { id: Uuid }[]>(async (db, lists) => {
-  const rows = await db.run(readProposed, { ids: [...new Set(lists.flat())] })
-  return lists.map((ids) => rows.filter(({ id }) => ids.includes(id)))
-})
-
 /** The payees that nobody has confirmed yet. */
-export const proposedPayees = (tx: Tx, { payments }: LockedApproval): Promise<{ id: Uuid }[]> =>
-  proposedAmong(
-    tx,
-    payments.map(({ beneficiaryId }) => beneficiaryId),
-  )
+export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+  if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
+  return tx.run(readProposed, { ids: [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))] })
+}
 
 /** By the names that the approver saw. */
 export const confirmPayees = async (

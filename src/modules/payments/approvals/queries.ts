@@ -1,7 +1,6 @@
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { requireLocked } from '../../../db/account-lock.ts'
-import { type Db, first, type Tx } from '../../../db/client.ts'
+import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -11,9 +10,8 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
-import { type BatchRow, findBatchRows, readItemIds } from '../batch/queries.ts'
+import { type BatchRow, findBatchRows } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../lifecycle/lost-writes.ts'
-import { lockPaymentsOf, type PaymentRecord } from '../queries.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
@@ -26,7 +24,15 @@ export type ApprovalRecord = {
   payment: typeof payments.$inferSelect
   beneficiary: Pick<
     typeof beneficiaries.$inferSelect,
-    'id' | 'displayName' | 'paymentRail' | 'destinationMask' | 'nameCheckedAt' | 'nameSource' | 'reportedName' | 'verification'
+    | 'id'
+    | 'displayName'
+    | 'paymentRail'
+    | 'destinationMask'
+    | 'nameCheckedAt'
+    | 'nameSource'
+    | 'reportedName'
+    | 'verification'
+    | 'confirmedAt'
   >
   grantLabel: string | null
   /** The grant that asked for it and those above it, root first. */
@@ -53,6 +59,7 @@ export const selection = {
     nameSource: beneficiaries.nameSource,
     reportedName: beneficiaries.reportedName,
     verification: beneficiaries.verification,
+    confirmedAt: beneficiaries.confirmedAt,
   },
   grantLabel: grants.label,
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
@@ -90,7 +97,7 @@ export const selectDecisions = (orm: QueryBuilder, of: SQL) =>
     .where(of)
     .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
 
-const decisionsOf = prepare(
+export const decisionsOf = prepare(
   'approvals.decisions',
   { id: 'uuid' },
   (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),
@@ -134,107 +141,3 @@ export const findApproval = (db: Db, id: Uuid): Promise<ApprovalRecord | undefin
 
 export const findApprovalIn = (db: Db, workspaceId: Uuid, id: Uuid): Promise<ApprovalRecord | undefined> =>
   find(db, id, workspaceId)
-
-const lockRow = prepare(
-  'approvals.lock',
-  { id: 'uuid', workspaceId: 'uuid?' },
-  (orm, at) =>
-    orm
-      .select({ id: approvals.id })
-      .from(approvals)
-      .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-      .for('update'),
-  'joined',
-)
-
-/** The approval, locked: after the owning ledger account and the payment. */
-export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> => {
-  // In this order, and without a wait between them: what is read is what the lock's last holder left.
-  const [, record] = await Promise.all([tx.run(lockRow, { id }), findApproval(tx, id)])
-  if (!record) throw new Error('an approval that must exist is missing')
-  return record
-}
-
-/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
-export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
-
-/** Lock order: accounts, payments, approval. */
-export const lockWhole = async (
-  tx: Tx,
-  { approval, payment }: Pick<ApprovalRecord, 'approval' | 'payment'>,
-): Promise<LockedApproval> => {
-  const ids = approval.batchId ? await readItemIds(tx, approval.batchId) : [payment.id]
-  // In this order, without a wait between them. A batch is of one account.
-  const [rows, record] = await Promise.all([lockPaymentsOf(tx, [payment.accountId], ids), lockApproval(tx, approval.id)])
-  const locked = new Map(rows.map((one) => [one.id, one]))
-  return { ...record, payments: ids.flatMap((id) => locked.get(id) ?? []) }
-}
-
-const lockItems = prepare(
-  'approvals.lock_payments',
-  { id: 'uuid', workspaceId: 'uuid?' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(
-        sql`${payments.id} = any(array(
-          select asked.id from ${approvals} a
-          cross join lateral (select a.payment_id as id union select p.id from ${payments} p where p.batch_id = a.batch_id) as asked
-          where a.id = ${at.id} ${at.workspaceId ? sql`and a.workspace_id = ${at.workspaceId}` : sql``}))`,
-      )
-      .orderBy(asc(payments.batchIndex), asc(payments.id))
-      .for('update'),
-  'joined',
-)
-
-/** The same by its id, where the caller holds the lock of the account that pays: locked and read in one trip. */
-export const lockWholeById = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
-  // In this order, without a wait between them, as above.
-  const [locked, , record] = await Promise.all([
-    tx.run(lockItems, { id, workspaceId }),
-    tx.run(lockRow, { id, workspaceId }),
-    find(tx, id, workspaceId),
-  ])
-  if (!record) return undefined
-  requireLocked(tx, [record.payment.accountId])
-  return { ...record, payments: locked }
-}
-
-const ofPayment = (at: { paymentId: SQL; workspaceId: SQL }): SQL =>
-  sql`(select asked.approval_id from ${payments} asked where asked.id = ${at.paymentId} and asked.workspace_id = ${at.workspaceId})`
-const paymentPlace = { paymentId: 'uuid', workspaceId: 'uuid' } as const
-const lockOfPayment = prepare(
-  'approvals.lock_of_payment',
-  paymentPlace,
-  (orm, at) =>
-    orm
-      .select({ id: approvals.id })
-      .from(approvals)
-      .where(eq(approvals.id, ofPayment(at)))
-      .for('update'),
-  'joined',
-)
-const byPayment = prepare(
-  'approvals.by_payment',
-  paymentPlace,
-  (orm, at) => select(orm).where(eq(approvals.id, ofPayment(at))),
-  'joined',
-)
-const decisionsOfPayment = prepare(
-  'approvals.decisions_of_payment',
-  paymentPlace,
-  (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, ofPayment(at))),
-  'joined',
-)
-
-/** The approval that a payment of a workspace asked for, locked and read without knowing its id: after the account and the payment. */
-export const lockApprovalOf = async (tx: Tx, workspaceId: Uuid, paymentId: Uuid): Promise<ApprovalRecord | undefined> => {
-  const place = { paymentId, workspaceId }
-  const [, row, decisions] = await Promise.all([
-    tx.run(lockOfPayment, place),
-    first(tx, byPayment, place),
-    tx.run(decisionsOfPayment, place),
-  ])
-  return row && (await withBatches(tx, [withDecisions(row, row.firstPayment, ...decisions)]))[0]
-}

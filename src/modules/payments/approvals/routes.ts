@@ -14,6 +14,7 @@ import { decideAt } from '../lifecycle/recheck.ts'
 import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { listApprovals } from './list.ts'
+import { UnaskedChains } from './lock-held.ts'
 import { historiesOf } from './payee-histories.ts'
 import { presentApproval, presentListed } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn } from './queries.ts'
@@ -113,14 +114,23 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { id } = request.params
       const { passkey: _, ...input } = request.body
-      const [proof, answers] = await Promise.all([
-        proveCaller(deps, request.principal, id, request.body),
-        askChains(deps, id, request.principal.workspace.id),
-      ])
+      const proof = await proveCaller(deps, request.principal, id, request.body)
       // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
-      return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
-      )
+      const decided = (answers: ChainAnswers | null) =>
+        respondOnce(
+          deps,
+          request,
+          reply,
+          async (tx) => answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
+          { changes: { kind: `approvals.${input.decision}`, name: id } },
+        )
+      try {
+        return await decided(null)
+      } catch (error) {
+        // Few approvals have such decisions, so a reading of its own before each transaction would mostly find none.
+        if (!(error instanceof UnaskedChains)) throw error
+        return decided(await askChains(deps, id, request.principal.workspace.id))
+      }
     },
   )
   app.get(
