@@ -1,3 +1,4 @@
+import type { Uuid } from '../lib/ids.ts'
 import { type Db, isTx, type Joint, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import { plainList, textList } from './lists.ts'
@@ -37,8 +38,18 @@ export const together = <Key, Value>(
   return (db, key) => (isTx(db) ? db.join(joint, key) : joinedBy(db)(key))
 }
 
+/** A reader of the rows of many ids, by one that has lists of them: an id that is in the lists of several requests of a turn is read once. */
+export const togetherByIds = <Row>(
+  read: (db: Db, ids: readonly Uuid[]) => Promise<readonly Row[]>,
+  idOf: (row: Row) => Uuid,
+): ((db: Db, ids: readonly Uuid[]) => Promise<readonly Row[]>) =>
+  together(async (db, lists: readonly (readonly Uuid[])[]) => {
+    const rowsOf = Map.groupBy(await read(db, [...new Set(lists.flat())]), idOf)
+    return lists.map((ids) => ids.flatMap((id) => rowsOf.get(id) ?? []))
+  }, mostReadTogether)
+
 type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
-/** The type of each part of a key in SQL. Texts are names and ids: nobody wrote them. */
+/** The type of each part of a key in SQL. Texts in its lists are names and ids: nobody wrote them. */
 type KeyTypes = Readonly<Record<string, SqlType>>
 type Part = string | number | bigint | Date | null | readonly string[]
 type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
@@ -137,7 +148,7 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
     ]
   }
   const keyColumn = (rows: readonly KeyOf<T>[], part: string): string =>
-    types[part] && isList(types[part]) ? textList(partsIn(rows, part)) : columnOf(rows, part)
+    types[part] === 'text' || isList(types[part] ?? 'text') ? textList(partsIn(rows, part)) : columnOf(rows, part)
   const numberOf = numbering()
   return together(
     async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {

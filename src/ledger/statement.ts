@@ -99,7 +99,7 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
      coalesce((select array_agg(distinct x.account_id) from approval_decisions x where x.approval_id = m.approval_id and x.decision = 'approve'
        and not exists (select from approval_voids v where v.decision_id = x.id)), '{}') as approved_by
    from page m
-     left join deposits d on m.reference_type = 'deposit' and d.id = m.reference_id
+     left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
    order by m.id`,

@@ -114,7 +114,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.get': [2, 2],
   'payments.receipt': [8, 4],
   'payments.cancel': [15, 7],
-  'approvals.list': [6, 7],
+  'approvals.list': [6, 4],
   'approvals.get': [7, 5],
   'approvals.message': [2, 1],
   'approvals.decide': [15, 7],

@@ -269,6 +269,7 @@ test('what was paid to a payee is read from an index of paid payments: those tha
     'approvals.by_id',
     'approvals.list',
     'approvals.list@turn',
+    'approvals.paid_to_payee',
     'payment_batches.lines',
     'payment_batches.payees',
   ]

@@ -1,9 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { togetherByIds } from '../../../db/together.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -12,16 +13,25 @@ export type Payee = { id: Uuid; displayName: string }
 /** Both as they are read, so that what is made of them is kept with them. */
 export type NamedEntry = { id: Uuid; entry: HistoryEntry; payee: Payee | null }
 
-const paidTo = prepare(
+const selectPaidTo = prepare(
   'accounts.history_beneficiaries',
-  { ids: 'uuid[]', workspaceId: 'uuid?' },
+  { ids: 'uuid[]' },
   (orm, at) =>
     orm
-      .select({ paymentId: payments.id, id: beneficiaries.id, displayName: beneficiaries.displayName })
+      .select({
+        paymentId: payments.id,
+        workspaceId: payments.workspaceId,
+        id: beneficiaries.id,
+        displayName: beneficiaries.displayName,
+      })
       .from(payments)
       .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .where(and(sql`${payments.id} = any(${at.ids})`, at.workspaceId && eq(payments.workspaceId, at.workspaceId))),
+      .where(sql`${payments.id} = any(${at.ids})`),
   'page',
+)
+const paidTo = togetherByIds(
+  (db, ids) => db.run(selectPaidTo, { ids }),
+  ({ paymentId }) => paymentId,
 )
 
 /** The workspaces whose beneficiaries the reader may see: in person, all that the account pays for; else the credential's own, or none. */
@@ -40,7 +50,8 @@ export const readHistory = async (
   const entries = await listHistory(db, principal.accountId, page, filter)
   const scope = scopeOf(principal)
   const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
-  const rows = scope && ids.length > 0 ? await db.run(paidTo, { ids: [...new Set(ids)], ...scope }) : []
-  const payees = new Map(rows.map((row) => [row.paymentId, row]))
+  const rows = scope && ids.length > 0 ? await paidTo(db, ids) : []
+  const seen = rows.filter(({ workspaceId }) => scope?.workspaceId === null || workspaceId === scope?.workspaceId)
+  const payees = new Map(seen.map((row) => [row.paymentId, row]))
   return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
 }

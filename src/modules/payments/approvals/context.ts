@@ -15,7 +15,7 @@ import { typicalAmount } from '../../../policy/unusual.ts'
 import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
-import type { History } from './payee-histories.ts'
+import type { Histories, History } from './payee-histories.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
 type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
@@ -113,7 +113,7 @@ const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly Ap
 export const readContexts = async (
   deps: ContextDeps,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
-  readHistories: (db: Db) => Promise<readonly History[]>,
+  readHistories: (db: Db) => Promise<Histories>,
 ): Promise<(records: readonly ApprovalRecord[]) => Promise<(record: ApprovalRecord) => ApprovalContext>> => {
   const { db } = deps
   const [histories, mayDecide, { availableMinor }] = await Promise.all([
@@ -122,12 +122,11 @@ export const readContexts = async (
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
   ])
-  const historyOf = new Map(histories.map((history) => [history.approvalId, history]))
   return async (records) => {
     const lost = await countLost(deps, records)
     return (record) => {
       const { id } = record.approval
-      return contextOf(record, historyOf.get(id), availableMinor, mayDecide, lost.get(id) ?? 0)
+      return contextOf(record, histories.get(id), availableMinor, mayDecide, lost.get(id) ?? 0)
     }
   }
 }

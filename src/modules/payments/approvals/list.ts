@@ -7,9 +7,10 @@ import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { togetherByIds } from '../../../db/together.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { type History, historiesOf } from './payee-histories.ts'
+import { type Histories, historiesOf } from './payee-histories.ts'
 import {
   type ApprovalRecord,
   type ApprovalRow,
@@ -32,11 +33,15 @@ const listed = {
 const selectListed = (orm: QueryBuilder) =>
   orm.select(listed).from(approvals).innerJoin(payments, itsPayment).innerJoin(beneficiaries, itsPayee).leftJoin(grants, itsGrant)
 
-const decisionsOfList = prepare(
+const selectOfList = prepare(
   'approvals.decisions_of_list',
   { ids: 'uuid[]' },
   (orm, at) => selectDecisions(orm, sql`${approvalDecisions.approvalId} = any(${at.ids})`),
   'page',
+)
+const decisionsOfList = togetherByIds(
+  (db, ids) => db.run(selectOfList, { ids }),
+  ({ approvalId }) => approvalId,
 )
 
 const list = prepare(
@@ -61,20 +66,24 @@ export const listApprovals = async (
   workspaceId: Uuid,
   page: PageRequest,
   status: ApprovalRow['status'] | undefined,
-): Promise<{ records: ApprovalRecord[]; histories: History[] }> => {
+): Promise<{ records: ApprovalRecord[]; histories: Histories }> => {
   const rows = await db.run(list, { workspaceId, status, ...page })
-  const waiting = rows.flatMap(({ approval, firstPayment: known }) => (known === null ? approval.id : []))
+  const waiting = rows.filter(({ firstPayment: known }) => known === null)
   const [decisions, histories] = await Promise.all([
-    rows.length === 0 ? [] : db.run(decisionsOfList, { ids: rows.map(({ approval }) => approval.id) }),
-    waiting.length === 0 ? [] : historiesOf(db, waiting),
+    rows.length === 0
+      ? []
+      : decisionsOfList(
+          db,
+          rows.map(({ approval }) => approval.id),
+        ),
+    historiesOf(db, waiting),
   ])
-  const paidBefore = new Set(histories.map(({ approvalId }) => approvalId))
   const records = await withBatches(
     db,
     rows.map((row) =>
       withDecisions(
         row,
-        row.firstPayment ?? !paidBefore.has(row.approval.id),
+        row.firstPayment ?? histories.get(row.approval.id) === undefined,
         ...decisions.filter(({ approvalId }) => approvalId === row.approval.id),
       ),
     ),

@@ -5,14 +5,17 @@ import { prepare } from '../../../db/prepare.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { payees } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { together } from '../../../db/together.ts'
+import { readTogether, togetherByIds } from '../../../db/together.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import type { PaymentRecord } from '../queries.ts'
 
 /** What was paid before to the payee of an approval's payment. */
-export type History = { approvalId: Uuid; paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
+export type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
+/** By approval; undefined where the payee was never paid. */
+export type Histories = ReadonlyMap<Uuid, History | undefined>
 
 const earlier = alias(payments, 'earlier')
 
@@ -43,14 +46,43 @@ const payeeHistories = prepare(
   'page',
 )
 
-/** Of single approvals, those that requests ask for in one turn are read together; a list is read by itself, because it reads much. */
-const historyOfOne = together<Uuid, History[]>(async (db, approvalIds) => {
-  const rows = await db.run(payeeHistories, { approvalIds: [...new Set(approvalIds)] })
-  return approvalIds.map((id) => rows.filter(({ approvalId }) => approvalId === id))
-}, 16)
+/** Of one approval, by its id alone. */
+const historyOfOne = togetherByIds(
+  (db, approvalIds) => db.run(payeeHistories, { approvalIds }),
+  ({ approvalId }) => approvalId,
+)
 
-/** Of those whose payee was paid before. */
-export const historiesOf = (db: Db, approvalIds: readonly Uuid[]): Promise<History[]> => {
-  const [id, ...others] = approvalIds
-  return id !== undefined && others.length === 0 ? historyOfOne(db, id) : db.run(payeeHistories, { approvalIds })
+export const historyOf = async (db: Db, id: Uuid): Promise<Histories> => new Map([[id, (await historyOfOne(db, [id]))[0]]])
+
+const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' } as const
+/** `without`: payments that do not count. A payee may have been paid many times. */
+const paidTo = readTogether<History & { payeeId: Uuid }, typeof place>(
+  'approvals.paid_to_payee',
+  place,
+  `select own.id as "payeeId", paid.*,
+     ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', without: 'all(key.without)' })} as "lastPaid"
+   from payees own cross join lateral (
+     select count(*)::int as "paymentsCount", max(earlier.completed_at) as "lastPaidAt" from payments earlier
+     where ${toSamePayee('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid
+   where own.id = key.payee_id and paid."paymentsCount" > 0`,
+  'page',
+  { fields: ['payeeId', 'paymentsCount', 'lastPaidAt', 'lastPaid'], most: 64 },
+)
+
+type Waiting = { approval: { id: Uuid }; payment: Pick<PaymentRecord, 'id' | 'payeeId' | 'rail' | 'accountReference'> }
+
+/** Of approvals that wait: their own payments were not paid. What goes to one payee is looked up once. */
+export const historiesOf = async (db: Db, waiting: readonly Waiting[]): Promise<Histories> => {
+  const byPayee = Map.groupBy(waiting, ({ payment: { payeeId, rail, accountReference } }) =>
+    JSON.stringify([payeeId, rail, accountReference]),
+  )
+  const groups = [...byPayee.values()].map(async ([first, ...others]) => {
+    if (!first) return []
+    const alike = [first, ...others]
+    const { payeeId, rail, accountReference } = first.payment
+    const without = alike.map(({ payment }) => payment.id)
+    const [history] = await paidTo(db, { payee_id: payeeId, rail, account_reference: accountReference, without })
+    return alike.map(({ approval }) => [approval.id, history] as const)
+  })
+  return new Map((await Promise.all(groups)).flat())
 }

@@ -2,7 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
-import { pageOf } from '../../../http/pagination.ts'
+import { type PageRequest, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -15,9 +15,9 @@ import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { listApprovals } from './list.ts'
 import { UnaskedChains } from './lock-held.ts'
-import { historiesOf } from './payee-histories.ts'
+import { historyOf } from './payee-histories.ts'
 import { presentApproval, presentListed } from './present.ts'
-import { type ApprovalRecord, findApproval, findApprovalIn } from './queries.ts'
+import { type ApprovalRecord, type ApprovalRow, findApproval, findApprovalIn } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
 import { proveCaller, proveSigner } from './signer.ts'
 
@@ -37,18 +37,24 @@ const decisionRefusals = [
 
 const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
-/** What helps to decide, for those that still wait. */
-const withContexts = async (
+type Listed = { record: ApprovalRecord; context: ApprovalContext | undefined }
+
+/** With what helps to decide, for those that still wait. What that is for all of them is read beside the page. */
+const readListed = async (
   deps: Pick<Deps, 'clock' | 'db' | 'rails'>,
   workspace: Principal['workspace'],
-  { records, histories }: Awaited<ReturnType<typeof listApprovals>>,
-): Promise<{ record: ApprovalRecord; context: ApprovalContext | undefined }[]> => {
+  page: PageRequest,
+  status: ApprovalRow['status'] | undefined,
+): Promise<Listed[]> => {
+  const listing = listApprovals(deps.db, workspace.id, page, status)
+  const contexts = status === undefined || status === 'pending'
+  const [{ records }, withRecords] = await Promise.all([
+    listing,
+    contexts && readContexts(deps, workspace, async () => (await listing).histories),
+  ])
   const waits = ({ approval }: ApprovalRecord) => approval.status === 'pending'
-  const waiting = records.filter(waits)
-  if (waiting.length === 0) return records.map((record) => ({ record, context: undefined }))
-  const withRecords = await readContexts(deps, workspace, async () => histories)
-  const contextOf = await withRecords(waiting)
-  return records.map((record) => ({ record, context: waits(record) ? contextOf(record) : undefined }))
+  const contextOf = withRecords && (await withRecords(records.filter(waits)))
+  return records.map((record) => ({ record, context: contextOf && waits(record) ? contextOf(record) : undefined }))
 }
 
 export const registerApprovals = (app: App, deps: Deps): void => {
@@ -61,7 +67,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { workspace } = principal
       return {
         of: workspace.id,
-        read: async (page) => withContexts(deps, workspace, await listApprovals(deps.db, workspace.id, page, query.status)),
+        read: (page) => readListed(deps, workspace, page, query.status),
         idOf: ({ record }) => record.approval.id,
         present: (rows) => rows.map(({ record, context }) => presentListed(record, context)),
       }
@@ -75,7 +81,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { id } = params
       const [record, withRecords] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
-        readContexts(deps, workspace, (db) => historiesOf(db, [id])),
+        readContexts(deps, workspace, (db) => historyOf(db, id)),
       ])
       if (!record) throw notFound()
       const contextOf = await withRecords([record])
