@@ -5,7 +5,7 @@ import { firstId, type Uuid } from '../lib/ids.ts'
 
 /**
  * How far the horizon stays behind the present. A transfer whose id is older than 15 seconds when it is inserted is named in `late_transfers` by a
- * trigger (0012_settle_transfers.sql); the other 15 are for a database whose own clock is set back.
+ * trigger (0013_note_late_transfers_by_function.sql); the other 15 are for a database whose own clock is set back.
  */
 const behindSeconds = 30
 const transfersAtOnce = 20_000
