@@ -28,7 +28,10 @@ const keyOf = (request: FastifyRequest): string | undefined => {
   throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
 }
 
-const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').pathname
+/** Letters, digits and dashes alone: what a URL's parser leaves as it is. */
+const plainPath = /^(?:\/[\w-]+)+(?=\?|$)/
+
+const pathOf = ({ url }: FastifyRequest): string => plainPath.exec(url)?.[0] ?? new URL(url, 'http://path').pathname
 
 const scopeOf = (request: FastifyRequest, key: string): Buffer => {
   const { accountId, grant, workspace } = request.principal

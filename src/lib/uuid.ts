@@ -4,8 +4,15 @@ import { systemClock } from './clock.ts'
 /** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
 export type Uuid = string
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-const byteHex = (value: number): string => hex[value & 255] ?? ''
+const hexCodes = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
+
+/** A text that is joined from its parts leaves each step to the garbage collector: half the time of an id, and ten times its memory. */
+const written = Array.from('________-____-____-____-____________', (character) => character.charCodeAt(0))
+
+const writeByte = (at: number, value: number): void => {
+  written[at] = hexCodes[(value >>> 4) & 15] ?? 0
+  written[at + 1] = hexCodes[value & 15] ?? 0
+}
 
 // One call of the system's generator for many ids: a call for each would cost more than everything else here.
 const pool = Buffer.alloc(4096)
@@ -41,7 +48,19 @@ export const newUuid = (): Uuid => {
   }
   const high = Math.floor(lastMs / 0x1_0000)
   const low = lastMs & 0xffff
-  return `${byteHex(high >>> 24)}${byteHex(high >>> 16)}${byteHex(high >>> 8)}${byteHex(high)}-${byteHex(low >>> 8)}${byteHex(low)}-${byteHex(0x70 | (sequence >>> 28))}${byteHex(sequence >>> 20)}-${byteHex(0x80 | ((sequence >>> 14) & 0x3f))}${byteHex(sequence >>> 6)}-${byteHex((sequence << 2) | (randomByte() & 3))}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}${byteHex(randomByte())}`
+  writeByte(0, high >>> 24)
+  writeByte(2, high >>> 16)
+  writeByte(4, high >>> 8)
+  writeByte(6, high)
+  writeByte(9, low >>> 8)
+  writeByte(11, low)
+  writeByte(14, 0x70 | (sequence >>> 28))
+  writeByte(16, sequence >>> 20)
+  writeByte(19, 0x80 | ((sequence >>> 14) & 0x3f))
+  writeByte(21, sequence >>> 6)
+  writeByte(24, (sequence << 2) | (randomByte() & 3))
+  for (let at = 26; at < 36; at += 2) writeByte(at, randomByte())
+  return String.fromCharCode(...written)
 }
 
 const latestMs = 2 ** 48 - 1
