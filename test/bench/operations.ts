@@ -11,6 +11,8 @@ export type OperationsOptions = { rounds: number; seconds: number; write: boolea
 
 const payers = 8
 const connections = 32
+/** Before the rounds, for each operation and its floor: V8 compiles what runs often in its first tens of thousands of requests (see ratios.ts). */
+const warmSeconds = 3
 const columns = all(12).map((at) => `c${at + 1}`)
 
 /** For each list a floor of as many rows and bytes as its own answer has. */
@@ -118,15 +120,13 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
         p50Ms: ours.p50Ms,
       })
     }
+    const warmUp = (load: Load) => autocannon(load, { connections, seconds: warmSeconds })
     for (const [name, operation] of selected) {
-      if (!operation.uses) await warm(service, name, scenesOf(operation).map(operation.request))
-      else
-        await run({
-          name,
-          url: service.url,
-          requests: (await approvalsFor(service, scenesOf(operation), 25)).map(operation.request),
-          once: true,
-        })
+      const { request, uses } = operation
+      if (!uses) await warm(service, name, scenesOf(operation).map(request))
+      const used = uses ? await approvalsFor(service, scenesOf(operation), 25 * warmSeconds) : scenesOf(operation)
+      await warmUp({ name, url: service.url, requests: used.map(request), once: uses !== undefined })
+      await warmUp(floorOf(name, operation).load)
     }
     for (let round = 1; round <= options.rounds; round += 1) {
       for (const scene of [...readers, ...writers]) scene.dashboardToken = await dashboardTokenOf(service, scene.session)

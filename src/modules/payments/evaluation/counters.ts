@@ -73,49 +73,49 @@ const chargeTotals = statement(
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
 
-type Sum = { usedMinor: Minor; payments: bigint }
+type Sum = { key: readonly string[]; usedMinor: Minor; payments: number }
 
-const summed = <Key extends readonly string[]>(entries: readonly { key: Key; amountMinor: Minor }[]): (Sum & { key: Key })[] => {
-  const sums = new Map<string, Sum & { key: Key }>()
-  for (const { key, amountMinor } of entries) {
-    const name = key.join(' ')
-    const sum = sums.get(name)
-    sums.set(name, { key, usedMinor: (sum?.usedMinor ?? 0n) + amountMinor, payments: (sum?.payments ?? 0n) + 1n })
+/** One sum for each key: every payment is added to half a dozen of them. */
+const createSums = () => {
+  const sums = new Map<string, Sum>()
+  return {
+    add: (key: readonly string[], amountMinor: Minor): void => {
+      const name = key.join(' ')
+      const sum = sums.get(name)
+      if (!sum) sums.set(name, { key, usedMinor: amountMinor, payments: 1 })
+      else {
+        sum.usedMinor += amountMinor
+        sum.payments += 1
+      }
+    },
+    rows: () => [...sums.values()],
   }
-  return [...sums.values()]
 }
 
-const column = <Key extends readonly string[]>(rows: readonly { key: Key }[], at: number): string =>
-  plainList(rows.map(({ key }) => key[at] ?? null))
+const column = (rows: readonly Sum[], at: number): string => plainList(rows.map(({ key }) => key[at] ?? null))
 
 /**
  * Adds payments to every counter that counts them and to their owners' totals: one row for each counter, however many payments. The caller
  * holds the owning ledger accounts' locks, and no other transaction touches these rows.
  */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
-  const charges = summed(
-    counted.flatMap(({ payment, charges: own }) =>
-      own.map(({ subject, subjectId, period, periodStart }) => ({
-        key: [subject, subjectId, period, periodStart ?? totalStart, payment.accountId] as const,
-        amountMinor: payment.amountMinor,
-      })),
-    ),
-  )
-  const totals = summed(
-    counted.flatMap(({ payment: p }) =>
-      [p.payeeId, everyPayee].map((payee) => ({
-        key: [p.workspaceId, p.accountId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType] as const,
-        amountMinor: p.amountMinor,
-      })),
-    ),
-  )
+  const counters = createSums()
+  const perDay = createSums()
+  for (const { payment: p, charges: own } of counted) {
+    for (const { subject, subjectId, period, periodStart } of own)
+      counters.add([subject, subjectId, period, periodStart ?? totalStart, p.accountId], p.amountMinor)
+    for (const payee of [p.payeeId, everyPayee])
+      perDay.add([p.workspaceId, p.accountId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType], p.amountMinor)
+  }
+  const charges = counters.rows()
+  const totals = perDay.rows()
   const sums = (rows: readonly Sum[]) => [plainList(rows.map((row) => row.usedMinor)), plainList(rows.map((row) => row.payments))]
   await Promise.all([
     charges.length > 0 && tx.query(add, [...[0, 1, 2, 3, 4].map((at) => column(charges, at)), ...sums(charges)]),
     totals.length > 0 &&
       tx.query(addTotals, [
         ...[0, 1, 2, 3, 4, 5].map((at) => column(totals, at)),
-        textList(totals.map(({ key }) => key[6])),
+        textList(totals.map(({ key }) => key[6] ?? null)),
         ...sums(totals),
       ]),
   ])
