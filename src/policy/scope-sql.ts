@@ -38,3 +38,16 @@ export const mayApplyTo = (given: string, workspaceIds: string): string =>
      union all
      select p.* from ${given}, spending_policies p where p.workspace_id = any(${workspaceIds}) and p.archived_at is null
        and cardinality(p.beneficiary_ids) <> 1 and (cardinality(p.beneficiary_ids) = 0 or p.beneficiary_ids && ${given}.ids))`
+
+/** The active policies that apply to one payment. Those that name its payee alone are found by it, as above: others that name one payee cost nothing. */
+export const policiesOf = (payment: string): string =>
+  `(select s.* from (
+       select one.* from payees paid
+         cross join lateral (select id from beneficiaries where payee_id in (paid.id, paid.paybill_id) offset 0) as named
+         cross join lateral (
+           select * from spending_policies where beneficiary_ids[1] = named.id and cardinality(beneficiary_ids) = 1 and archived_at is null offset 0) as one
+       where paid.id = ${payment}.payee_id and one.workspace_id = ${payment}.workspace_id
+       union all
+       select other.* from spending_policies other
+       where other.workspace_id = ${payment}.workspace_id and other.archived_at is null and cardinality(other.beneficiary_ids) <> 1) as s
+     where ${policyApplies('s', payment)})`

@@ -2,7 +2,7 @@ import { type Joint, statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { everyPayee, noGrant, policyApplies } from '../../../policy/scope-sql.ts'
+import { everyPayee, noGrant, policiesOf } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -33,7 +33,7 @@ const chargesOf = `
   cross join lateral (
     select 'grant' as subject, unnest(g.ancestor_ids || g.id) as id from grants g where g.id = p.grant_id
     union all
-    select 'policy', s.id from spending_policies s where s.workspace_id = p.workspace_id and s.archived_at is null and ${policyApplies('s', 'p')}
+    select 'policy', s.id from ${policiesOf('p')} as s
     union all
     select 'mandate', p.mandate_id where p.mandate_id is not null) as s
   join lateral (values
