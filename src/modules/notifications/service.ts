@@ -105,6 +105,8 @@ const collect = async (
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
+  // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
+  const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const audience = audienceOf(reader, filter)
   if (audience.types.length === 0) return []
   // Where the reader may see few of very many, each page is larger than the one before.
@@ -112,7 +114,7 @@ const collect = async (
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, size)
-        : await eventsBefore(deps.db, { before: place, kept, after: createdAfter, until: createdBefore }, audience, size)
+        : await eventsBefore(deps.db, { before: place, kept: keptFrom, after: createdAfter, until: createdBefore }, audience, size)
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === size
