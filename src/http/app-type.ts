@@ -12,7 +12,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Refusal } from '../lib/errors.ts'
-import type { TakesFrom } from '../queue/write-path.ts'
+import type { TakesFrom } from '../queue/side-by-side.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<

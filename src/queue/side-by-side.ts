@@ -7,6 +7,9 @@ import type { Once } from './idempotency-keys.ts'
 /** What a write changes of its account: a record by its name, in a way that commutes with others of the kind. */
 export type Changes = { kind: string; name: string }
 
+/** Whom a write may leave with less than it found: those who have a grant, where it changes grants. */
+export type TakesFrom = 'nobody' | 'grants'
+
 export type Related = {
   locks: AccountLocks
   once: Pick<Once, 'scope'> | null
@@ -15,8 +18,10 @@ export type Related = {
    * of other accounts. Within one transaction other locks exclude nobody.
    */
   sideBySide?: boolean
+  /** Only those of whom it may take something are read again behind it in its batch: everybody, where nothing is said. */
+  takesFrom?: TakesFrom | undefined
   /**
-   * Of a write that takes from nobody: those of one kind that change different records of an account are decided side by side too. None of them
+   * Of a write that takes from nobody (without effect on any other): those of one kind that change different records of an account are decided side by side too. None of them
    * may change what another is decided from; one that would has its turn behind them (`requireTurn`).
    */
   changes?: Changes | undefined
@@ -54,7 +59,7 @@ export const runsOf = (requests: readonly Related[], places: readonly number[]):
   const runs: Run[] = []
   for (const place of places) {
     const request = requests[place] as Related
-    const { changes } = request
+    const changes = request.takesFrom === 'nobody' ? request.changes : undefined
     const names = changes ? [changes.name, ...keyOf(request)] : []
     const last = runs.at(-1)
     if (last && changes && last.kind === changes.kind && !names.some((name) => last.names.has(name))) {

@@ -9,9 +9,6 @@ import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from '.
 import type { RecordAnswer } from './record-keys.ts'
 import { type Related, runsOf, unrelated, watched } from './side-by-side.ts'
 
-/** Whom a write may leave with less than it found: those who have a grant, where it changes grants. */
-export type TakesFrom = 'nobody' | 'grants'
-
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and a
  * batch of 64 go the same way, so each of these rules stands here once:
@@ -32,8 +29,6 @@ export type WriteRequest<Caller = Principal | null> = Related & {
   once: Once | null
   /** The caller as it is now; throws a Refusal if it would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /** Only those of whom it may take something are read again behind it in its batch: everybody, where nothing is said. */
-  takesFrom?: TakesFrom | undefined
   /** Its caller has a grant: a key, a token of an agent. */
   hasGrant?: boolean | undefined
   /** Throws a Refusal if the caller may do nothing new now: a freeze. */

@@ -249,6 +249,7 @@ test('writes of one account and kind are done side by side if they change differ
     [of('end', 'a'), of('begin', 'b')],
     [of('end', 'a', { once: keyed('same') }), of('end', 'b', { once: keyed('same') })],
     [of('end', 'a'), { ...of('end', 'b'), changes: undefined }],
+    [of('end', 'a'), of('end', 'b', { takesFrom: 'grants' })],
   ]) {
     await together([stepped('one', first), stepped('two', second)])
     expect(order.splice(0).slice(0, 2)).toEqual(['one begins', 'one ends'])
