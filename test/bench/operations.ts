@@ -120,13 +120,16 @@ export const measureOperations = async (bench: Bench, options: OperationsOptions
         p50Ms: ours.p50Ms,
       })
     }
+    const warmed = new Set<string>()
     const warmUp = (load: Load) => autocannon(load, { connections, seconds: warmSeconds })
     for (const [name, operation] of selected) {
       const { request, uses } = operation
       if (!uses) await warm(service, name, scenesOf(operation).map(request))
       const used = uses ? await approvalsFor(service, scenesOf(operation), 25 * warmSeconds) : scenesOf(operation)
       await warmUp({ name, url: service.url, requests: used.map(request), once: uses !== undefined })
-      await warmUp(floorOf(name, operation).load)
+      // A baseline has the same code for all operations of its kind.
+      if (!warmed.has(operation.kind)) await warmUp(floorOf(name, operation).load)
+      warmed.add(operation.kind)
     }
     for (let round = 1; round <= options.rounds; round += 1) {
       for (const scene of [...readers, ...writers]) scene.dashboardToken = await dashboardTokenOf(service, scene.session)

@@ -361,9 +361,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'an approval that a chain refuses counts for the quorum',
-    file: 'src/modules/payments/approvals/decide.ts',
-    find: "if (record.approval.status !== 'pending' || !(await voidRefusedDecisions(tx, deps, answers))) return record",
-    replace: "if (record.approval.status !== '') return record",
+    file: 'src/modules/payments/approvals/lock-held.ts',
+    find: 'const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, deps, answers))',
+    replace: 'const isVoided = isPending && answers === null && (await voidRefusedDecisions(tx, deps, new Map()))',
     suite: 'test/payments/contract-wallet-approvals.test.ts',
   },
   {
@@ -445,7 +445,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a key approves what it asked for',
-    file: 'src/modules/payments/approvals/decide.ts',
+    file: 'src/modules/payments/approvals/shares-origin.ts',
     find: 'return row?.shares ?? true',
     replace: 'return false',
     suite: 'test/payments/requesters.test.ts',

@@ -68,8 +68,12 @@ test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Nod
     socket.on('data', () => undefined)
   }
   for (let warm = 0; warm < 50; warm += 1) await open()
-  const before = await heapUsed()
-  for (let opened = 0; opened < count; opened += 50) await Promise.all(Array.from({ length: 50 }, open))
-  const each = ((await heapUsed()) - before) / count
+  const openMany = async () => {
+    const before = await heapUsed()
+    for (let opened = 0; opened < count; opened += 50) await Promise.all(Array.from({ length: 50 }, open))
+    return ((await heapUsed()) - before) / count
+  }
+  // What else the process does meanwhile, as compiling its code, is kept once; what a stream keeps, each time.
+  const each = Math.min(await openMany(), await openMany(), await openMany())
   expect(each).toBeLessThan(9_500)
 })
