@@ -114,7 +114,12 @@ const collect = async (
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, size)
-        : await eventsBefore(deps.db, { before: place, kept: keptFrom, after: createdAfter, until: createdBefore }, audience, size)
+        : await eventsBefore(
+            deps.db,
+            { before: place, kept: keptFrom, after: createdAfter, until: createdBefore },
+            audience,
+            size,
+          )
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === size
