@@ -15,7 +15,7 @@ export type RatioOptions = {
 
 /**
  * A service that runs for days is measured, not one that has just begun: V8 still compiles for some 50,000 payments, in which each costs Node less and
- * less (1.27 ms in the first five seconds, 0.50 after seventy).
+ * less.
  */
 const warmSeconds = { read: 5, payment: 60 } as const
 
