@@ -30,6 +30,20 @@ export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 
 export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
   types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))
 
+const isAlike = (a: Unapproved, b: Unapproved): boolean =>
+  a.approvals === b.approvals &&
+  a.paymentType === b.paymentType &&
+  a.rail === b.rail &&
+  a.grantLineage.length === b.grantLineage.length &&
+  a.grantLineage.every((id, place) => id === b.grantLineage[place])
+
+/** With one payment more. Payments that no rule tells apart are one row: a thousand of a day to one payee stay few. */
+export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
+  const place = rows.findIndex((other) => isAlike(other, row))
+  const alike = rows[place]
+  return alike ? rows.with(place, { ...alike, amountMinor: alike.amountMinor + row.amountMinor }) : [...rows, row]
+}
+
 const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
 // A rule that asks for several people counts what fewer have approved. So of the parts of a sum one always needs as many people as the whole:

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../errors/failures.ts'
-import { referenceKeySql } from '../../lib/account-reference.ts'
+import { lookalikeHashSql, referenceKeySql } from '../../lib/account-reference.ts'
 import type { DepositInstructions } from '../../lib/deposit-code.ts'
 import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
 import {
@@ -117,8 +117,8 @@ export const payments = pgTable(
     index('payments_paybill_account')
       .on(t.payeeId, sql.raw(referenceKeySql('account_reference')), t.id)
       .where(sql`${oneOf(t.rail, railNames.filter(hasAccounts))} and ${t.accountReference} is not null`),
-    // Recent payments of the same amount to the same payee: guards against paying twice.
-    index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
+    // Recent payments to the same payee that look the same: guards against paying twice.
+    index('payments_lookalikes').on(t.payeeId, sql.raw(lookalikeHashSql('amount_minor', 'account_reference')), t.createdAt),
     // Those whose outcome is unknown, which no agent repeats.
     index('payments_unknown').on(t.payeeId).where(sql`${t.status} = 'unknown'`),
     // The day's payments to a payee that nobody approved: approval thresholds count them.

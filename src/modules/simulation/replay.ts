@@ -10,6 +10,7 @@ import type { Outcome } from '../../lib/policy-answers.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { withUnapproved } from '../../policy/scope.ts'
 import type { EarlierPayment, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 
 /** `refused`: it was asked for and refused, so that `id` is that of the refusal. */
@@ -104,11 +105,12 @@ const approvers = `
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
 
 /** By day and payee: what was paid without an approval. */
-type UnapprovedByPayee = Map<string, Unapproved[]>
+type UnapprovedByPayee = Map<string, readonly Unapproved[]>
 const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Row): void => {
   const key = `${day} ${row.family_id}`
   const { payment_type: paymentType, rail, amount_minor: amountMinor, lineage: grantLineage } = row
-  unapproved.set(key, [...(unapproved.get(key) ?? []), { paymentType, rail, grantLineage, approvals: 0, amountMinor }])
+  const rows = unapproved.get(key) ?? []
+  unapproved.set(key, withUnapproved(rows, { paymentType, rail, grantLineage, approvals: 0, amountMinor }))
 }
 
 /** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed, with the name that the rail reports today. */

@@ -6,6 +6,7 @@ import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
+import { withUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
@@ -14,6 +15,7 @@ import { presentDecision } from '../../policies/present.ts'
 import { contextOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
 import { duplicateGuard, evaluationOf } from '../evaluation/evaluation.ts'
 import { type LockedState, usageKey } from '../evaluation/state.ts'
+import { familyDay } from '../evaluation/unapproved.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { denialOf } from './denial.ts'
@@ -198,14 +200,9 @@ export const decidePayment = (
   }
   if (executeAt) return accepted
   use(state, accepted)
-  state.unapproved.push({
-    familyId: context.beneficiary.familyId,
-    day: payment.countedDay,
-    paymentType,
-    rail: payment.rail,
-    grantLineage: lineage,
-    approvals: Math.max(decision.requiredApprovals, payment.mandateId === null ? 0 : 1),
-    amountMinor,
-  })
+  const approvals = Math.max(decision.requiredApprovals, payment.mandateId === null ? 0 : 1)
+  const unapproved = { paymentType, rail: payment.rail, grantLineage: lineage, approvals, amountMinor }
+  const family = familyDay(context.beneficiary.familyId, payment.countedDay)
+  state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
   return accepted
 }

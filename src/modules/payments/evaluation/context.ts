@@ -2,6 +2,7 @@ import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { GrantRules, Periods, PolicyRules, Unapproved, Usage } from '../../../policy/types.ts'
 import { type BeneficiaryState, type LockedState, usageKey, type WorkspaceState } from './state.ts'
+import { familyDay } from './unapproved.ts'
 
 /** What one payment's decision is based on. */
 export type PaymentContext = {
@@ -69,7 +70,7 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(state, policy.id, periods) })),
     approverAccountIds: workspace.approverAccountIds,
     signingAccountIds: workspace.signingAccountIds,
-    unapproved: state.unapproved.filter(({ familyId, day }) => familyId === beneficiary.familyId && day === periods.day),
+    unapproved: state.unapproved.get(familyDay(beneficiary.familyId, periods.day)) ?? [],
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList, timeList } from '../../../db/lists.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
-import { referenceKeySql } from '../../../lib/account-reference.ts'
+import { lookalikeHashSql, referenceKeySql } from '../../../lib/account-reference.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -16,8 +16,10 @@ const longestWindowSeconds = 604_800
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null; at: Date }
 
 const reference = 'coalesce(b.account_reference, r.reference)'
-const sameReference = (payment: string): string =>
-  `${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
+const looksTheSame = (payment: string): string =>
+  `${lookalikeHashSql(`${payment}.amount_minor`, `${payment}.account_reference`)} = ${lookalikeHashSql('r.amount', reference)}
+          and ${payment}.amount_minor = r.amount
+          and ${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
 // One plan is made for lists of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
 const read = statement(
@@ -32,12 +34,12 @@ const read = statement(
        then ${samePayeeIds('own', 'r.reference')} else array[own.id] end) as payee(id)
      cross join lateral (
        (select p.id, p.created_at, false as is_unknown from payments p
-        where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > r.since and ${sameReference('p')}
+        where p.payee_id = payee.id and ${looksTheSame('p')} and p.created_at > r.since
           and (p.status = 'scheduled' or p.status in ${countedPaymentsSql})
         order by p.created_at desc, p.id desc limit 1)
        union all
        (select p.id, p.created_at, true from payments p
-        where p.payee_id = payee.id and p.status = 'unknown' and p.amount_minor = r.amount and ${sameReference('p')}
+        where p.payee_id = payee.id and p.status = 'unknown' and ${looksTheSame('p')}
         order by p.created_at desc, p.id desc limit 1)) as p
      order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p on true`,
   'record',

@@ -79,7 +79,7 @@ export type LockedState = {
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
   /** What was paid without an approval, where a threshold may apply. Each decision adds to it. */
-  unapproved: UnapprovedState[]
+  unapproved: UnapprovedState
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }

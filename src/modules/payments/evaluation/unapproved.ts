@@ -3,8 +3,11 @@ import { countedPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Unapproved } from '../../../policy/types.ts'
 
+/** By `familyDay`. */
+export type UnapprovedState = Map<string, readonly Unapproved[]>
+
 /** `familyId`: the payee, or of an account at a paybill the paybill. */
-export type UnapprovedState = Unapproved & { familyId: Uuid; day: string }
+export const familyDay = (familyId: Uuid, day: string): string => `${familyId} ${day}`
 
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
 
@@ -37,13 +40,15 @@ export const unapprovedColumn = recordsColumn(
         group by 1, 2, 3, 4, 5, 6) as u`,
 )
 
-export const readUnapproved = (text: string | null): UnapprovedState[] =>
-  splitRecords(text).map(([familyId = '', day = '', type = '', rail = '', lineage = '', approvals = '', minor = '']) => ({
-    familyId,
-    day,
-    paymentType: JSON.parse(type),
-    rail,
-    grantLineage: listOf(lineage),
-    approvals: Number(approvals),
-    amountMinor: BigInt(minor),
-  }))
+export const readUnapproved = (text: string | null): UnapprovedState => {
+  const found = new Map<string, Unapproved[]>()
+  for (const [familyId = '', day = '', type = '', rail = '', lineage = '', approvals = '', minor = ''] of splitRecords(text)) {
+    const paymentType = JSON.parse(type)
+    const row = { paymentType, rail, grantLineage: listOf(lineage), approvals: Number(approvals), amountMinor: BigInt(minor) }
+    const key = familyDay(familyId, day)
+    const rows = found.get(key)
+    if (rows) rows.push(row)
+    else found.set(key, [row])
+  }
+  return found
+}
