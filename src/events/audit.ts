@@ -3,7 +3,6 @@ import { statement, type Tx } from '../db/client.ts'
 import type { Gathered } from '../db/gather.ts'
 import { bytesList, documentList, documents, plainList, textList, timeList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import { pack } from '../lib/packed-text.ts'
 import type { AuditAction } from './audit-actions.ts'
 
 /** The actor: a principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
@@ -23,8 +22,8 @@ export type AuditEntry = {
   subject?: { type: string; id: Uuid }
   before?: unknown
   after?: unknown
-  /** What a payment was decided from. */
-  inputs?: unknown
+  /** What a payment was decided from, packed: a batch's are packed portion by portion, as they are decided. */
+  inputs?: Buffer | undefined
 }
 
 const insert = statement(
@@ -67,7 +66,7 @@ const rowOf = (entry: ActedEntry, at: Date) => {
     before: document(before),
     after: document(after),
     origin,
-    inputs: inputs === undefined ? null : pack('inputs', JSON.stringify(inputs)),
+    inputs: inputs ?? null,
     at,
   }
 }

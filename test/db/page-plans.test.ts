@@ -117,6 +117,12 @@ test.for([
   },
 )
 
+test('what looks the same as a payment is found by its look, among any number of others to its payee', async () => {
+  expect(await planOf(textOf('payments.past'))).toMatch(
+    /"Index Name":"payments_lookalikes"[^}]*"Index Cond":"[^"]*payee_id = [^"]*hashtextextended[^"]*created_at > /,
+  )
+})
+
 test('what repeats is looked for among the payments of its day alone', async () => {
   const plan = await planOf(textOf('attention.repeated'))
   expect(plan).toMatch(

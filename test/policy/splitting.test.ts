@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { evaluate } from '../../src/policy/evaluate.ts'
+import { withUnapproved } from '../../src/policy/scope.ts'
 import type { Evaluation, Unapproved } from '../../src/policy/types.ts'
 import { evaluationOf, grant, policy } from './builders.ts'
 
@@ -41,6 +42,30 @@ test('of the parts of a sum one always needs as many people as the whole, whatev
       expect(Math.max(...approvalsOf(given, amounts))).toBeGreaterThanOrEqual(needed)
     }),
     { numRuns: 5000 },
+  )
+})
+
+const unapprovedRows = fc.array(
+  fc.record({
+    paymentType: fc.constantFrom('supplies', 'travel'),
+    rail: fc.constantFrom('MPESA_B2B', 'PESALINK'),
+    grantLineage: fc.constantFrom([], ['g1'], ['g0', 'g1'], ['g1', 'g0']),
+    approvals: fc.integer({ min: 0, max: 2 }),
+    amountMinor: fc.bigInt(1n, 100n),
+  }),
+  { maxLength: 40 },
+)
+
+test('payments that no rule tells apart are one row, which decides as they would', () => {
+  fc.assert(
+    fc.property(rules, unapprovedRows, fc.bigInt(1n, 200n), (given, rows, amountMinor) => {
+      const merged = rows.reduce<readonly Unapproved[]>(withUnapproved, [])
+      const decide = (unapproved: readonly Unapproved[]) => evaluate({ ...inputOf(given, amountMinor), unapproved })
+      expect(decide(merged)).toEqual(decide(rows))
+      const kinds = new Set(rows.map(({ amountMinor: _, ...kind }) => JSON.stringify(kind)))
+      expect(merged).toHaveLength(kinds.size)
+    }),
+    { numRuns: 2000 },
   )
 })
 

@@ -3,9 +3,10 @@ import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { pack } from '../../../lib/packed-text.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
-import { type PackedInputs, packInputs } from '../../../policy/inputs.ts'
+import { packInputs } from '../../../policy/inputs.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
@@ -42,7 +43,7 @@ export type Accepted = {
   payment: PaymentRecord
   decision: Decision
   /** What it was decided from: kept in its audit row, so that it can be decided again. */
-  inputs: PackedInputs
+  inputs: Buffer
   charges: readonly Charge[]
   mandate: PaymentMandate | null
 }
@@ -194,7 +195,7 @@ export const decidePayment = (
     principal,
     payment,
     decision,
-    inputs: packInputs(evaluation),
+    inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
     charges: executeAt ? [] : chargesFor(evaluation),
     mandate,
   }

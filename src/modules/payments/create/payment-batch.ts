@@ -10,6 +10,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
+import { inPortions } from '../../../lib/portions.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
@@ -22,14 +23,13 @@ import { leafText, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
-import { presentPayment } from '../present.ts'
 import type { BatchRequest, SubmitBatch } from '../request.ts'
 import { formFaults, itemsById, type KnownItem, nameItems, namesPayees } from './batch-items.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
 import { presentPreview } from './preview.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './spending.ts'
-import { type BatchDeps, writePayments } from './write.ts'
+import { type BatchDeps, type Written, writePayments, writtenOut } from './write.ts'
 
 const insertBatch = prepareInsert('payment_batches.insert', paymentBatches)
 
@@ -66,31 +66,37 @@ type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spen
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
 type Refused = { faults: Fault[]; denied: Denied[] }
 
+/** About ten milliseconds of work. */
+const portionSize = 64
+
 const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n)
 
-/** Each item as the Merkle tree binds it, and as the text of the approval names it. */
-const linesOf = (deps: Pick<Deps, 'derivations' | 'vault'>, accepted: readonly Accepted[], { payees }: State, nonce: string) =>
-  accepted.map(({ payment, decision }, index) => {
-    const payee = payees.get(payment.beneficiaryId)
-    if (!payee) throw new Error('an accepted payment has no beneficiary')
-    const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
-    const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
-    const line: BatchLine = {
-      payeeName: payee.name,
-      rail: payment.rail,
-      destinationMask: payee.mask,
-      amountMinor: payment.amountMinor,
-      isNamedDifferently: payee.isNamedDifferently,
-      isFirst: payee.lastAmountMinor === null,
-      lastAmountMinor: payee.lastAmountMinor,
-      reportedName: payee.reportedName,
-      verification: payee.verification,
-      warnings: decision.warnings,
-    }
-    const { currency, accountReference } = payment
-    const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
-    return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
-  })
+/** An item as the Merkle tree binds it, and as the text of the approval names it. */
+const lineOf = (
+  deps: Pick<Deps, 'derivations' | 'vault'>,
+  { payment, decision }: Accepted,
+  { payees, nonce, index }: Pick<State, 'payees'> & { nonce: string; index: number },
+): { line: BatchLine; leaf: string } => {
+  const payee = payees.get(payment.beneficiaryId)
+  if (!payee) throw new Error('an accepted payment has no beneficiary')
+  const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
+  const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+  const line: BatchLine = {
+    payeeName: payee.name,
+    rail: payment.rail,
+    destinationMask: payee.mask,
+    amountMinor: payment.amountMinor,
+    isNamedDifferently: payee.isNamedDifferently,
+    isFirst: payee.lastAmountMinor === null,
+    lastAmountMinor: payee.lastAmountMinor,
+    reportedName: payee.reportedName,
+    verification: payee.verification,
+    warnings: decision.warnings,
+  }
+  const { currency, accountReference } = payment
+  const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
+  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
+}
 
 /** One approval for the whole when any item needs one: the highest count, any separation of duties, any demand for signatures, all policies. */
 const needsOf = (accepted: readonly Accepted[]) => {
@@ -147,7 +153,7 @@ const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Ac
 })
 
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
-const decideItems = (
+const decideItems = async (
   deps: PaymentBatchDeps,
   {
     request,
@@ -156,11 +162,11 @@ const decideItems = (
     at,
     known,
   }: { request: BatchRequest; principal: Principal; state: State; at: Date; known: readonly Fault[] },
-): Decided | Refused => {
+): Promise<Decided | Refused> => {
   const faults = [...known]
   const denied: Denied[] = []
   const items: Accepted[] = []
-  for (const [place, { index }] of state.items.entries()) {
+  const decide = (place: number, index: number) => {
     const ask = state.asks[place]
     if (!ask) throw new Error('an item has no request')
     const decided = decideNext(state.spending, deps, { ask, principal, index: place, at })
@@ -171,9 +177,12 @@ const decideItems = (
       denied.push(decided)
     }
   }
+  for await (const portion of inPortions(state.items, portionSize)) for (const [place, { index }] of portion) decide(place, index)
   if (faults.length > 0) return { faults, denied }
   const nonce = randomBytes(16).toString('hex')
-  const lines = linesOf(deps, items, state, nonce)
+  const lines: ReturnType<typeof lineOf>[] = []
+  for await (const portion of inPortions(items, portionSize))
+    for (const [index, item] of portion) lines.push(lineOf(deps, item, { payees: state.payees, nonce, index }))
   const root = rootOfLeaves(lines.map(({ leaf }) => leaf))
   const batch = rowOf(request, { accepted: items, root, held: needsOf(items) !== null, at })
   return {
@@ -207,7 +216,8 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertBatch(tx, { ...batch, snapshot })
-  const written = accepted.map((one) => ({ ...one, text: JSON.stringify(presentPayment(one.payment)) }))
+  const written: Written[] = []
+  for await (const portion of inPortions(accepted, portionSize)) for (const [, one] of portion) written.push(writtenOut(one))
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
@@ -261,7 +271,7 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps, request, named.items))
-      const decided = decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
+      const decided = await decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
         return { id: decided.batch.id, text, by: keyUserOf(principal) }

@@ -6,11 +6,10 @@ import { createAccountQueue, type Outcome } from '../../../queue/account-queue.t
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import type { Deps } from '../deps.ts'
-import { presentPayment } from '../present.ts'
 import type { CreatedPayment, PaymentRequest, SubmitPayment } from '../request.ts'
 import type { Denied } from './decide.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
-import { type BatchDeps, type Written, writePayments } from './write.ts'
+import { type BatchDeps, type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
@@ -44,9 +43,9 @@ const decidePayments = (
       const { payment } = decided
       if (payment.executeAt)
         payment.originGrantId = await deps.approvals.initiatingGrant(tx, principal.credential, payment.grantId)
-      const text = JSON.stringify(presentPayment(payment))
-      accepted.push({ ...decided, text })
-      return { id: payment.id, text, by: keyUserOf(principal) }
+      const written = writtenOut(decided)
+      accepted.push(written)
+      return { id: payment.id, text: written.text, by: keyUserOf(principal) }
     },
     write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
   })

@@ -9,6 +9,7 @@ import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
+import { presentPayment } from '../present.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
 /** One parameter for each column; a value that all payments of a batch share is sent once. */
@@ -49,7 +50,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
     plainList(rows.map(({ approvalId }) => approvalId)),
     plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
     plainList(rows.map(({ grantId }) => grantId)),
-    bytesList(written.map(({ text }) => pack('record', text))),
+    bytesList(written.map(({ packed }) => packed)),
     textList(rows.map(({ idempotencyKey }) => idempotencyKey)),
     plainList(rows.map(({ countedDay }) => countedDay)),
     plainList(rows.map(({ holdTransferId }) => holdTransferId)),
@@ -68,8 +69,16 @@ const insertValues = (written: readonly Written[], at: Date) => {
 /** What is needed to decide and write a batch. */
 export type BatchDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
 
-/** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
-export type Written = Accepted & { text: string }
+/**
+ * `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored response of its idempotency key refer to this
+ * snapshot.
+ */
+export type Written = Accepted & { text: string; packed: Buffer }
+
+export const writtenOut = (accepted: Accepted): Written => {
+  const text = JSON.stringify(presentPayment(accepted.payment))
+  return { ...accepted, text, packed: pack('record', text) }
+}
 
 /** A scheduled payment holds nothing. */
 const isHeld = ({ holdTransferId }: Accepted['payment']): boolean => holdTransferId !== null

@@ -6,7 +6,6 @@ import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
-import type { PackedInputs } from '../../../policy/inputs.ts'
 import { cancelWaitingCosts } from '../../adjustments/cost-service.ts'
 import { finishBatches } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
@@ -38,7 +37,7 @@ export type ChangeOptions = {
   action?: AuditAction
   after?: Record<string, unknown>
   /** What the payment was decided from, where it was decided again. */
-  inputs?: PackedInputs
+  inputs?: Buffer | undefined
 }
 
 export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
