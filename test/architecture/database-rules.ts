@@ -232,8 +232,10 @@ const createReach = (files: readonly Source[]) => {
       const parent = around.at(-1)
       const isCalled = parent?.type === 'CallExpression' && parent.callee === node
       const next = isCalled ? find(file, node.name) : undefined
-      const from = cached(imports, file, importedNames).get(node.name)?.path ?? ''
-      if (next ? reaches(next) : networkModules.test(from) || (isCalled && waits.test(node.name))) isReached = true
+      const from = cached(imports, file, importedNames).get(node.name)
+      // A turn of the event loop is no wait.
+      const isOutside = from !== undefined && networkModules.test(from.path) && from.name !== 'setImmediate'
+      if (next ? reaches(next) : isOutside || (isCalled && waits.test(node.name))) isReached = true
     })
     answers.set(body, isReached)
     return isReached

@@ -9,19 +9,20 @@ const service = await openService()
 const person = await signIn(service.api)
 await credit(service, person.accountId, 1_000_000n)
 const beneficiary_id = await newBeneficiary(person.api)
-await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1000' })
+const newest = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1000' })).body
 const [rare, unused] = [await createKey(person), await createKey(person)]
 const grantOf = (key: typeof rare) => key.grantId
 
 /** 6,000 payments before that one, of which a key asked for 30: two among the newest, the others among the oldest; every third failed. */
-await service.deps.db.query(
-  `insert into payments select (jsonb_populate_record(p, jsonb_build_object('id', md5('made' || n)::uuid, 'grant_id', case when n in (10, 11) or n > 5972 then $1::uuid end,
+for (let from = 1; from <= 6_000; from += 1_000)
+  await service.deps.db.query(
+    `insert into payments select (jsonb_populate_record(p, jsonb_build_object('id', md5('made' || n)::uuid, 'grant_id', case when n in (10, 11) or n > 5972 then $1::uuid end,
      'created_at', p.created_at - n * interval '1 minute', 'hold_transfer_id', md5('hold' || n)::uuid, 'idempotency_key', null, 'request_hash', null, 'dispatch_due_at', null,
      'status', case when n % 3 = 0 then 'failed' else 'succeeded' end, 'amount_minor', 1000 + n,
      'id', overlay(md5('made' || n)::uuid::text placing left(first_id_at(p.created_at - n * interval '1 minute')::text, 13) from 1)))).*
-   from payments p cross join generate_series(1, 6000) n`,
-  [parseId('grant', grantOf(rare))],
-)
+   from payments p cross join generate_series($2::int, $2::int + 999) n where p.id = $3`,
+    [parseId('grant', grantOf(rare)), from, parseId('payment', newest.id)],
+  )
 await service.deps.db.query('analyze payments')
 
 const pagesOf = async (query: string): Promise<string[]> => {

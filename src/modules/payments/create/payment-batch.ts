@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../../auth/principal.ts'
-import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
-import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -12,19 +11,18 @@ import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { inPortions } from '../../../lib/portions.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
-import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import type { BatchLine } from '../approvals/batch-message.ts'
 import { asked, requestBatchApproval } from '../approvals/request.ts'
-import { leafText, rootOfLeaves } from '../batch/leaf-rules.ts'
+import { rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { BatchRequest, SubmitBatch } from '../request.ts'
 import { formFaults, itemsById, type KnownItem, nameItems, namesPayees } from './batch-items.ts'
+import { lineOf, type PayeeRow, readPayees } from './batch-lines.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
 import { presentPreview } from './preview.ts'
@@ -39,28 +37,6 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-type PayeeRow = {
-  id: Uuid
-  workspaceId: Uuid
-  name: string
-  isNamedDifferently: boolean
-  mask: string
-  ciphertext: Buffer
-  keyId: string
-  lastAmountMinor: Minor | null
-  reportedName: string | null
-  verification: VerificationStatus
-}
-
-/** Who is paid, and what was paid to the same destination the last time. */
-const readPayees = statement(
-  'payment_batches.payees',
-  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
-     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
-     (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
-   from beneficiaries b where b.id = any($1::uuid[])`,
-)
-
 type PaymentBatchDeps = BatchDeps & Pick<Deps, 'derivations' | 'vault'>
 type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
@@ -70,33 +46,6 @@ type Refused = { faults: Fault[]; denied: Denied[] }
 const portionSize = 64
 
 const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n)
-
-/** An item as the Merkle tree binds it, and as the text of the approval names it. */
-const lineOf = (
-  deps: Pick<Deps, 'derivations' | 'vault'>,
-  { payment, decision }: Accepted,
-  { payees, nonce, index }: Pick<State, 'payees'> & { nonce: string; index: number },
-): { line: BatchLine; leaf: string } => {
-  const payee = payees.get(payment.beneficiaryId)
-  if (!payee) throw new Error('an accepted payment has no beneficiary')
-  const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
-  const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
-  const line: BatchLine = {
-    payeeName: payee.name,
-    rail: payment.rail,
-    destinationMask: payee.mask,
-    amountMinor: payment.amountMinor,
-    isNamedDifferently: payee.isNamedDifferently,
-    isFirst: payee.lastAmountMinor === null,
-    lastAmountMinor: payee.lastAmountMinor,
-    reportedName: payee.reportedName,
-    verification: payee.verification,
-    warnings: decision.warnings,
-  }
-  const { currency, accountReference } = payment
-  const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
-  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
-}
 
 /** One approval for the whole when any item needs one: the highest count, any separation of duties, any demand for signatures, all policies. */
 const needsOf = (accepted: readonly Accepted[]) => {

@@ -1,0 +1,59 @@
+import { statement } from '../../../db/client.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
+import { destinationContext } from '../../beneficiaries/destination-context.ts'
+import type { BatchLine } from '../approvals/batch-message.ts'
+import { leafText } from '../batch/leaf-rules.ts'
+import type { Deps } from '../deps.ts'
+import type { Accepted } from './decide.ts'
+
+export type PayeeRow = {
+  id: Uuid
+  workspaceId: Uuid
+  name: string
+  isNamedDifferently: boolean
+  mask: string
+  ciphertext: Buffer
+  keyId: string
+  lastAmountMinor: Minor | null
+  reportedName: string | null
+  verification: VerificationStatus
+}
+
+/** Who is paid, and what was paid to the same destination the last time. */
+export const readPayees = statement(
+  'payment_batches.payees',
+  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
+     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
+     (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
+   from beneficiaries b where b.id = any($1::uuid[])`,
+)
+
+/** An item as the Merkle tree binds it, and as the text of the approval names it. */
+export const lineOf = (
+  deps: Pick<Deps, 'derivations' | 'vault'>,
+  { payment, decision }: Accepted,
+  { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
+): { line: BatchLine; leaf: string } => {
+  const payee = payees.get(payment.beneficiaryId)
+  if (!payee) throw new Error('an accepted payment has no beneficiary')
+  const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
+  const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+  const line: BatchLine = {
+    payeeName: payee.name,
+    rail: payment.rail,
+    destinationMask: payee.mask,
+    amountMinor: payment.amountMinor,
+    isNamedDifferently: payee.isNamedDifferently,
+    isFirst: payee.lastAmountMinor === null,
+    lastAmountMinor: payee.lastAmountMinor,
+    reportedName: payee.reportedName,
+    verification: payee.verification,
+    warnings: decision.warnings,
+  }
+  const { currency, accountReference } = payment
+  const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
+  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
+}
