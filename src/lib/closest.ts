@@ -1,12 +1,17 @@
-/** Levenshtein's distance, one row at a time. */
-export const editDistance = (from: string, to: string): number => {
+/** Levenshtein's distance, one row at a time. Of one above `most` it only says that it is. */
+export const editDistance = (from: string, to: string, most = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let line = 1; line <= from.length; line += 1) {
     const next = [line]
+    let least = line
     for (let column = 1; column <= to.length; column += 1) {
       const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1)
-      next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+      const away = Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1)
+      next.push(away)
+      if (away < least) least = away
     }
+    // No row below has less.
+    if (least > most) return least
     row = next
   }
   return row[to.length] ?? 0

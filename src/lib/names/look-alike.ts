@@ -17,23 +17,38 @@ const shapeOf = (word: string): string =>
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
 
-/** A name as the eye reads it, computed once for many comparisons. */
-export type Shape = { inOrder: string; sorted: string; numbers: string }
+/** A name as the eye reads it, computed once for many comparisons. `letters`: one of 32 bits for each that it has. */
+export type Shape = { inOrder: string; sorted: string; numbers: string; letters: number }
+
+const lettersOf = (word: string): number => {
+  let letters = 0
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31)
+  return letters
+}
 
 export const shapeOfName = (name: string): Shape => {
   const all = tellingWords(wordsOf(name.replaceAll('|', 'l').replaceAll('!', 'l')))
   const isNumber = (word: string) => /^\d+$/.test(word)
   const words = all.filter((word) => !isNumber(word)).map(shapeOf)
-  return { inOrder: words.join(''), sorted: words.toSorted().join(''), numbers: all.filter(isNumber).join(' ') }
+  const inOrder = words.join('')
+  const numbers = all.filter(isNumber).join(' ')
+  return { inOrder, sorted: words.toSorted().join(''), numbers, letters: lettersOf(inOrder) }
 }
 
 const slips = (length: number): number => (length >= 12 ? 2 : length >= 6 ? 1 : 0)
 
-const near = (a: string, b: string): boolean => {
-  const allowed = slips(Math.min(a.length, b.length))
-  return a === b || (Math.abs(a.length - b.length) <= allowed && editDistance(a, b) <= allowed)
+const bitsIn = (bits: number): number => {
+  let count = 0
+  for (let left = bits; left !== 0; left &= left - 1) count += 1
+  return count
 }
 
 /** Equal to the eye, in another order, or but for a letter or two of a long name. "Branch 12" and "Branch 13" are told apart. */
-export const looksAlike = (a: Shape, b: Shape): boolean =>
-  a.numbers === b.numbers && (near(a.inOrder, b.inOrder) || near(a.sorted, b.sorted))
+export const looksAlike = (a: Shape, b: Shape): boolean => {
+  const [length, other] = [a.inOrder.length, b.inOrder.length]
+  const allowed = slips(Math.min(length, other))
+  // A slip takes one letter out and puts one in: most names are told apart by this, without their distance.
+  if (a.numbers !== b.numbers || Math.abs(length - other) > allowed || bitsIn(a.letters ^ b.letters) > 2 * allowed) return false
+  const near = (one: string, another: string) => one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)
+  return near(a.inOrder, b.inOrder) || near(a.sorted, b.sorted)
+}

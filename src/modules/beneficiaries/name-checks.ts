@@ -12,7 +12,7 @@ import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import { destinationContext } from './destination-context.ts'
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
-import { noteSimilar } from './similar.ts'
+import { findSimilar, noteSimilar } from './similar.ts'
 import { nextCheckAt, verified } from './verification-rules.ts'
 
 // Checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
@@ -75,18 +75,20 @@ const ask = (deps: NameCheckDeps, payee: BeneficiaryRecord): Promise<NameAnswer>
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-type Result = { answer: NameAnswer | null; source: NameSource }
+/** `similar`: the other payee whose name looks like `name`, which this one had. */
+type Result = { answer: NameAnswer | null; source: NameSource; name: string; similar: Uuid | null }
 
 const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
   before.verification !== after.verification || before.reportedName !== after.reportedName
 
 /** Writes what was found, and publishes it where it says something new. */
-const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source }: Result): Promise<void> => {
+const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, name, similar }: Result): Promise<void> => {
   const { at } = tx
   await lockAccount(tx, due.tenant)
   const before = await findBeneficiary(tx, due.workspaceId, due.id)
   if (!before) return
-  const similarToId = await noteSimilar(tx, before)
+  const similarToId = before.displayName === name ? similar : await findSimilar(tx, before)
+  await noteSimilar(tx, before, similarToId)
   const checks = answer?.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const again = answer?.kind === 'unreachable' ? nextCheckAt(checks, at) : null
   const after = {
@@ -106,12 +108,13 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source }:
 const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   const payee = await findBeneficiary(deps.db, due.workspaceId, due.id)
   if (!payee) return
-  const { resultName } = payee
-  const result: Result =
-    resultName === null
-      ? { answer: payee.archivedAt ? null : await ask(deps, payee), source: 'lookup' }
-      : { answer: { kind: 'named', name: resultName }, source: 'payment' }
-  await inTx(deps.db, (tx) => record(tx, deps, due, result))
+  const { resultName, displayName: name } = payee
+  const [similar, answer] = await Promise.all([
+    findSimilar(deps.db, payee),
+    resultName === null ? (payee.archivedAt ? null : ask(deps, payee)) : ({ kind: 'named', name: resultName } as const),
+  ])
+  const source = resultName === null ? 'lookup' : 'payment'
+  await inTx(deps.db, (tx) => record(tx, deps, due, { answer, source, name, similar }))
 }
 
 /** As many queries for names as are under way at once in this process. */

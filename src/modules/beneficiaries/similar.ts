@@ -1,23 +1,26 @@
-import { and, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
-import type { Tx } from '../../db/client.ts'
+import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
+import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { together } from '../../db/together.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
+import { inPortions } from '../../lib/portions.ts'
+import { memoised } from '../../lib/shared.ts'
 
 /** The newest names of a workspace that others are compared with. */
 const mostNames = 5_000
 
 /** Archived ones too: who archives a payee and creates it anew with another number has its name. */
-const others = prepare(
-  'beneficiaries.other_names',
-  { workspaceId: 'uuid', payeeId: 'uuid' },
+const newestNames = prepare(
+  'beneficiaries.newest_names',
+  { workspaceId: 'uuid' },
   (orm, at) =>
     orm
-      .select({ id: beneficiaries.id, name: beneficiaries.displayName })
+      .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
       .from(beneficiaries)
-      .where(and(eq(beneficiaries.workspaceId, at.workspaceId), ne(beneficiaries.payeeId, at.payeeId)))
+      .where(eq(beneficiaries.workspaceId, at.workspaceId))
       .orderBy(desc(beneficiaries.id))
       .limit(mostNames),
   'pool',
@@ -35,21 +38,39 @@ const note = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: '
     ),
 )
 
-type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string; similarToId: Uuid | null }
+type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string }
+
+/** Checks that begin together read the names of their workspace once. */
+const namesOf = together(
+  (db, workspaceIds: readonly Uuid[]) => Promise.all(workspaceIds.map((workspaceId) => db.run(newestNames, { workspaceId }))),
+  4,
+  (workspaceId) => workspaceId,
+)
+
+/** Of a name the shape is the same for ever. Making it takes as long as comparing it with twenty others. */
+const shapeOf = memoised(shapeOfName, 20_000)
+
+/** About two milliseconds of shapes that are made for the first time. */
+const portionSize = 256
 
 /**
- * Notes, and answers, the other payee whose name looks like this one's, on both: a payment to one warns where the other was paid before. After the commit,
- * because comparing thousands of names takes longer than an account may be locked.
+ * The other payee whose name looks like this one's. Asked without the account's lock, because comparing thousands of names takes longer than it may be
+ * held: of two that are created or renamed at once, the check of the later one sees both.
  */
+export const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Named): Promise<Uuid | null> => {
+  const shape = shapeOf(displayName)
+  let found: Uuid | null = null
+  // The oldest is most likely the one that people know.
+  for await (const portion of inPortions(await namesOf(db, workspaceId), portionSize))
+    for (const [, other] of portion) if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
+  return found
+}
+
+/** Notes it on both: a payment to one warns where the other was paid before. */
 export const noteSimilar = async (
   tx: Tx,
-  { id, workspaceId, payeeId, displayName, similarToId }: Named,
-): Promise<Uuid | null> => {
-  const shape = shapeOfName(displayName)
-  const names = await tx.run(others, { workspaceId, payeeId })
-  const alike = names.filter(({ name }) => looksAlike(shape, shapeOfName(name)))
-  // The oldest is most likely the one that people know.
-  const found = alike.at(-1)?.id ?? null
+  { id, similarToId }: { id: Uuid; similarToId: Uuid | null },
+  found: Uuid | null,
+): Promise<void> => {
   if (found !== similarToId) await tx.run(note, { id, similar: found })
-  return found
 }

@@ -7,6 +7,7 @@ import { daysAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { Outcome } from '../../lib/policy-answers.ts'
+import { inPortions } from '../../lib/portions.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -41,6 +42,8 @@ export type Replay = {
 }
 
 const mostPayments = 20_000
+/** Some milliseconds of decisions. */
+const portionSize = 512
 /** Of each kind. */
 const mostAffected = 50
 
@@ -174,7 +177,7 @@ export const replayPolicy = async (
     affected: [],
     truncated: rows.length > mostPayments,
   }
-  for (const row of rows.slice(0, mostPayments)) {
+  const replayOne = (row: Row): void => {
     const periods = periodsAt(row.created_at, window.timeZone)
     const decision = evaluate({
       payment: {
@@ -210,9 +213,9 @@ export const replayPolicy = async (
     // Where the policy would have asked, somebody approved.
     if (row.counts && decision.outcome === 'allow') noteUnapproved(unapproved, periods, row)
     // A payment that the policy does not apply to would show nothing about it.
-    if (decision.policyVersions.length === 0) continue
+    if (decision.policyVersions.length === 0) return
     // What something else refused says nothing about a policy that would have let it pass.
-    if (row.refused && decision.outcome === 'allow') continue
+    if (row.refused && decision.outcome === 'allow') return
     replay.considered += 1
     if (decision.outcome === 'allow') replay.allowed += 1
     if (decision.outcome === 'require_approval') replay.held += 1
@@ -222,6 +225,7 @@ export const replayPolicy = async (
     if (decision.outcome !== 'allow' && affected.length < mostAffected)
       affected.push({ row, outcome: decision.outcome, rule: decision.trace.find((entry) => entry.decisive)?.rule ?? '' })
   }
+  for await (const portion of inPortions(rows.slice(0, mostPayments), portionSize)) for (const [, row] of portion) replayOne(row)
   replay.affected = await withNames(tx, [...refused, ...held])
   return replay
 }
