@@ -27,6 +27,11 @@ const composedSql: Readonly<Record<string, string>> = {
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
 const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
   ['modules/identity/accounts/administer.ts', 'change()', 'its callers, in the same file, write by their own tx'],
+  [
+    'modules/payments/create/payment-batch.ts',
+    'writeOut(accepted)',
+    'turns of the event loop alone: a wait for nothing, which `for await` would hide',
+  ],
   ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(proofs)', 'open attempts are bound to their tx'],
   ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
 ]

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import { holdAccount } from '../harness/account-hold.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -166,6 +168,24 @@ describe('a payment', () => {
     expect(paid.body.decision.warnings).toEqual([{ code: 'similar_name', beneficiary_id: real.id, name: 'Kenya Power' }])
     await service.settle()
     expect(codesOf(await pay(late.id, '160000'))).toEqual([])
+  })
+
+  test('to a payee that was renamed while its name was compared warns by its new name', async () => {
+    const real = await known({ display_name: 'Kisumu Water', destination: '254722155571' })
+    await pay(real.id)
+    await service.settle()
+    const late = await newBeneficiary(person.api, { display_name: 'Somebody Else', destination: '254722155572' })
+    const hold = await holdAccount(service, person.accountId)
+    const checked = service.settle()
+    await hold.waiting(1)
+    await service.deps.db.query('update beneficiaries set display_name = $2 where id = $1', [
+      parseId('beneficiary', late),
+      'Water Kisumu',
+    ])
+    await hold.release()
+    await checked
+    const paid = await pay(late)
+    expect(paid.body.decision.warnings).toEqual([{ code: 'similar_name', beneficiary_id: real.id, name: 'Kisumu Water' }])
   })
 
   test('of more than five times the usual amount warns', async () => {

@@ -49,6 +49,7 @@ export const looksAlike = (a: Shape, b: Shape): boolean => {
   const allowed = slips(Math.min(length, other))
   // A slip takes one letter out and puts one in: most names are told apart by this, without their distance.
   if (a.numbers !== b.numbers || Math.abs(length - other) > allowed || bitsIn(a.letters ^ b.letters) > 2 * allowed) return false
-  const near = (one: string, another: string) => one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)
+  const near = (one: string, another: string) =>
+    one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)
   return near(a.inOrder, b.inOrder) || near(a.sorted, b.sorted)
 }

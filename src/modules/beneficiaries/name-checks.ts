@@ -75,19 +75,20 @@ const ask = (deps: NameCheckDeps, payee: BeneficiaryRecord): Promise<NameAnswer>
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** `similar`: the other payee whose name looks like `name`, which this one had. */
-type Result = { answer: NameAnswer | null; source: NameSource; name: string; similar: Uuid | null }
+/** `similar`: the other payee whose name looks like that of `payee`, as it was read. */
+type Result = { answer: NameAnswer | null; source: NameSource; payee: BeneficiaryRecord; similar: Uuid | null }
 
 const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
   before.verification !== after.verification || before.reportedName !== after.reportedName
 
 /** Writes what was found, and publishes it where it says something new. */
-const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, name, similar }: Result): Promise<void> => {
+const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, payee, similar }: Result): Promise<void> => {
   const { at } = tx
   await lockAccount(tx, due.tenant)
   const before = await findBeneficiary(tx, due.workspaceId, due.id)
   if (!before) return
-  const similarToId = before.displayName === name ? similar : await findSimilar(tx, before)
+  const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
+  const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   await noteSimilar(tx, before, similarToId)
   const checks = answer?.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const again = answer?.kind === 'unreachable' ? nextCheckAt(checks, at) : null
@@ -108,13 +109,13 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, n
 const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   const payee = await findBeneficiary(deps.db, due.workspaceId, due.id)
   if (!payee) return
-  const { resultName, displayName: name } = payee
+  const { resultName } = payee
   const [similar, answer] = await Promise.all([
     findSimilar(deps.db, payee),
     resultName === null ? (payee.archivedAt ? null : ask(deps, payee)) : ({ kind: 'named', name: resultName } as const),
   ])
   const source = resultName === null ? 'lookup' : 'payment'
-  await inTx(deps.db, (tx) => record(tx, deps, due, { answer, source, name, similar }))
+  await inTx(deps.db, (tx) => record(tx, deps, due, { answer, source, payee, similar }))
 }
 
 /** As many queries for names as are under way at once in this process. */

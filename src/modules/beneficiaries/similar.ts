@@ -61,8 +61,9 @@ export const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }:
   const shape = shapeOf(displayName)
   let found: Uuid | null = null
   // The oldest is most likely the one that people know.
-  for await (const portion of inPortions(await namesOf(db, workspaceId), portionSize))
-    for (const [, other] of portion) if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
+  await inPortions(await namesOf(db, workspaceId), portionSize, (other) => {
+    if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
+  })
   return found
 }
 

@@ -225,7 +225,7 @@ export const replayPolicy = async (
     if (decision.outcome !== 'allow' && affected.length < mostAffected)
       affected.push({ row, outcome: decision.outcome, rule: decision.trace.find((entry) => entry.decisive)?.rule ?? '' })
   }
-  for await (const portion of inPortions(rows.slice(0, mostPayments), portionSize)) for (const [, row] of portion) replayOne(row)
+  await inPortions(rows.slice(0, mostPayments), portionSize, replayOne)
   replay.affected = await withNames(tx, [...refused, ...held])
   return replay
 }

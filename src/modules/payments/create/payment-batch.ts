@@ -115,7 +115,7 @@ const decideItems = async (
   const faults = [...known]
   const denied: Denied[] = []
   const items: Accepted[] = []
-  const decide = (place: number, index: number) => {
+  await inPortions(state.items, portionSize, ({ index }, place) => {
     const ask = state.asks[place]
     if (!ask) throw new Error('an item has no request')
     const decided = decideNext(state.spending, deps, { ask, principal, index: place, at })
@@ -125,13 +125,13 @@ const decideItems = async (
       faults.push(faultOf(index, decided.refusal))
       denied.push(decided)
     }
-  }
-  for await (const portion of inPortions(state.items, portionSize)) for (const [place, { index }] of portion) decide(place, index)
+  })
   if (faults.length > 0) return { faults, denied }
   const nonce = randomBytes(16).toString('hex')
   const lines: ReturnType<typeof lineOf>[] = []
-  for await (const portion of inPortions(items, portionSize))
-    for (const [index, item] of portion) lines.push(lineOf(deps, item, { payees: state.payees, nonce, index }))
+  await inPortions(items, portionSize, (item, index) => {
+    lines.push(lineOf(deps, item, { payees: state.payees, nonce, index }))
+  })
   const root = rootOfLeaves(lines.map(({ leaf }) => leaf))
   const batch = rowOf(request, { accepted: items, root, held: needsOf(items) !== null, at })
   return {
@@ -154,6 +154,14 @@ const auditOf = ({ batch }: Decided, principal: Principal): ActedEntry => ({
   },
 })
 
+const writeOut = async (accepted: readonly Accepted[]): Promise<Written[]> => {
+  const written: Written[] = []
+  await inPortions(accepted, portionSize, (one) => {
+    written.push(writtenOut(one))
+  })
+  return written
+}
+
 /** The batch, its payments by the same statements as single ones, and its approval. */
 const writeBatch = async (
   tx: Tx,
@@ -165,8 +173,7 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertBatch(tx, { ...batch, snapshot })
-  const written: Written[] = []
-  for await (const portion of inPortions(accepted, portionSize)) for (const [, one] of portion) written.push(writtenOut(one))
+  const written = await writeOut(accepted)
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
