@@ -16,7 +16,7 @@ const obstaclesIn = (path: string, text: string): string[] =>
   Object.entries(features).flatMap(([feature, pattern]) => (pattern.test(text) ? [`${feature}: ${path}`] : []))
 
 /** Tables whose rows would live with their owner. */
-const placedByOwner = ['payments', 'approvals', 'ledger'].map((name) => `src/db/tables/${name}.ts`)
+const placedByOwner = ['payments', 'topups', 'approvals', 'ledger'].map((name) => `src/db/tables/${name}.ts`)
 const unownedKeysIn = (text: string): string[] =>
   [...text.matchAll(/uniqueIndex\('([a-z_]+)'\)\s*\.on\(([^)]*)\)/g)].flatMap(([, name = '', columns = '']) =>
     /accountId|ownerId|workspaceId|customerAccountId/.test(columns) ? [] : [`unique keys without the owner: ${name}`],

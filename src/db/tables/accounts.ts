@@ -59,6 +59,8 @@ export const identities = pgTable(
     chainId: bigint({ mode: 'number' }),
     /** The grant that linked it, or the grant behind the session that linked it: it ends with that grant. Null when a person linked it. */
     linkedByGrantId: uuid(),
+    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+    originSessionId: uuid(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },
@@ -69,6 +71,7 @@ export const identities = pgTable(
       .on(sql`(${emailKeyOf(t.email)})`)
       .where(sql`${t.emailVerified}`),
     index('identities_linked_by').on(t.linkedByGrantId).where(sql`${t.linkedByGrantId} is not null`),
+    index('identities_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
     check('identities_provider_check', oneOf(t.provider, identityProviders)),
     check('identities_chain_check', sql`${t.chainId} is null or ${t.provider} = 'wallet'`),
   ],

@@ -35,6 +35,10 @@ export const approvals = pgTable(
     /** The two canonical messages, returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
+    /** Until when readers wait for a name check that was under way when the text was made. Null: none was. */
+    nameAwaitedUntil: instant(),
+    /** When the text was made anew, because a name at the rail had changed. Null: never. */
+    renewedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     expiresAt: instant().notNull(),

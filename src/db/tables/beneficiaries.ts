@@ -91,3 +91,27 @@ export const beneficiaries = pgTable(
     ),
   ],
 )
+
+/** Every check of a payee's name at its rail, and what it found: the row itself has the last one. */
+export const beneficiaryVerifications = pgTable(
+  'beneficiary_verifications',
+  {
+    id: id(),
+    workspaceId: uuid().notNull(),
+    /** The workspace's owning account: its checks of a day are counted. */
+    accountId: uuid().notNull(),
+    beneficiaryId: idOf(() => beneficiaries.id).notNull(),
+    status: text({ enum: verificationStatuses }).notNull(),
+    /** As the rail reported it. */
+    name: text(),
+    source: text({ enum: nameSources }),
+    /** The payment whose result reported it; null for a lookup. */
+    paymentId: uuid(),
+    checkedAt: instant().notNull(),
+  },
+  (t) => [
+    index('beneficiary_verifications_beneficiary').on(t.beneficiaryId, t.id),
+    index('beneficiary_verifications_account').on(t.accountId, t.checkedAt),
+    check('beneficiary_verifications_status_check', oneOf(t.status, verificationStatuses)),
+  ],
+)

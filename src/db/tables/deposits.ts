@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { depositRails, providers } from '../../lib/rail-names.ts'
 import { bytes, id, idOf, instant, money } from './columns.ts'
-import { topups } from './payments.ts'
 import { suspenseItems } from './rails.ts'
+import { topups } from './topups.ts'
 
 /**
  * `received`: told, and not yet booked. `known`: another record already has this money. `credited`: to the account of its top-up.

@@ -25,6 +25,8 @@ export const grants = pgTable(
      * with it.
      */
     derivedFromGrantId: uuid(),
+    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+    originSessionId: uuid(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
@@ -50,6 +52,7 @@ export const grants = pgTable(
     index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),
     // Everything below a root.
     index('grants_root').on(sql`(${t.ancestorIds}[1])`, t.id).where(sql`${t.ancestorIds}[1] is not null`),
+    index('grants_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
     check('grants_kind_check', oneOf(t.kind, grantKinds)),
     check('grants_new_payees_check', sql`${t.newPayees} is null or ${oneOf(t.newPayees, newPayeeAnswers)}`),
     check('grants_on_duplicate_check', sql`${t.onDuplicate} is null or ${oneOf(t.onDuplicate, duplicateAnswers)}`),
@@ -64,6 +67,8 @@ export const apiKeys = pgTable(
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
     grantId: idOf(() => grants.id).notNull(),
+    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+    originSessionId: uuid(),
     name: text().notNull(),
     /** The first hex digits of the secret: they find the row and prove nothing. */
     lookup: text().notNull(),
@@ -81,5 +86,6 @@ export const apiKeys = pgTable(
     uniqueIndex('api_keys_hash_key').on(t.hash),
     index('api_keys_account').on(t.accountId, t.id),
     index('api_keys_grant').on(t.grantId),
+    index('api_keys_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
   ],
 )

@@ -184,3 +184,27 @@ export const lateTransfers = pgTable(
     check('late_transfers_sums_check', oneOf(t.sums, transferSums)),
   ],
 )
+
+/**
+ * Sums of what moved in one UTC hour, by account, workspace, payee and type: `counted_hours` names the hours that are counted. Zeros stand for no
+ * workspace, and for no payee.
+ */
+export const hourTotals = pgTable(
+  'hour_totals',
+  {
+    accountId: uuid().notNull(),
+    workspaceId: uuid().notNull(),
+    beneficiaryId: uuid().notNull(),
+    hour: instant().notNull(),
+    entries: bigint({ mode: 'bigint' }).notNull(),
+    cameInMinor: money().notNull(),
+    wentOutMinor: money().notNull(),
+    type: text().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.hour, t.workspaceId, t.type, t.beneficiaryId] }),
+    check('hour_totals_sums_check', sql`${t.entries} > 0 and ${t.cameInMinor} >= 0 and ${t.wentOutMinor} >= 0`),
+  ],
+)
+
+export const countedHours = pgTable('counted_hours', { hour: instant().primaryKey(), countedAt: instant().notNull() })

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { PasskeyKey } from '../../lib/passkey-proof.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, idOf, instant } from './columns.ts'
@@ -22,11 +22,14 @@ export const passkeys = pgTable(
     backupEligible: boolean().notNull(),
     backedUp: boolean().notNull(),
     createdAt: instant().notNull(),
+    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+    originSessionId: uuid(),
     lastUsedAt: instant(),
   },
   (t) => [
     uniqueIndex('passkeys_credential_key').on(t.credentialId),
     index('passkeys_account').on(t.accountId, t.id),
+    index('passkeys_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
     check('passkeys_sign_count_check', sql`${t.signCount} >= 0`),
     check('passkeys_backup_check', sql`${t.backupEligible} or not ${t.backedUp}`),
   ],

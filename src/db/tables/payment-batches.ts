@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { paymentBatchStatuses } from '../transitions.ts'
 import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -19,6 +19,10 @@ export const paymentBatches = pgTable(
     currency: text().notNull(),
     /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
     merkleRoot: text().notNull(),
+    /** What its leaves bind (lib/merkle.ts). Null: version 1. */
+    leafVersion: integer(),
+    /** The request said that its likely duplicates are intended. Null: it did not. */
+    duplicatesIntended: boolean(),
     approvalId: uuid(),
     /** When its items are decided and sent; null for at once. */
     executeAt: instant(),

@@ -2,20 +2,15 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../errors/failures.ts'
 import { lookalikeHashSql, referenceKeySql } from '../../lib/account-reference.ts'
-import type { DepositInstructions } from '../../lib/deposit-code.ts'
-import { collectionRail, hasAccounts, railNames, topupMethods } from '../../lib/rail-names.ts'
+import { collectionRail, hasAccounts, railNames } from '../../lib/rail-names.ts'
 import {
   attemptStates,
   paidPaymentStatuses,
   paymentStatuses,
   rarePaymentStatuses,
-  topupStatuses,
   underWayPaymentStatuses,
 } from '../transitions.ts'
-import { accounts } from './accounts.ts'
-import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
-import { grants } from './grants.ts'
-import { workspaces } from './workspaces.ts'
+import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 
 /** How an administrator books money that left for a payment that had failed: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
@@ -45,6 +40,8 @@ export const payments = pgTable(
     /** The destination of the beneficiary: limits and the duplicate check follow it. */
     payeeId: uuid().notNull(),
     paymentType: text().notNull(),
+    /** ISO 20022 external purpose code: four capitals. */
+    purposeCode: text(),
     rail: text({ enum: railNames }).notNull(),
     accountReference: text(),
     narrative: text(),
@@ -134,6 +131,8 @@ export const payments = pgTable(
     // The items of a batch in their order.
     index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
     check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
+    index('payments_purpose').on(t.workspaceId, t.purposeCode, t.id).where(sql`${t.purposeCode} is not null`),
+    check('payments_purpose_check', sql`${t.purposeCode} ~ '^[A-Z]{4}$'`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
     // What is due to be decided.
     index('payments_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
@@ -228,70 +227,3 @@ export const callbackBodies = pgTable('callback_bodies', {
   bodyCiphertext: bytes().notNull(),
   bodyKeyId: text().notNull(),
 })
-
-export const topups = pgTable(
-  'topups',
-  {
-    id: id(),
-    workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Whose balance is credited: the workspace's owning account. */
-    accountId: uuid().notNull(),
-    status: text({ enum: topupStatuses }).notNull(),
-    /** What was asked for; null for a deposit of any amount. */
-    amountMinor: money(),
-    /** What the payment that ended it brought. */
-    receivedMinor: money(),
-    currency: text().notNull(),
-    method: text({ enum: topupMethods }).notNull(),
-    /** The phone that gets a prompt; a deposit has none. */
-    phoneCiphertext: bytes(),
-    phoneKeyId: text(),
-    phoneMask: text(),
-    /** HMAC of the number: prompts to one phone are counted without storing the number. */
-    phoneFingerprint: bytes(),
-    /** The account number under which a person pays in; null for a prompt. */
-    depositCode: text(),
-    /** Where to pay in, as it was told when it was asked for. */
-    instructions: jsonb().$type<DepositInstructions>(),
-    expiresAt: instant().notNull(),
-    initiatorAccountId: idOf(() => accounts.id).notNull(),
-    grantId: idOf(() => grants.id),
-    metadata: jsonb().$type<Record<string, string>>().notNull(),
-    /** As for payments: the key, the body's digest, and the top-up as it was answered; null without a key. */
-    idempotencyKey: text(),
-    requestHash: bytes(),
-    snapshot: packedJson<unknown>('record'),
-    providerReceipt: text(),
-    failureCode: text({ enum: failureCodes }),
-    failureMessage: text(),
-    providerCode: text(),
-    /** As for payments. */
-    dispatchDueAt: instant(),
-    traceparent: text(),
-    createdAt: instant().notNull(),
-    updatedAt: instant().notNull(),
-    completedAt: instant(),
-  },
-  (t) => [
-    index('topups_dispatch').on(t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
-    index('topups_phone').on(t.phoneFingerprint, t.createdAt),
-    index('topups_account').on(t.accountId, t.createdAt),
-    index('topups_initiator').on(t.initiatorAccountId, t.createdAt),
-    index('topups_workspace').on(t.workspaceId, t.id),
-    index('topups_open').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
-    uniqueIndex('topups_idempotency_key')
-      .on(t.workspaceId, t.idempotencyKey, t.accountId)
-      .where(sql`${t.idempotencyKey} is not null`),
-    check('topups_key_check', sql`num_nonnulls(${t.idempotencyKey}, ${t.requestHash}, ${t.snapshot}) in (0, 3)`),
-    uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),
-    uniqueIndex('topups_deposit_code_key').on(t.depositCode),
-    check('topups_amount_check', sql`${t.amountMinor} > 0 and ${t.receivedMinor} > 0`),
-    check('topups_received_check', sql`(${t.receivedMinor} is null) = (${t.status} <> 'succeeded')`),
-    check(
-      'topups_method_check',
-      sql`case when ${t.depositCode} is null then num_nulls(${t.amountMinor}, ${t.phoneCiphertext}, ${t.phoneKeyId}, ${t.phoneMask}, ${t.phoneFingerprint}) = 0 and ${t.instructions} is null
-        else ${t.instructions} is not null and num_nonnulls(${t.phoneCiphertext}, ${t.phoneKeyId}, ${t.phoneMask}, ${t.phoneFingerprint}, ${t.dispatchDueAt}) = 0 end`,
-    ),
-    check('topups_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'pending'`),
-  ],
-)

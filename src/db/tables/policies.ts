@@ -30,6 +30,13 @@ export const spendingPolicies = pgTable(
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
+    /** A loosening that waits: the fields that it changes, or that it archives, who asked for it, and when it holds. Null together. */
+    pendingChange: jsonb(),
+    pendingChangeBy: uuid(),
+    /** The grant through which it was asked for; null: none. */
+    pendingChangeGrantId: uuid(),
+    pendingChangeAt: instant(),
+    pendingChangeEffectiveAt: instant(),
     ...makerColumns(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -46,6 +53,13 @@ export const spendingPolicies = pgTable(
     index('spending_policies_of_others')
       .on(t.workspaceId)
       .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) <> 1`),
+    index('spending_policies_pending_change')
+      .on(t.pendingChangeEffectiveAt)
+      .where(sql`${t.pendingChangeEffectiveAt} is not null`),
+    check(
+      'spending_policies_pending_check',
+      sql`num_nulls(${t.pendingChange}, ${t.pendingChangeBy}, ${t.pendingChangeAt}, ${t.pendingChangeEffectiveAt}) in (0, 4)`,
+    ),
     check('spending_policies_count_check', sql`${t.requiredApprovalCount} between 0 and 10`),
     check('spending_policies_window_check', sql`${t.duplicateWindowSeconds} between 0 and 604800`),
     check('spending_policies_threshold_check', sql`${t.approvalThresholdMinor} is null or ${t.requiredApprovalCount} > 0`),

@@ -55,6 +55,8 @@ export const reconciliations = pgTable(
     provider: text({ enum: providers }).notNull(),
     /** The file's name; `provider` for its own list, `balance` for what its accounts hold, both asked for by API. */
     source: text().notNull(),
+    /** The account at the provider that the file is about, as its preamble names it. Null: it names none. */
+    account: text(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
     periodEnd: instant().notNull(),
@@ -139,6 +141,17 @@ export const railPauses = pgTable(
     pausedAt: instant().notNull(),
   },
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
+)
+
+/** When a rail was paused: what waits for it waits that much longer. `endedAt` is null while it is. */
+export const railPausePeriods = pgTable(
+  'rail_pause_periods',
+  { id: id(), rail: text().notNull(), beganAt: instant().notNull(), endedAt: instant() },
+  (t) => [
+    index('rail_pause_periods_rail').on(t.rail, t.beganAt),
+    uniqueIndex('rail_pause_periods_open_key').on(t.rail).where(sql`${t.endedAt} is null`),
+    check('rail_pause_periods_order_check', sql`${t.endedAt} >= ${t.beganAt}`),
+  ],
 )
 
 /**

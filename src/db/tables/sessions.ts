@@ -13,6 +13,8 @@ export const sessions = pgTable(
     workspaceId: idOf(() => workspaces.id).notNull(),
     /** Set to null when the identity is unlinked; the session lives on. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
+    /** The identity that began it, as a plain id: it stays when the identity is unlinked. Null: not recorded. */
+    beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
     ip: text(),
@@ -27,6 +29,7 @@ export const sessions = pgTable(
     uniqueIndex('sessions_token_hash_key').on(t.tokenHash),
     index('sessions_account').on(t.accountId, t.id),
     index('sessions_identity').on(t.identityId),
+    index('sessions_began_by').on(t.beganByIdentityId).where(sql`${t.beganByIdentityId} is not null`),
     index('sessions_end').on(sql`least(${t.expiresAt}, ${t.revokedAt})`),
   ],
 )

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
 import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
@@ -44,6 +44,8 @@ export const members = pgTable(
     status: text({ enum: memberStatuses }).notNull().default('active'),
     /** When the account itself, not one of its grants, last acted in the workspace: its next session begins in the most recent one. */
     lastUsedAt: instant(),
+    /** Since when, without a break, its role may decide approvals. Null: its role may not, or not recorded (then: since it joined). */
+    decidingSince: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },
@@ -66,10 +68,18 @@ export const invitations = pgTable(
     tokenHash: bytes().notNull(),
     invitedBy: idOf(() => accounts.id).notNull(),
     acceptedBy: idOf(() => accounts.id),
+    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+    originSessionId: uuid(),
+    /** The grant through which it was made. */
+    originGrantId: uuid(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     acceptedAt: instant(),
     revokedAt: instant(),
   },
-  (t) => [uniqueIndex('invitations_token_hash_key').on(t.tokenHash), index('invitations_workspace').on(t.workspaceId, t.id)],
+  (t) => [
+    uniqueIndex('invitations_token_hash_key').on(t.tokenHash),
+    index('invitations_workspace').on(t.workspaceId, t.id),
+    index('invitations_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
+  ],
 )

@@ -98,6 +98,7 @@ export const recordComparison = async (
     id: newId(),
     provider,
     source,
+    account: null,
     contentHash: createHash('sha256').update(content).digest(),
     periodStart: period.start,
     periodEnd: period.end,

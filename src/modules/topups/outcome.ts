@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
-import { topups } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
 import { requireMove } from '../../db/transitions.ts'
 import type { NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'

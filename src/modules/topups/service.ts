@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
-import { topups } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter, secondsAfter } from '../../lib/clock.ts'
 import { newDepositCode } from '../../lib/deposit-code.ts'

@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
-import { topups } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/for-rail.ts'
 import {

@@ -72,6 +72,7 @@ const issueKey = async (
     accountId: grant.accountId,
     workspaceId: grant.workspaceId,
     grantId: grant.id,
+    originSessionId: null,
     ...key,
     ...stored,
     createdAt: at,

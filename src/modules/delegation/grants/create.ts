@@ -147,6 +147,7 @@ export const createGrant = async (
     parentGrantId: lineage.at(-1) ?? null,
     ancestorIds: [...lineage],
     derivedFromGrantId: null,
+    originSessionId: null,
     frozenAt: null,
     createdAt: at,
     lastUsedAt: null,

@@ -23,7 +23,7 @@ export const attachFirstIdentity = (
 ): IdentityRecord => {
   const { at } = tx
   const { provider, subject } = proof
-  const identity = { id: newId(), accountId, ...proof, linkedByGrantId, createdAt: at, lastUsedAt: at }
+  const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId: null, createdAt: at, lastUsedAt: at }
   insertIdentity(tx, identity)
   tx.defer(
     deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]),

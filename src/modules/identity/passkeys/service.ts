@@ -102,7 +102,7 @@ export const addPasskey = async (
     throw conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached')
   if (await findPasskeyByCredential(tx, made.credentialId)) throw conflict('This passkey is registered already.', 'passkey')
   await consumeNonce(tx, nonce, at)
-  const record = { id: newId(), accountId, name, ...made, createdAt: at, lastUsedAt: null }
+  const record = { id: newId(), accountId, name, ...made, originSessionId: null, createdAt: at, lastUsedAt: null }
   insertRow(tx, record)
   const data = presentPasskey(record)
   await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])

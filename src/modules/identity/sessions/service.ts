@@ -31,8 +31,8 @@ export type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uui
 
 const insert = statement(
   'sessions.insert',
-  `insert into sessions (id, account_id, workspace_id, identity_id, token_hash, user_agent, ip, created_at, last_used_at, proven_at, expires_at)
-   select id, account, workspace, identity, token_hash, agent, ip, $8, $8, $8, $9
+  `insert into sessions (id, account_id, workspace_id, identity_id, began_by_identity_id, token_hash, user_agent, ip, created_at, last_used_at, proven_at, expires_at)
+   select id, account, workspace, identity, identity, token_hash, agent, ip, $8, $8, $8, $9
    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bytea[], $6::text[], $7::text[])
      as s(id, account, workspace, identity, token_hash, agent, ip)`,
 )
@@ -52,6 +52,7 @@ export const createSessions = (tx: Tx, deps: SessionDeps, owners: readonly Sessi
       accountId,
       workspaceId,
       identityId,
+      beganByIdentityId: identityId,
       tokenHash: sha256(token),
       userAgent: origin.userAgent,
       ip: origin.ip,

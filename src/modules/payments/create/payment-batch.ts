@@ -74,6 +74,8 @@ const rowOf = (
   totalMinor: sum(accepted.map(({ payment }) => payment.amountMinor)),
   currency: accepted[0]?.payment.currency ?? '',
   merkleRoot: root,
+  leafVersion: null,
+  duplicatesIntended: null,
   approvalId: held ? newId() : null,
   executeAt: input.execute_at ?? null,
   initiatorAccountId: principal.accountId,

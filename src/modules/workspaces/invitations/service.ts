@@ -1,3 +1,4 @@
+import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -53,6 +54,8 @@ export const createInvitation = async (
     ...addressee,
     tokenHash: sha256(token),
     invitedBy: principal.accountId,
+    originSessionId: null,
+    originGrantId: null,
     createdAt: at,
     expiresAt: daysAfter(at, ttlDays),
     acceptedAt: null,
@@ -130,6 +133,7 @@ export const acceptInvitation = async (
     role: invitation.role,
     status: 'active' as const,
     lastUsedAt: null,
+    decidingSince: decidingRoles.includes(invitation.role) ? at : null,
     createdAt: at,
     updatedAt: at,
   }

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { prepare } from '../../../../../db/prepare.ts'
-import { callbackDeliveries, payments, railAttempts, topups } from '../../../../../db/tables/payments.ts'
+import { callbackDeliveries, payments, railAttempts } from '../../../../../db/tables/payments.ts'
+import { topups } from '../../../../../db/tables/topups.ts'
 import type { Lane, Task } from '../../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
 import { createAccountQueue, mostInBatch } from '../../../../../queue/account-queue.ts'

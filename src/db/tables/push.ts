@@ -1,0 +1,41 @@
+import { index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { approvals } from './approvals.ts'
+import { bytes, id, idOf, instant } from './columns.ts'
+
+/** A browser that asked for notices of approvals (Web Push, RFC 8030). It ends with the session that made it. */
+export const pushSubscriptions = pgTable(
+  'push_subscriptions',
+  {
+    id: id(),
+    accountId: idOf(() => accounts.id).notNull(),
+    sessionId: uuid().notNull(),
+    /** The push service's address of the browser: who knows it can send to it, so it is encrypted under the row's id. */
+    endpointCiphertext: bytes().notNull(),
+    endpointKeyId: text().notNull(),
+    endpointHash: bytes().notNull(),
+    /** The browser's public key and secret (RFC 8291), in base64url. */
+    p256dh: text().notNull(),
+    auth: text().notNull(),
+    userAgent: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('push_subscriptions_endpoint_key').on(t.endpointHash),
+    index('push_subscriptions_account').on(t.accountId, t.id),
+    index('push_subscriptions_session').on(t.sessionId),
+  ],
+)
+
+/** What was sent to a subscription about an approval: written before it is sent, so that nothing is sent twice. */
+export const pushNotices = pgTable(
+  'push_notices',
+  {
+    approvalId: idOf(() => approvals.id).notNull(),
+    subscriptionId: uuid().notNull(),
+    requestedAt: instant().notNull(),
+    /** When the notice was taken back, because the approval had ended. */
+    withdrawnAt: instant(),
+  },
+  (t) => [primaryKey({ columns: [t.approvalId, t.subscriptionId] })],
+)
