@@ -28,7 +28,7 @@ const text =
   (files) =>
     complaintsAbout(files, pattern, complaint, (file) => file.text)
 
-const maxLines = 300
+const maxLines = 350
 /** The tables of errors are as long as their lists: a row more must not need another file. */
 const isTable = (path: string): boolean => path.startsWith('errors/')
 
