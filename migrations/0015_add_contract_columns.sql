@@ -44,8 +44,8 @@ CREATE TABLE "push_subscriptions" (
 	"endpoint_ciphertext" "bytea" NOT NULL,
 	"endpoint_key_id" text NOT NULL,
 	"endpoint_hash" "bytea" NOT NULL,
-	"p256dh" text NOT NULL,
-	"auth" text NOT NULL,
+	"p256dh" "bytea" NOT NULL,
+	"auth_ciphertext" "bytea" NOT NULL,
 	"user_agent" text,
 	"created_at" timestamp (3) with time zone NOT NULL
 );

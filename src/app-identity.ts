@@ -11,11 +11,11 @@ import {
 import type { IdentityProviders } from './auth/providers/provider.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'
 import type { App } from './http/app-type.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
 import { StartupError } from './lib/startup-error.ts'
-import { createIdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.ts'
 
 // Apart from app.ts, the only place that names the identity providers.
 

@@ -7,7 +7,7 @@ import { migrate, migrationsCheck } from '../db/migrate.ts'
 import { detectPooler, type Pooler } from '../db/pooler.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { untilAnswered } from '../db/until-answered.ts'
-import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { describeAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/startup-error.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type RememberedKind, type RememberedLine, rememberedKinds } from '../db/remembered.ts'
 import type { Journal } from '../db/witness.ts'
-import { openDataFolder } from '../embedded-postgres/data-folder.ts'
+import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
+import { createManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
+import { createSandboxTime } from '../../src/dev/sandbox/time.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { readTime } from '../../src/process/rails.ts'
-import { createRailSandbox } from '../../src/sandbox/rail-sandbox.ts'
-import { createManualScheduler } from '../../src/sandbox/scheduler.ts'
-import { createSandboxTime } from '../../src/sandbox/time.ts'
 
 const week = 7 * 86_400
 let folder: string

@@ -22,7 +22,7 @@ const command = async (dataDir: string, args: string[], program = programs.admin
 
 describe('npm run admin with the embedded database', patience, () => {
   test('does not create a database if there is none', async () => {
-    const { code, stderr } = await command(join(parent, 'nothing'), ['verify'], 'scripts/admin.ts')
+    const { code, stderr } = await command(join(parent, 'nothing'), ['verify'], 'src/operate/admin/admin.ts')
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')])
   })
 

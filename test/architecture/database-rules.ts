@@ -19,9 +19,9 @@ const composedSql: Readonly<Record<string, string>> = {
   'modules/payments/lifecycle/attempts/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/sending/right-to-send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
-  'verify/answers.ts': 'the table of payments or of top-ups',
-  'verify/states.ts': 'tables of the same file',
-  'verify/traces.ts': 'tables of the same file',
+  'operate/verify/answers.ts': 'the table of payments or of top-ups',
+  'operate/verify/states.ts': 'tables of the same file',
+  'operate/verify/traces.ts': 'tables of the same file',
 }
 
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
@@ -326,7 +326,7 @@ const drizzleFirst: Rule = {
 }
 
 /** The pool has the client as its own; the embedded server has no address. */
-const opensConnections = ['db/database-client.ts', 'db/connect.ts', 'embedded-postgres/postmaster.ts']
+const opensConnections = ['db/database-client.ts', 'db/connect.ts', 'dev/embedded-postgres/postmaster.ts']
 
 const ownConnections: Rule = {
   // A client of pg knows one server only, and would stay on one that takes no writes.

@@ -62,14 +62,14 @@ const exits: Rule = {
   name: 'a script ends when its work has: it sets process.exitCode',
   check: (files) =>
     files.flatMap(({ path, code }) =>
-      path.startsWith('scripts/') && !endsItself.includes(path) && /\bprocess\.exit\(/.test(code)
+      /^(scripts|src\/(dev|operate))\//.test(path) && !endsItself.includes(path) && /\bprocess\.exit\(/.test(code)
         ? [`${path} calls process.exit`]
         : [],
     ),
 }
 
 /** Scripts that end while something still runs: a server on a signal, or an old Node that could not run the rest. */
-const endsItself: readonly string[] = ['scripts/sandbox.ts', 'scripts/demo.ts', 'scripts/require-node.js']
+const endsItself: readonly string[] = ['src/dev/sandbox/run.ts', 'src/dev/demo/demo.ts', 'scripts/require-node.js']
 
 const cycles: Rule = { name: 'no import cycles, in the dashboard, the client and the scripts either', check: findCycles }
 

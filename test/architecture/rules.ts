@@ -18,10 +18,11 @@ const below: Readonly<Record<string, readonly string[]>> = {
   config: ['lib'],
   'config.ts': ['config', 'rails', 'lib'],
   db: ['lib'],
-  'embedded-postgres': ['lib'],
+  'dev/embedded-postgres': ['lib'],
+  'dev/development-keys.ts': ['dev/embedded-postgres', 'process', 'auth', 'lib', 'config.ts'],
   policy: ['lib'],
   rails: ['config', 'lib'],
-  sandbox: ['rails', 'http', 'auth', 'lib'],
+  'dev/sandbox': ['rails', 'http', 'auth', 'lib'],
   auth: ['db', 'lib'],
   ledger: ['db', 'lib'],
   jobs: ['db', 'lib'],
@@ -31,9 +32,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   reference: ['http', 'auth', 'db', 'events', 'policy', 'rails', 'lib'],
   modules: ['http', 'ledger', 'policy', 'rails', 'events', 'jobs', 'queue', 'auth', 'db', 'lib', 'config.ts'],
   mcp: ['modules', 'http', 'auth', 'db', 'lib', 'config.ts'],
-  operator: ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
+  'operate/listener': ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
   'app-rails.ts': ['rails', 'lib', 'config.ts'],
-  'app-identity.ts': ['sandbox', 'http', 'auth', 'db', 'lib', 'config.ts'],
+  'app-identity.ts': ['dev/sandbox', 'http', 'auth', 'db', 'lib', 'config.ts'],
   'app-connections.ts': ['modules', 'events', 'auth', 'lib', 'config.ts'],
   'app.ts': [
     'app-connections.ts',
@@ -41,7 +42,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'app-identity.ts',
     'modules',
     'mcp',
-    'operator',
+    'operate/listener',
     'http',
     'ledger',
     'rails',
@@ -51,16 +52,29 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
     'config.ts',
-    'verify',
+    'operate/verify',
   ],
-  verify: ['auth', 'ledger', 'events', 'policy', 'db', 'lib'],
-  process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],
+  'operate/verify': ['auth', 'ledger', 'events', 'policy', 'db', 'lib'],
+  process: [
+    'app-rails.ts',
+    'dev/sandbox',
+    'dev/development-keys.ts',
+    'rails',
+    'jobs',
+    'dev/embedded-postgres',
+    'db',
+    'lib',
+    'config.ts',
+  ],
 }
 
 /** A provider's emulator stands in the provider's folder, and is a part of the sandbox. */
 const emulators = /^rails\/([^/]+\/emulator\/|all\/emulators\.ts$)/
 
-const partOf = (path: string) => (emulators.test(path) ? 'sandbox' : (path.split('/')[0] ?? path))
+/** What surrounds the service is of several parts, which know different things. */
+const surrounding = /^(dev|operate)\/[^/]+/
+const partOf = (path: string) =>
+  emulators.test(path) ? 'dev/sandbox' : (surrounding.exec(path)?.[0] ?? path.split('/')[0] ?? path)
 const each = (files: readonly Source[], complaint: (file: Source) => readonly (string | undefined)[]) =>
   files.flatMap((file) => complaint(file).flatMap((text) => (text === undefined ? [] : [`${file.path} ${text}`])))
 
@@ -121,7 +135,7 @@ const concreteRails: Rule = {
     each(files, ({ path, imports }) =>
       imports.map(({ to }) =>
         to.startsWith('rails/') &&
-        ['modules', 'operator', 'app.ts', 'process', 'reference', 'config.ts'].includes(partOf(path)) &&
+        ['modules', 'operate/listener', 'app.ts', 'process', 'reference', 'config.ts'].includes(partOf(path)) &&
         !/^rails\/[a-z-]+\.ts$/.test(to)
           ? `imports ${to}`
           : undefined,
@@ -202,7 +216,7 @@ const environment: Rule = {
   name: 'the environment is read by config.ts, which is handed it',
   check: (files) =>
     each(files, ({ path, code }) => [
-      code.includes('process.env') && !['process/environment.ts', 'embedded-postgres/cluster.ts'].includes(path)
+      code.includes('process.env') && !['process/environment.ts', 'dev/embedded-postgres/cluster.ts'].includes(path)
         ? 'reads process.env'
         : undefined,
     ]),

@@ -27,8 +27,11 @@ const read = (folder: string, pattern: string): Source[] =>
     .sort()
     .map((path) => parseSource(path, readFileSync(join(folder, path), 'utf8')))
 
+/** Programs that a person runs beside the service, and that nothing imports: like scripts, they print, end and read what they need. */
+const commands = /^(dev\/(demo\/|db-reset\.ts|sandbox\/run\.ts)|operate\/(admin|drill)\/)/
+
 /** The service: paths from `src`. */
-export const readSources = (): Source[] => read(join(root, 'src'), '**/*.ts')
+export const readSources = (): Source[] => read(join(root, 'src'), '**/*.ts').filter(({ path }) => !commands.test(path))
 
 /** Everything that runs outside of tests: paths from the root. What is generated is left out. */
 export const readProgram = (): Source[] =>

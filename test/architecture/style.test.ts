@@ -18,7 +18,7 @@ const violations: Record<keyof typeof styleRules, [path: string, text: string][]
   defaultExport: [['lib/planted.ts', 'export default function parse() {}']],
   unfinished: [['lib/planted.ts', '// TODO: think\nexport const one = 1']],
   printing: [['modules/planted/service.ts', `console.log('paid')`]],
-  length: [['lib/planted.ts', 'export const one = 1\n'.repeat(301)]],
+  length: [['lib/planted.ts', 'export const one = 1\n'.repeat(351)]],
   fileNames: [
     ['lib/plantedFile.ts', 'export const one = 1'],
     ['lib/utils.ts', 'export const one = 1'],

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
+import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -112,7 +112,7 @@ export const startService = async (
 /** The providers' emulator in a process of its own. It answers at once. */
 export const startSandbox = async (folder: string): Promise<Pick<Started, 'url' | 'stop'>> => {
   const port = await freePort()
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../scripts/sandbox.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../src/dev/sandbox/run.ts', import.meta.url))], {
     env: { ...process.env, DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { asUser, choosePostgresUser, type PostgresUser } from '../../src/embedded-postgres/user.ts'
+import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { freePort } from '../harness/service.ts'
 
 const run = promisify(execFile)

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
 import { connected } from '../harness/connected.ts'
 import { compiledOnce } from '../harness/programs.ts'
 
-const module = new URL('../../src/embedded-postgres/start.ts', import.meta.url)
+const module = new URL('../../src/dev/embedded-postgres/start.ts', import.meta.url)
 const isRoot = process.getuid?.() === 0
 const nobody = { uid: 65_534, gid: 65_534 }
 const nobodyMayRead = isRoot && spawnSync(process.execPath, ['-e', ''], { ...nobody, cwd: '/' }).status === 0 && canRead()

@@ -1,4 +1,4 @@
-import type { Movement } from '../../src/sandbox/book.ts'
+import type { Movement } from '../../src/dev/sandbox/book.ts'
 import { connected } from '../harness/connected.ts'
 
 type Row = Record<string, string>

@@ -7,10 +7,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'node_modules/.cache/programs')
 
 const sources = {
-  admin: 'scripts/admin.ts',
+  admin: 'src/operate/admin/admin.ts',
   client: 'client/src/cli/main.ts',
   puppet: 'test/faults/puppet.ts',
-  sandbox: 'scripts/sandbox.ts',
+  sandbox: 'src/dev/sandbox/run.ts',
 }
 
 /** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs. */

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isProcessRunning } from '../../src/embedded-postgres/cluster.ts'
-import { runningPostmaster, stopPostmaster } from '../../src/embedded-postgres/postmaster.ts'
+import { isProcessRunning } from '../../src/dev/embedded-postgres/cluster.ts'
+import { runningPostmaster, stopPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
 
 const memory = '/dev/shm'
 const neededBytes = 2 * 1024 ** 3

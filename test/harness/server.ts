@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
+import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 
 export type RunningServer = { kind: 'configured' | 'container' | 'embedded'; adminUrl: string; stop: () => Promise<void> }
 

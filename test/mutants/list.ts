@@ -501,7 +501,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'the private listener answers every host',
-    file: 'src/operator/operator.ts',
+    file: 'src/operate/listener/operator.ts',
     find: 'host === undefined || own.has',
     replace: "host !== '' || own.has",
     suite: 'test/operator/listener.test.ts',

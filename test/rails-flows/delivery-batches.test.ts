@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Order } from '../../src/dev/sandbox/book.ts'
 import { parseId } from '../../src/lib/ids.ts'
-import type { Order } from '../../src/sandbox/book.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'

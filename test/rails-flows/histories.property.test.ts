@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Order as SandboxOrder } from '../../src/dev/sandbox/book.ts'
 import { parseId } from '../../src/lib/ids.ts'
-import type { Order as SandboxOrder } from '../../src/sandbox/book.ts'
 import { report } from '../faults/report.ts'
 import { isFull } from '../faults/world.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'

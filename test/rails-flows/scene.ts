@@ -1,5 +1,5 @@
+import type { Order } from '../../src/dev/sandbox/book.ts'
 import { findDrift, trialBalance } from '../../src/ledger/reports.ts'
-import type { Order } from '../../src/sandbox/book.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import type { Person } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'

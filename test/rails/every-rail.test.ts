@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
+import type { Fault } from '../../src/dev/sandbox/answer.ts'
 import { providerOf, type RailName, railNames } from '../../src/lib/rail-names.ts'
 import type { AdapterDeps } from '../../src/rails/adapter.ts'
 import { adapters } from '../../src/rails/all/adapters.ts'
 import { payouts } from '../../src/rails/definitions.ts'
 import type { Evidence, PayoutAdapter, PayoutInstruction, SomeRails, Submission } from '../../src/rails/rail.ts'
 import { payoutWords } from '../../src/rails/texts.ts'
-import type { Fault } from '../../src/sandbox/answer.ts'
 import { payoutAttempt, startRails, type TestRails } from './harness.ts'
 
 // What `rail.ts` demands of every rail that pays, against its own emulator: a rail is tested here as soon as it is in the list.

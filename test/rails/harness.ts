@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
+import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
+import { createManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createDaraja } from '../../src/rails/daraja/adapter.ts'
 import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
@@ -13,8 +15,6 @@ import type {
   PayoutInstruction,
   Submission,
 } from '../../src/rails/rail.ts'
-import { createRailSandbox } from '../../src/sandbox/rail-sandbox.ts'
-import { createManualScheduler } from '../../src/sandbox/scheduler.ts'
 
 const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Fault } from '../../src/dev/sandbox/answer.ts'
 import type { PayoutInstruction } from '../../src/rails/rail.ts'
-import type { Fault } from '../../src/sandbox/answer.ts'
 import { kinds, payoutAttempt, startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
+import { createManualScheduler, createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
+import { createSandboxTime } from '../../src/dev/sandbox/time.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
-import { createRailSandbox } from '../../src/sandbox/rail-sandbox.ts'
-import { createManualScheduler, createTimerScheduler } from '../../src/sandbox/scheduler.ts'
-import { createSandboxTime } from '../../src/sandbox/time.ts'
 import { attemptOf, startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { forgedUrl } from '../../src/sandbox/deliver.ts'
-import { createManualScheduler, createTimerScheduler } from '../../src/sandbox/scheduler.ts'
+import { forgedUrl } from '../../src/dev/sandbox/deliver.ts'
+import { createManualScheduler, createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

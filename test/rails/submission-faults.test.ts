@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Fault } from '../../src/dev/sandbox/answer.ts'
 import { createLookup, exchange } from '../../src/rails/exchange.ts'
-import type { Fault } from '../../src/sandbox/answer.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createBook } from '../../src/dev/sandbox/book.ts'
+import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
+import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import type { Booked } from '../../src/modules/reconciliation/books.ts'
 import { match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
-import { createBook } from '../../src/sandbox/book.ts'
-import { statementCsv } from '../../src/sandbox/emulated.ts'
-import { scenarioFor } from '../../src/sandbox/scenario.ts'
-import { memoryStore } from '../../src/sandbox/store.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const
 const at = new Date('2026-03-04T09:00:00.000Z')

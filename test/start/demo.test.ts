@@ -13,7 +13,7 @@ import { connectAgent } from '../mcp/connect.ts'
 import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
-const demo = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
+const demo = fileURLToPath(new URL('../../src/dev/demo/demo.ts', import.meta.url))
 
 let database: TestDatabase
 let dataDir: string

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
+import { findKeys, keyNames, keysFileName } from '../../src/dev/development-keys.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
-import { findKeys, keyNames, keysFileName } from '../../src/process/development-keys.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -14,9 +14,9 @@ export const pushSubscriptions = pgTable(
     endpointCiphertext: bytes().notNull(),
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
-    /** The browser's public key and secret (RFC 8291), in base64url. */
-    p256dh: text().notNull(),
-    auth: text().notNull(),
+    /** The browser's public key, and its secret encrypted like the endpoint (RFC 8291). */
+    p256dh: bytes().notNull(),
+    authCiphertext: bytes().notNull(),
     userAgent: text(),
     createdAt: instant().notNull(),
   },

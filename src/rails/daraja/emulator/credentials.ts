@@ -1,6 +1,6 @@
 import { constants, createPrivateKey, createPublicKey, privateDecrypt } from 'node:crypto'
-import type { Emulation } from '../../../sandbox/emulator.ts'
-import { newKey, newSecret, pem } from '../../../sandbox/secrets.ts'
+import type { Emulation } from '../../../dev/sandbox/emulator.ts'
+import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
 import type { DarajaOptions } from '../options.ts'
 
 export const secrets = {

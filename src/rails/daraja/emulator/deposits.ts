@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
-import { localTime, shillings } from '../../../sandbox/format.ts'
-import type { Render } from '../../../sandbox/perform.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { localTime, shillings } from '../../../dev/sandbox/format.ts'
+import type { Render } from '../../../dev/sandbox/perform.ts'
 import type { Daraja } from './credentials.ts'
 import { invalidField, organisation, url } from './fields.ts'
 

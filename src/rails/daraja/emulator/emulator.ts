@@ -1,4 +1,4 @@
-import { defineEmulator } from '../../../sandbox/emulator.ts'
+import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
 import { createCredentials, secrets } from './credentials.ts'
 import { renderConfirmation } from './deposits.ts'
 import { renderB2b, renderB2c, renderTimeout } from './payout-results.ts'

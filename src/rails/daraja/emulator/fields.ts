@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 
 export const mobile = z.string().regex(/^254[17]\d{8}$/)
 export const organisation = z.string().regex(/^\d{5,7}$/)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../sandbox/answer.ts'
-import { nameOf } from '../../../sandbox/name-answer.ts'
-import { subscriber } from '../../../sandbox/names.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { nameOf } from '../../../dev/sandbox/name-answer.ts'
+import { subscriber } from '../../../dev/sandbox/names.ts'
 import type { Daraja } from './credentials.ts'
 import { invalidField, mobile, organisation } from './fields.ts'
 

@@ -1,7 +1,7 @@
-import type { Order } from '../../../sandbox/book.ts'
-import { localTime, shillings, wireNumber } from '../../../sandbox/format.ts'
-import type { Render } from '../../../sandbox/perform.ts'
-import { describe } from '../../../sandbox/result-codes.ts'
+import type { Order } from '../../../dev/sandbox/book.ts'
+import { localTime, shillings, wireNumber } from '../../../dev/sandbox/format.ts'
+import type { Render } from '../../../dev/sandbox/perform.ts'
+import { describe } from '../../../dev/sandbox/result-codes.ts'
 
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }

@@ -1,6 +1,6 @@
+import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
+import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
-import { isIncoming, type Movement } from '../../../sandbox/book.ts'
-import { dashedTime, shillings } from '../../../sandbox/format.ts'
 
 const columns = [
   'Receipt No.',

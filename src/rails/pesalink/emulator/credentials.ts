@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
-import type { Emulation } from '../../../sandbox/emulator.ts'
-import { newKey, newSecret, pem } from '../../../sandbox/secrets.ts'
+import type { Emulation } from '../../../dev/sandbox/emulator.ts'
+import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
 import type { PesalinkOptions } from '../options.ts'
 
 /** The codes that magic accounts can answer and that are final in the sandbox's "documentation". */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { EmulatedAnswer } from '../../../sandbox/answer.ts'
-import { dashedTime, shillings } from '../../../sandbox/format.ts'
-import type { Render } from '../../../sandbox/perform.ts'
+import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
+import type { Render } from '../../../dev/sandbox/perform.ts'
 import type { Pesalink } from './credentials.ts'
 
 const Notices = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })

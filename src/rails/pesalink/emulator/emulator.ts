@@ -1,4 +1,4 @@
-import { defineEmulator } from '../../../sandbox/emulator.ts'
+import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
 import { createCredentials, secrets } from './credentials.ts'
 import { renderNotification } from './deposits.ts'
 import { registerPesalink } from './routes.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { EmulatedAnswer } from '../../../sandbox/answer.ts'
-import { nameOf } from '../../../sandbox/name-answer.ts'
+import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import { nameOf } from '../../../dev/sandbox/name-answer.ts'
 import type { Pesalink } from './credentials.ts'
 import { refuse } from './transfers.ts'
 

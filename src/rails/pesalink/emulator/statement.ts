@@ -1,5 +1,5 @@
-import { isIncoming, type Movement } from '../../../sandbox/book.ts'
-import { dashedTime, shillings } from '../../../sandbox/format.ts'
+import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
+import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 
 const columns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
 

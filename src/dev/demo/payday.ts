@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { decideByWallet, signInWithWallet } from '#client/wallet'
+import { sandboxAddressFile } from '../../process/rails.ts'
+import { expectSame, expectThere } from './expect.ts'
+import { followEvents } from './follow.ts'
+import { expectReady, money, print, step, url } from './stage.ts'
+
+const people = 50
+/** The emulated provider fails payments to this number. */
+const failing = '254700000001'
+
+/** The emulated provider, where a person pays in: of a running one, or of the service's own. */
+const emulatorUrl = async (): Promise<string> => {
+  const { SANDBOX_URL, DATA_DIR = '.data' } = process.env
+  if (SANDBOX_URL) return SANDBOX_URL
+  const address = await readFile(sandboxAddressFile(DATA_DIR), 'utf8').catch(() => undefined)
+  if (address === undefined)
+    throw new Error('the address of the emulated provider is not known: set SANDBOX_URL to the one in the start banner')
+  return address
+}
+
+const payIn = async (reference: string, amountMinor: bigint): Promise<void> => {
+  const answer = await fetch(`${await emulatorUrl()}/control/deposits`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ reference, amount_minor: amountMinor.toString() }),
+  })
+  if (!answer.ok) throw new Error(`the emulated provider did not take the deposit: ${await answer.text()}`)
+}
+
+/** As a spreadsheet saves it. The last one's phone fails. */
+const salaries = (): { csv: string; totalMinor: bigint } => {
+  const shillings = Array.from({ length: people }, (_, index) => 18_000 + index * 250)
+  const phoneOf = (index: number) => (index === people - 1 ? failing : `0722${String(100_000 + index)}`)
+  const rows = shillings.map(
+    (amount, index) => `Employee ${index + 1},${phoneOf(index)},${amount}.00,March salary,E-${index + 1}`,
+  )
+  return {
+    csv: ['name,phone,amount,narrative,metadata.employee', ...rows, ''].join('\n'),
+    totalMinor: shillings.reduce((sum, amount) => sum + BigInt(amount) * 100n, 0n),
+  }
+}
+
+/** A payday: a deposit, a list of 50 in CSV, one signature, 49 paid and one failed, the statement. */
+export const playPayday = async (): Promise<void> => {
+  await expectReady()
+
+  step('A new wallet signs in and asks that every list of payments is approved')
+  const wallet = privateKeyToAccount(generatePrivateKey())
+  const { client } = await signInWithWallet({ baseUrl: url }, wallet)
+  const stream = await followEvents(client)
+  await client.policies.create({ name: 'Salaries', approval_threshold_minor: '100000' })
+  const { csv, totalMinor } = salaries()
+  print(`${people} salaries come to ${money(totalMinor.toString())}`)
+
+  step('It asks where to pay money in')
+  const deposit = await client.topups.initiate({ method: 'MPESA_PAYBILL' })
+  const instructions = expectThere('the instructions', deposit.instructions)
+  if (!('paybill' in instructions)) throw new Error('the instructions should name a paybill')
+  print(`paybill ${instructions.paybill}, account number ${instructions.account_number}`)
+
+  step('Someone pays in at the bank, as much as the salaries need')
+  await payIn(instructions.account_number, totalMinor)
+  await stream.waitFor('topup.succeeded', deposit.id)
+  expectSame('the received amount', (await client.topups.get(deposit.id)).received_minor, totalMinor.toString())
+  print(`${money(totalMinor.toString())} arrived in one deposit: a prompt on a phone moves at most KES 250,000.00`)
+
+  step('A row is wrong: the check says which one, and creates nothing')
+  const wrong = await client.batches.checkCsv(csv.replace('0722100004', '722100004')).then(
+    () => undefined,
+    (error: { details: { items: { row: number; param: string; message: string }[] } }) => error.details.items,
+  )
+  const [fault] = expectThere('the refusal', wrong)
+  print(`row ${fault?.row}, ${fault?.param}: ${fault?.message}`)
+  expectSame('the row', [fault?.row, wrong?.length], [6, 1])
+
+  step('The corrected list is sent')
+  const batch = await client.batches.fromCsv(csv, { name: 'Salaries March' }, { idempotencyKey: `salaries-${wallet.address}` })
+  expectSame(
+    'the batch',
+    [batch.status, batch.items_count, batch.total_minor],
+    ['pending_approval', people, totalMinor.toString()],
+  )
+  const again = await client.batches.fromCsv(csv, { name: 'Salaries March' }, { idempotencyKey: `salaries-${wallet.address}` })
+  expectSame('the same list again', again.id, batch.id)
+  print(`${batch.id} waits for one approval; sent twice, it is one batch`)
+
+  step('One signature approves all of it: the text names the sum, the largest and the root over every line')
+  const approval = expectThere('the approval', batch.approval_id)
+  const confirm = (message: string) => {
+    for (const line of message.split('\n')) print(`│ ${line}`)
+    return message.includes(batch.merkle_root)
+  }
+  await decideByWallet({ baseUrl: url }, wallet, approval, { confirm })
+
+  step('Each payment goes out by itself')
+  const ended = await client.batches.waitFor(batch.id)
+  expectSame('how they ended', [ended.status, ended.counts], ['completed', { succeeded: people - 1, failed: 1 }])
+  const failed = await client.payments.list({ batch_id: batch.id, status: ['failed'] }).toArray(10)
+  expectSame(
+    'the one that failed',
+    failed.map(({ metadata }) => metadata.employee),
+    [`E-${people}`],
+  )
+  print(`${people - 1} succeeded; ${failed[0]?.metadata.employee} failed: ${failed[0]?.failure_message}`)
+
+  step('The statement has all of it, and its balances add up')
+  const statement = await client.account.statement()
+  const left = BigInt(failed[0]?.amount_minor ?? '0')
+  expectSame(
+    'the statement',
+    [statement.in_minor, statement.out_minor, statement.closing_balance_minor],
+    [totalMinor.toString(), (totalMinor - left).toString(), left.toString()],
+  )
+  for (const line of (await client.account.statementCsv()).split('\n').slice(0, 4)) print(line.slice(0, 110))
+  await stream.close()
+}

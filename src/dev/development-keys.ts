@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { chown, link, open, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { type Config, loadConfig } from '../config.ts'
+import { StartupError } from '../lib/startup-error.ts'
+import { openDataFolder } from './embedded-postgres/data-folder.ts'
+
+export const keysFileName = 'development-keys.env'
+
+/** The keys that production must be given, and development makes. */
+export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
+type KeyName = (typeof keyNames)[number]
+type KeySettings = Pick<Config, KeyName>
+
+/** Where the keys come from, for the summary. `file` is null when all are configured. */
+export type Keys = { settings: KeySettings; file: string | null; made: boolean }
+
+const pick = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
+const isComplete = (config: KeySettings): boolean => keyNames.every((name) => config[name] !== undefined)
+
+/**
+ * Production requires these keys; development creates them once and keeps them: without the same keys at the next start, destinations could
+ * not be read, every browser would be signed out, and a payment could be sent under another name. A configured key has priority over a stored one.
+ */
+export const findKeys = async (config: Config): Promise<Keys> => {
+  if (isComplete(config)) return { settings: pick(config), file: null, made: false }
+  const folder = await openDataFolder(config.DATA_DIR)
+  const file = join(folder, keysFileName)
+  const made = (await read(file)) === undefined && (await make(folder, file))
+  const stored = parse(file, (await read(file)) ?? '')
+  const settings = Object.fromEntries(keyNames.map((name) => [name, config[name] ?? stored[name]]))
+  return { settings, file, made }
+}
+
+const parse = (file: string, text: string): KeySettings => {
+  const variables = parseEnv(text)
+  try {
+    const kept = pick(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
+    if (isComplete(kept)) return kept
+  } catch {
+    // The parser's own sentence could quote the unreadable text.
+  }
+  throw new StartupError(
+    `${file} does not hold the keys that were kept in it: put it back from a copy, or remove it and start over with npm run db:reset.`,
+  )
+}
+
+const read = async (file: string): Promise<string | undefined> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw new StartupError(
+      `The keys in ${file} cannot be read by this user: correct its permissions, or choose another DATA_DIR.`,
+      { cause },
+    )
+  }
+}
+
+const text =
+  () => `# Made at the first start, for development alone. With these keys the destinations in the database can be read.
+${keyNames.map((name) => `${name}=${newKey()}\n`).join('')}`
+
+// Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
+const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
+
+/** The file is complete and on disk before it gets its name: a row sealed by a key that was lost in a crash could never be opened. */
+const make = async (folder: string, file: string): Promise<boolean> => {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    const handle = await open(draft, 'w', 0o600)
+    try {
+      await handle.writeFile(text())
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(folder)
+      await chown(draft, uid, gid)
+    }
+    // Unlike a rename, a link never replaces the keys that another process created at the same moment.
+    await link(draft, file)
+    return true
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
+    throw new StartupError(
+      `The keys cannot be written to ${file}: correct the permissions of its folder, or choose another DATA_DIR.`,
+      { cause },
+    )
+  } finally {
+    await rm(draft, { force: true })
+  }
+}

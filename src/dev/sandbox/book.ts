@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import { type AnyRail, collectionRail, type Provider, providerOf } from '../../lib/rail-names.ts'
+import type { Scenario } from './scenario.ts'
+import type { Store } from './store.ts'
+
+/**
+ * An order that the provider accepted. `key` is the id for queries (CheckoutRequestID, OriginatorConversationID, reference), `conversation`
+ * the provider's second id, `reference` what the caller wrote into the request's free fields, `code` the code of its result. `reported`: its
+ * outcome was delivered, or lost on purpose.
+ */
+export type Order = {
+  rail: AnyRail
+  key: string
+  conversation: string
+  reference: string
+  amountMinor: bigint
+  party: string
+  /** Which of the caller's own accounts it moves. */
+  account: string
+  code: string
+  scenario: Scenario
+  receipt: string
+  resultUrl: string | null
+  timeoutUrl: string | null
+  state: 'under_way' | 'moved' | 'refused'
+  reported: boolean
+  at: Date
+  movedAt: Date | null
+  queryCount: number
+  /** A person paid it in, under the name that the provider reports; null for what a client ordered. */
+  payer: string | null
+  /** Whose number it goes to, as the provider reports it with the outcome; null where nobody is known. */
+  payee: string | null
+}
+
+/** Money that really moved, whatever was reported. */
+export type Movement = Pick<
+  Order,
+  'rail' | 'key' | 'reference' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl' | 'payer'
+> & {
+  at: Date
+}
+
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+
+/** Random, not counted: a receipt must not occur again after a restart, because the service's database still has the earlier ones. */
+export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
+
+type Written =
+  | {
+      kind: 'order'
+      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & {
+        amountMinor: string
+        at: string
+        movedAt: string | null
+      }
+    }
+  | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
+  | { kind: 'reported'; receipt: string }
+
+/**
+ * The provider's own ledger: tests and queries are answered from it. Every change is written to the store before it takes effect, so a
+ * process that is killed finds its money and receipts again.
+ */
+export const createBook = (clock: Clock, store: Store) => {
+  const orders: Order[] = []
+  const byReceipt = new Map<string, Order>()
+  const byId = new Map<string, Order[]>()
+
+  const add = (order: Order): void => {
+    orders.push(order)
+    byReceipt.set(order.receipt, order)
+    for (const id of new Set([order.key, order.conversation, order.receipt])) byId.set(id, [...(byId.get(id) ?? []), order])
+  }
+  const settleAt = (order: Order, state: Order['state'], at: Date): void => {
+    order.state = state
+    if (state === 'moved') order.movedAt = at
+  }
+  const replay = (line: Written): void => {
+    if (line.kind === 'order') {
+      const { amountMinor, at, movedAt, ...order } = line.order
+      if (byReceipt.has(order.receipt)) return
+      add({
+        ...order,
+        amountMinor: BigInt(amountMinor),
+        at: new Date(at),
+        movedAt: movedAt === null ? null : new Date(movedAt),
+        payer: order.payer ?? null,
+        payee: order.payee ?? null,
+      })
+      return
+    }
+    const order = byReceipt.get(line.receipt)
+    if (!order) return
+    if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
+    else order.reported = true
+  }
+  /** Reads what is on disk and not yet in memory: at the start all of it, later what another process on the same folder wrote. */
+  const catchUp = (): void => {
+    for (const line of store.readNew()) replay(line as Written)
+  }
+  catchUp()
+
+  return {
+    open: (
+      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'queryCount' | 'payer' | 'payee'> & {
+        payer?: string | null
+        payee?: string | null
+      },
+    ): Order => {
+      const opened: Order = {
+        ...order,
+        payer: order.payer ?? null,
+        payee: order.payee ?? null,
+        state: 'under_way',
+        reported: false,
+        at: clock.now(),
+        movedAt: null,
+        receipt: newReceipt(),
+        queryCount: 0,
+      }
+      const { amountMinor, at, ...rest } = opened
+      store.append({
+        kind: 'order',
+        order: { ...rest, movedAt: null, amountMinor: amountMinor.toString(), at: at.toISOString() },
+      })
+      add(opened)
+      return opened
+    },
+    /** Decides an order once; deciding again changes nothing. */
+    settle: (order: Order): void => {
+      if (order.state !== 'under_way') return
+      const state = order.code === '0' ? 'moved' : 'refused'
+      const at = clock.now()
+      store.append({ kind: 'settled', receipt: order.receipt, state, at: at.toISOString() })
+      settleAt(order, state, at)
+    },
+    markReported: (order: Order): void => {
+      if (order.reported) return
+      order.reported = true
+      store.append({ kind: 'reported', receipt: order.receipt })
+    },
+    find: (rails: readonly AnyRail[], id: string): Order | undefined => {
+      catchUp()
+      return byId.get(id)?.find((order) => rails.includes(order.rail))
+    },
+    orders: (): readonly Readonly<Order>[] => orders,
+    /** What a process that ended left unfinished. */
+    unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
+    movements: (): readonly Movement[] =>
+      orders
+        .flatMap((order) => (order.movedAt === null ? [] : [{ ...order, at: order.movedAt }]))
+        .sort((a, b) => a.at.getTime() - b.at.getTime()),
+  }
+}
+
+export type Book = ReturnType<typeof createBook>
+
+/** Whether it brings money to the organisation's account. */
+export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === collectionRail
+
+const openingMinor = 100_000_000_00n
+
+/** An opening balance, plus incoming and minus outgoing money of the organisation's accounts at a provider, or of one of them. */
+export const workingBalance = ({ movements }: Book, provider: Provider, account?: string): bigint =>
+  movements()
+    .filter((moved) => providerOf(moved.rail) === provider && (account === undefined || moved.account === account))
+    .reduce((sum, moved) => (isIncoming(moved) ? sum + moved.amountMinor : sum - moved.amountMinor), openingMinor)

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
+import { type Movement, type Order, workingBalance } from './book.ts'
+import { controlPage, controlPolicy } from './control-page.ts'
+import { depositsOf, PayIn, payIn } from './deposits.ts'
+import { type ClientOptions, statementCsv } from './emulated.ts'
+import type { Emulation } from './emulator.ts'
+import { maskedParty } from './journal.ts'
+import { Holder } from './names.ts'
+import { NewRule } from './rules.ts'
+
+/** Moves the provider's time; returns how far it is ahead of the system's. */
+export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
+
+/** `home`: the address of the service that the emulator stands beside, where its page leads back to. */
+export type ControlOptions = { moveTime?: MoveTime; home?: string }
+
+const Advance = z.strictObject({
+  advance_seconds: z
+    .int()
+    .min(1)
+    .max(400 * 86_400),
+})
+
+const StatementOf = z.strictObject({ provider: z.enum(providers).default(providerOf(phoneRail)) })
+
+const presentOrder = (order: Order | Movement) => ({
+  rail: order.rail,
+  key: order.key,
+  reference: order.reference,
+  receipt: order.receipt,
+  amount_minor: order.amountMinor.toString(),
+  party_mask: maskedParty(order.party),
+  at: order.at.toISOString(),
+  ...('state' in order && { state: order.state, reported: order.reported, times_asked: order.queryCount }),
+})
+
+const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
+
+const invalid = (reply: FastifyReply, error: z.ZodError) =>
+  reply.code(400).send({
+    error: 'invalid_request',
+    message: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+  })
+
+/**
+ * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
+ * and no page of another site: bodies must be JSON and the Host must be ours.
+ */
+export const registerControl = (
+  app: FastifyInstance,
+  emulation: Emulation,
+  options: ClientOptions,
+  { moveTime, home }: ControlOptions = {},
+): void => {
+  const { book, rules, journal } = emulation
+  app.register(async (control) => {
+    control.addHook('onRequest', async (request, reply) => {
+      if (!isLoopback(request.headers.host ?? '')) return reply.code(403).send({ error: 'forbidden' })
+      const origin = request.headers.origin
+      if (request.method !== 'GET' && origin !== undefined && !isLoopback(origin.replace(/^https?:\/\//, '')))
+        return reply.code(403).send({ error: 'forbidden' })
+      return undefined
+    })
+    control.get('/control', (_request, reply) =>
+      reply
+        .headers({ 'content-security-policy': controlPolicy, 'cache-control': 'no-store' })
+        .type('text/html; charset=utf-8')
+        .send(controlPage(home)),
+    )
+    control.get('/control/rules', async () => ({ data: rules.list() }))
+    control.post('/control/rules', (request, reply) => {
+      const parsed = NewRule.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      const rule = rules.add(parsed.data)
+      journal.note('rule', { effect: rule.effect, rail: rule.rail ?? null, times: rule.times })
+      return reply.code(201).send(rule)
+    })
+    control.delete('/control/rules', (_request, reply) => {
+      rules.clear()
+      return reply.code(204).send()
+    })
+    control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
+      reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
+    )
+    control.post('/control/names', (request, reply) => {
+      const parsed = Holder.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      emulation.names.set(parsed.data)
+      journal.note('rule', { name_of: maskedParty(parsed.data.party) })
+      return reply.code(204).send()
+    })
+    control.get('/control/journal', async () => ({ data: journal.read() }))
+    control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
+    control.get('/control/deposits', async () => ({ data: depositsOf(emulation).map(presentOrder) }))
+    control.post('/control/deposits', async (request, reply) => {
+      const parsed = PayIn.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      const paid = await payIn(emulation, parsed.data)
+      if ('rejected' in paid)
+        return reply.code(409).send({ error: 'rejected', message: `The payment was not taken: ${paid.rejected}.` })
+      return reply.code(201).send(presentOrder(paid.order))
+    })
+    control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
+    control.get('/control/balance', async () => ({
+      balance_minor: Object.fromEntries(providers.map((name) => [name, workingBalance(book, name).toString()])),
+    }))
+    control.get('/control/statement.csv', (request, reply) => {
+      const parsed = StatementOf.safeParse(request.query)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider))
+    })
+    control.get('/control/options', async () => options)
+    control.get('/control/clock', async () => ({
+      now: emulation.clock.now().toISOString(),
+      offset_ms: moveTime?.offsetMs() ?? 0,
+    }))
+    control.post('/control/clock', (request, reply) => {
+      const parsed = Advance.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      if (!moveTime)
+        return reply.code(409).send({ error: 'conflict', message: 'The time of this emulator is moved by its owner.' })
+      const offset = moveTime.advance(parsed.data.advance_seconds)
+      journal.note('clock', { advanced_seconds: parsed.data.advance_seconds })
+      return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })
+    })
+  })
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
+import { field } from '../../rails/json.ts'
+import { isIncoming, type Order } from './book.ts'
+import type { Emulation } from './emulator.ts'
+import { scenarioFor } from './scenario.ts'
+import { take } from './take.ts'
+
+export const PayIn = z.strictObject({
+  method: z.enum(depositRails).default(usualDeposit),
+  /** The account number at the paybill, or the transfer's reference, as a person types it. */
+  reference: z.string().max(20),
+  amount_minor: z.string().regex(/^[1-9]\d{0,15}$/),
+  phone_number: z
+    .string()
+    .regex(/^254[17]\d{8}$/)
+    .default('254722000000'),
+  name: z.string().min(1).max(80).default('JANE WANJIKU DOE'),
+})
+
+const askMs = 8_000
+
+/** What the client answers before the money moves; undefined when it does not answer. */
+const ask = async (address: string, body: unknown): Promise<string | undefined> => {
+  try {
+    const answer = await fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(askMs),
+    })
+    const code = answer.ok ? field(await answer.json(), 'ResultCode') : undefined
+    return code === undefined ? undefined : String(code)
+  } catch {
+    return undefined
+  }
+}
+
+/** A person pays in. `rejected`: the provider, or the client that it asked, did not take the payment, and no money moved. */
+export const payIn = async (
+  emulation: Emulation,
+  { method, reference, amount_minor, phone_number, name }: z.output<typeof PayIn>,
+): Promise<{ order: Order } | { rejected: string }> => {
+  const address = emulation.addresses.of(method)
+  const refusedByProvider = scenarioFor(phone_number).code
+  if (refusedByProvider !== '0') return { rejected: refusedByProvider }
+  const amountMinor = BigInt(amount_minor)
+  const account = emulation.accounts[method]
+  if (address?.validation) {
+    const asked = { rail: method, key: '', reference, account, party: phone_number, payer: name, at: emulation.clock.now() }
+    const preview = emulation.deposits[method]({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
+    const code = await ask(address.validation, preview)
+    if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
+  }
+  const order = take(emulation, {
+    rail: method,
+    key: randomBytes(8).toString('hex'),
+    conversation: randomBytes(8).toString('hex'),
+    amountMinor,
+    reference,
+    party: phone_number,
+    account,
+    resultUrl: address?.confirmation ?? null,
+    timeoutUrl: null,
+    payer: name,
+  })
+  return { order }
+}
+
+/** What persons have paid in, newest first. */
+export const depositsOf = (emulation: Emulation): readonly Readonly<Order>[] =>
+  emulation.book
+    .orders()
+    .filter((order) => order.payer !== null && isIncoming(order))
+    .toReversed()

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { App } from '../../http/app-type.ts'
+import { escapeHtml, renderPage, sendHtml } from '../../http/page.ts'
+import type { Codes } from './identity-codes.ts'
+import { people, type SandboxPerson } from './identity-people.ts'
+
+/** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
+const authorization = (client: { clientId: string; redirectUri: string }) =>
+  z.object({
+    client_id: z.literal(client.clientId),
+    redirect_uri: z.literal(client.redirectUri),
+    response_type: z.literal('code'),
+    code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+    code_challenge_method: z.literal('S256'),
+    state: z.string().min(1),
+    scope: z.string().min(1),
+    nonce: z.string().optional(),
+  })
+
+const Choice = z.object({ email: z.email(), name: z.string().max(100).default(''), unverified: z.string().optional() })
+
+export type AuthorizeEndpoint = { title: string; path: string; client: { clientId: string; redirectUri: string }; codes: Codes }
+
+type Query = Record<string, unknown>
+const asText = (query: Query): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+
+const chooseUrl = (path: string, query: Query, person: SandboxPerson): string => {
+  const { name, email, verified } = person
+  return `${path}/choose?${new URLSearchParams({ ...asText(query), email, name, ...(!verified && { unverified: '1' }) })}`
+}
+
+const otherPersonForm = (path: string, query: Query): string => `<form action="${escapeHtml(path)}/choose">
+${Object.entries(asText(query))
+  .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+  .join('\n')}
+<label>Another e-mail <input name="email" type="email" required></label>
+<label>Name <input name="name" maxlength="100"></label>
+<label><input type="checkbox" name="unverified" value="1"> never verified</label>
+<button>Be this person</button>
+</form>`
+
+const backTo = (redirectUri: string, answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
+
+/** The page on which a provider asks for the person. This one accepts every answer. */
+export const registerAuthorizePage = (app: App, { title, path, client, codes }: AuthorizeEndpoint): void => {
+  const Request = authorization(client)
+  const config = { internal: true, access: 'public' as const }
+  const refuse = (error: z.ZodError): string =>
+    renderPage({
+      title: `${title} (sandbox)`,
+      paragraphs: ['The authorization request is not one that a provider accepts:', z.prettifyError(error)],
+    })
+
+  app.get<{ Querystring: Query }>(path, { config, schema: { hide: true } }, async ({ query }, reply) => {
+    const request = Request.safeParse(query)
+    if (!request.success) return sendHtml(reply, 400, refuse(request.error))
+    const links = people.map((person) => ({
+      href: chooseUrl(path, query, person),
+      text: `${person.name} · ${person.email}${person.verified ? '' : ' (never verified)'}`,
+    }))
+    const cancel = { href: backTo(client.redirectUri, { error: 'access_denied', state: request.data.state }), text: 'Cancel' }
+    const page = renderPage(
+      {
+        title: `Sign in with ${title} (sandbox)`,
+        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
+        links: [...links, cancel],
+      },
+      otherPersonForm(path, query),
+    )
+    return sendHtml(reply, 200, page)
+  })
+  app.get<{ Querystring: Query }>(`${path}/choose`, { config, schema: { hide: true } }, async ({ query }, reply) => {
+    const request = Request.and(Choice).safeParse(query)
+    if (!request.success) return sendHtml(reply, 400, refuse(request.error))
+    const { email, name, unverified, code_challenge: challenge, nonce, state } = request.data
+    const person = { email, name: name || email, verified: unverified === undefined }
+    const code = codes.issue({ person, redirectUri: client.redirectUri, challenge, nonce: nonce ?? null })
+    return reply.header('cache-control', 'no-store').redirect(backTo(client.redirectUri, { code, state }), 302)
+  })
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../lib/clock.ts'
+import { mask } from '../../lib/mask.ts'
+
+export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; detail: Record<string, string | number | null> }
+
+const most = 2_000
+
+/**
+ * What the emulator received and what it sent, newest last. Phone and account numbers are masked, and no URL is stored: it contains a
+ * secret.
+ */
+export const createJournal = (clock: Clock) => {
+  const entries: Entry[] = []
+  return {
+    note: (what: Entry['what'], detail: Entry['detail']): void => {
+      entries.push({ at: clock.now().toISOString(), what, detail })
+      if (entries.length > most) entries.splice(0, entries.length - most)
+    },
+    read: (): readonly Entry[] => entries,
+  }
+}
+
+export type Journal = ReturnType<typeof createJournal>
+
+export const maskedParty = (party: string | null): string | null => (party === null ? null : mask(party))

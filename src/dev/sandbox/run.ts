@@ -1,0 +1,41 @@
+import { resolve } from 'node:path'
+import { pino } from 'pino'
+import { loadConfig } from '../../config.ts'
+import { createMovableClock } from '../../lib/clock.ts'
+import { readEnvironment } from '../../process/environment.ts'
+import { createRailSandbox } from './rail-sandbox.ts'
+import { createTimerScheduler } from './scheduler.ts'
+import { createSandboxTime } from './time.ts'
+
+// The providers' emulator alone: for several services at once, and for other people's M-PESA and PesaLink clients.
+const config = loadConfig(readEnvironment())
+const folder = resolve(config.DATA_DIR, 'sandbox')
+const clock = createMovableClock()
+const scheduler = createTimerScheduler()
+const sandbox = createRailSandbox({
+  scheduler,
+  clock,
+  delayMs: config.SANDBOX_DELAY_MS,
+  logger: pino({ level: 'warn' }, pino.destination(2)),
+  folder,
+  moveTime: createSandboxTime(clock, scheduler, folder),
+})
+const url = await sandbox.listen(config.SANDBOX_PORT || 3002)
+sandbox.resume()
+const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.options(url).MPESA
+
+console.log(`The provider sandbox is ready: no money moves.
+
+  Rules, journal   ${url}/control
+  Our service      SANDBOX_URL=${url} npm start
+  Other clients    DARAJA_URL=${url}
+                   DARAJA_CONSUMER_KEY=${consumerKey}
+                   DARAJA_CONSUMER_SECRET=${consumerSecret}
+                   DARAJA_SHORTCODE=${shortcode}
+                   DARAJA_PASSKEY=${passkey}
+                   DARAJA_INITIATOR_NAME=${initiatorName}
+                   all of them, certificates and PesaLink's included: ${url}/control/options
+  Data             ${folder}
+`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close().then(() => process.exit(0)))

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
+
+export const tokenLifetimeSeconds = 3599
+
+/** Access tokens: issued, checked, and revoked when a test needs a refused one. */
+export const createTokens = (clock: Clock) => {
+  const live = new Map<string, Date>()
+  let issued = 0
+  let isAlone = false
+  return {
+    issue: (): { value: string; until: Date } => {
+      if (isAlone) live.clear()
+      const value = randomBytes(21).toString('base64url')
+      const until = secondsAfter(clock.now(), tokenLifetimeSeconds)
+      live.set(value, until)
+      issued += 1
+      return { value, until }
+    },
+    accepts: (authorization: string | undefined): boolean => {
+      const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1]
+      const until = value === undefined ? undefined : live.get(value)
+      return until !== undefined && until > clock.now()
+    },
+    revokeAll: (): void => live.clear(),
+    /** One handbook says that a new token ends the one before it. */
+    keepOne: (): void => {
+      isAlone = true
+    },
+    issued: (): number => issued,
+  }
+}
+
+export type Tokens = ReturnType<typeof createTokens>

@@ -1,0 +1,88 @@
+import { readKeyStart } from '../../auth/secrets.ts'
+import { inTx } from '../../db/client.ts'
+import { formatId, parseId } from '../../lib/ids.ts'
+import { parseWalletName } from '../../lib/wallet-name.ts'
+import { findKeysThatBegin, viewKeys } from '../../modules/delegation/api-keys/queries.ts'
+import { revokeAnyKey } from '../../modules/delegation/api-keys/service.ts'
+import { viewAccounts } from '../../modules/identity/accounts/admin-present.ts'
+import { type AccountFilter, listAccounts } from '../../modules/identity/accounts/admin-queries.ts'
+import { AdministerAccount } from '../../modules/identity/accounts/admin-schema.ts'
+import { administerAccount, setAdministrator } from '../../modules/identity/accounts/administer.ts'
+import type { AccountRecord } from '../../modules/identity/accounts/queries.ts'
+import { presentWorkspace } from '../../modules/workspaces/present.ts'
+import { reinstateWorkspace, suspendWorkspace } from '../../modules/workspaces/suspend.ts'
+import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
+import type { Console } from './console.ts'
+import { exportPerson } from './persons.ts'
+
+const filterOf = (name: string): AccountFilter => {
+  const id = parseId('account', name)
+  if (id) return { id }
+  const wallet = parseWalletName(name)
+  return wallet ? { wallet } : { email: name }
+}
+
+const findAccounts = ({ deps }: Console, name: string): Promise<AccountRecord[]> =>
+  listAccounts(deps.db, filterOf(name), { before: null, take: 100 })
+
+/** The one account that an id, an e-mail or a wallet names. */
+const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
+  const [account, another] = await findAccounts(at, name)
+  if (!account) throw new UsageError(`there is no account "${name}"`)
+  if (another) throw new UsageError(`"${name}" names more than one account: give its id`)
+  return account
+}
+
+const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps, records)
+
+const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
+  const { id } = await oneAccount(at, word(args, 0, 'account'))
+  const input = fieldsOf(AdministerAccount, { ...change, reason: args.options.reason })
+  return show(at, [await inTx(at.deps.db, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
+}
+
+const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled') =>
+  administer(at, args, { capabilities: { [word(args, 1, 'capability')]: value } })
+
+const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
+  const { id } = await oneAccount(at, word(args, 0, 'account'))
+  await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
+  return show(at, await listAccounts(at.deps.db, { id }, { before: null, take: 1 }))
+}
+
+const workspace = async (at: Console, args: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
+  const id = idOf('workspace', word(args, 0, 'workspace'))
+  const changed = await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason))
+  return presentWorkspace(changed, at.deps.config.CURRENCY)
+}
+
+const findKeys = async ({ deps }: Console, args: Arguments): Promise<unknown> => {
+  const start = readKeyStart(word(args, 0, 'key'))
+  if (!start) throw new UsageError('give a key, or its first characters with at least six digits after "service_live_"')
+  const found = await findKeysThatBegin(deps.db, start)
+  const views = await viewKeys(deps.db, deps.clock.now(), found)
+  const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))
+  return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
+}
+
+const revokeKey = ({ deps, operator }: Console, args: Arguments): Promise<unknown> =>
+  inTx(deps.db, (tx) => revokeAnyKey(tx, deps, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason))
+
+export const accountCommands = {
+  'keys find': findKeys,
+  'keys revoke': revokeKey,
+  'accounts find': async (at: Console, args: Arguments) => show(at, await findAccounts(at, word(args, 0, 'account'))),
+  'accounts freeze': (at: Console, args: Arguments) => administer(at, args, { status: 'frozen' }),
+  'accounts unfreeze': (at: Console, args: Arguments) => administer(at, args, { status: 'active' }),
+  'accounts close': (at: Console, args: Arguments) => administer(at, args, { status: 'closed' }),
+  'accounts enable': (at: Console, args: Arguments) => setCapability(at, args, 'active'),
+  'accounts disable': (at: Console, args: Arguments) => setCapability(at, args, 'disabled'),
+  'persons export': async (at: Console, args: Arguments): Promise<undefined> => {
+    const { id } = await oneAccount(at, word(args, 0, 'account'))
+    await exportPerson(at, id)
+  },
+  grant: (at: Console, args: Arguments) => nameAdministrator(at, args, true),
+  revoke: (at: Console, args: Arguments) => nameAdministrator(at, args, false),
+  'workspaces suspend': (at: Console, args: Arguments) => workspace(at, args, suspendWorkspace),
+  'workspaces reinstate': (at: Console, args: Arguments) => workspace(at, args, reinstateWorkspace),
+}

@@ -1,0 +1,33 @@
+import { Refusal } from '../../lib/errors.ts'
+import { StartupError } from '../../lib/startup-error.ts'
+import { UsageError } from './arguments.ts'
+import { readCommand, usage } from './commands.ts'
+import { type Console, openConsole } from './console.ts'
+
+// Administers the service from a shell. What administrators do over HTTP is done here by a person with access to the machine.
+const run = async (): Promise<void> => {
+  const command = readCommand(process.argv.slice(2))
+  const result = await (command.needsConsole ? withConsole(command.run) : command.run())
+  if (result !== undefined) console.log(JSON.stringify(result, null, 2))
+}
+
+const withConsole = async (work: (at: Console) => Promise<unknown>): Promise<unknown> => {
+  const at = await openConsole()
+  try {
+    return await work(at)
+  } finally {
+    await at.close()
+  }
+}
+
+await run().catch((error: unknown) => {
+  if (error instanceof UsageError || (error instanceof TypeError && 'code' in error)) {
+    console.error([error.message, usage].filter(Boolean).join('\n\n'))
+    process.exitCode = 2
+  } else if (error instanceof Refusal || error instanceof StartupError) {
+    console.error(error.message)
+    process.exitCode = 1
+  } else {
+    throw error
+  }
+})

@@ -1,0 +1,30 @@
+import type { z } from 'zod'
+import { type IdKind, idPrefixes, parseId, type Uuid } from '../../lib/ids.ts'
+
+/** A wrong command line; printed with the correct usage. */
+export class UsageError extends Error {}
+
+export type Options = Readonly<Record<string, string | undefined>>
+export type Arguments = { words: readonly string[]; options: Options }
+
+export const word = ({ words }: Arguments, index: number, name: string): string => {
+  const argument = words[index]
+  if (argument === undefined) throw new UsageError(`<${name}> is missing`)
+  return argument
+}
+
+export const idOf = (kind: IdKind, text: string): Uuid => {
+  const id = parseId(kind, text)
+  if (!id) throw new UsageError(`"${text}" is no id that begins with ${idPrefixes[kind]}_`)
+  return id
+}
+
+/** Checked by the schema of the API's request: the command refuses what the API refuses. */
+export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
+  const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new UsageError(
+    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the command'}: ${issue.message}`).join('; '),
+  )
+}

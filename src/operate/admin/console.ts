@@ -1,0 +1,65 @@
+import { userInfo } from 'node:os'
+import { pino } from 'pino'
+import type { Deps } from '../../app.ts'
+import { createParts } from '../../app.ts'
+import { loadConfig } from '../../config.ts'
+import { fitInstallation } from '../../db/installation.ts'
+import { migrationsCheck } from '../../db/migrate.ts'
+import { findKeys } from '../../dev/development-keys.ts'
+import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/attach.ts'
+import { StartupError } from '../../lib/startup-error.ts'
+import { type Operator, shellOperator } from '../../modules/operators.ts'
+import { readEnvironment } from '../../process/environment.ts'
+import { readTime } from '../../process/rails.ts'
+
+/** What a command works with: the service's parts on the service's database, and the person at the shell. */
+export type Console = { deps: Deps; databaseUrl: string; operator: Operator; close: () => Promise<void> }
+
+/** A command may read every row of a table. */
+const statementTimeoutMs = 3_600_000
+
+const nameAtShell = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+const refuseOtherRelease = async (deps: Deps): Promise<void> => {
+  if (await migrationsCheck(deps.db.pool)()) return
+  throw new StartupError(
+    'The database is not of this release: run npm run admin -- migrate, or use the release that the service runs.',
+  )
+}
+
+/** The same settings, keys and database as the service, whether it runs or not. It applies no migration and runs no job. */
+export const openConsole = async (): Promise<Console> => {
+  const config = loadConfig(readEnvironment())
+  const database =
+    config.DATABASE_URL === undefined
+      ? await attachEmbeddedPostgres(config.DATA_DIR)
+      : { url: config.DATABASE_URL, stop: async () => undefined }
+  try {
+    const keys = await findKeys(config)
+    const deps = createParts({
+      config: { ...config, ...keys.settings, JOBS: 'off' },
+      databaseUrl: database.url,
+      clock: await readTime(config),
+      logger: pino({ level: 'warn' }, pino.destination(2)),
+      rails: { payout: {}, collection: null, deposits: {}, accounts: {}, gates: {}, shareTokens: () => undefined },
+      statementTimeoutMs,
+    })
+    await refuseOtherRelease(deps)
+    const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
+    await fitInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
+    const close = async () => {
+      await deps.db.close()
+      await database.stop()
+    }
+    return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell()), close }
+  } catch (error) {
+    await database.stop()
+    throw error
+  }
+}

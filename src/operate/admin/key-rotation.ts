@@ -1,0 +1,148 @@
+import type { Deps } from '../../app.ts'
+import { inTx, type Tx } from '../../db/client.ts'
+import { audit } from '../../events/audit.ts'
+import { sealAuditLog } from '../../events/seal.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { destinationContext } from '../../modules/beneficiaries/destination-context.ts'
+import type { BeneficiaryRecord } from '../../modules/beneficiaries/queries.ts'
+import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
+import type { Operator } from '../../modules/operators.ts'
+import { deliveryContext } from '../../modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
+import { forgetTokens } from '../../modules/provider-tokens/service.ts'
+import { depositContext } from '../../modules/topups/deposits/record.ts'
+import { phoneContext } from '../../modules/topups/service.ts'
+
+type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
+type SealedColumn = {
+  table: string
+  ciphertext: string
+  keyId: string
+  workspace: boolean
+  context: (row: Row) => readonly string[]
+}
+
+/** Everything that is sealed and kept. A sign-in flow's secrets expire within minutes and are left out. */
+const sealed: readonly SealedColumn[] = [
+  {
+    table: 'beneficiaries',
+    ciphertext: 'destination_ciphertext',
+    keyId: 'destination_key_id',
+    workspace: true,
+    context: (row) => destinationContext(row.id, row.workspace_id),
+  },
+  {
+    table: 'topups',
+    ciphertext: 'phone_ciphertext',
+    keyId: 'phone_key_id',
+    workspace: true,
+    context: (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id }),
+  },
+  {
+    table: 'deposits',
+    ciphertext: 'body_ciphertext',
+    keyId: 'body_key_id',
+    workspace: false,
+    context: (row) => depositContext(row.id),
+  },
+  {
+    table: 'callback_bodies',
+    ciphertext: 'body_ciphertext',
+    keyId: 'body_key_id',
+    workspace: false,
+    context: (row) => deliveryContext(row.id),
+  },
+]
+
+const batch = 200
+
+const resealBatch = async (
+  tx: Tx,
+  { vault }: Deps,
+  { table, ciphertext, keyId, workspace, context }: SealedColumn,
+): Promise<number> => {
+  const rows = await tx.query<Row>(
+    `select id, ${workspace ? 'workspace_id' : 'null as workspace_id'}, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table}
+     where ${keyId} <> $1 limit ${batch} for update skip locked`,
+    [vault.currentKeyId],
+  )
+  for (const row of rows) {
+    const fresh = vault.seal(vault.openBytes({ ciphertext: row.ciphertext, keyId: row.key_id }, context(row)), context(row))
+    await tx.query(`update ${table} set ${ciphertext} = $2, ${keyId} = $3 where id = $1`, [row.id, fresh.ciphertext, fresh.keyId])
+  }
+  return rows.length
+}
+
+type PayeeRow = Row & {
+  beneficiary_id: Uuid
+  rail: BeneficiaryRecord['paymentRail']
+  bank_code: string | null
+  account_reference: string | null
+}
+
+/**
+ * A new fingerprint is computed from the destination of any of the payee's beneficiaries: they all have the same. A paybill without its own
+ * has that of its accounts.
+ */
+const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
+  const rows = await tx.query<PayeeRow>(
+    `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
+       case when y.paybill_id is not null then b.account_reference end as account_reference, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
+     from payees y join lateral (
+       select x.* from beneficiaries x where x.payee_id = y.id
+         or x.payee_id = any(array(select account.id from payees account where account.paybill_id = y.id)) limit 1) b on true
+     where y.fingerprint_key_id <> $1 limit ${batch} for update of y skip locked`,
+    [derivations.currentKeyId],
+  )
+  for (const row of rows) {
+    const destination = vault.open(
+      { ciphertext: row.ciphertext, keyId: row.key_id },
+      destinationContext(row.beneficiary_id, row.workspace_id),
+    )
+    const text = fingerprintText(row.workspace_id, row.rail, {
+      destination,
+      bankCode: row.bank_code,
+      accountReference: row.account_reference,
+    })
+    const values = [row.id, derivations.mac('fingerprint', text), derivations.currentKeyId]
+    await tx.query('update payees set fingerprint = $2, fingerprint_key_id = $3 where id = $1', values)
+  }
+  return rows.length
+}
+
+const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
+
+/** Every step writes its row in the audit log: an interrupted rotation has recorded what it changed. */
+const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
+  let total = 0
+  for (let more = true; more; ) {
+    const done = await inTx(deps.db, async (tx) => {
+      const rows = await step(tx)
+      const after = { [table]: rows, ...keysOf(deps) }
+      if (rows > 0) await audit(tx, operator, tx.at, { action: 'admin.rotate_keys', workspaceId: null, after })
+      return rows
+    })
+    total += done
+    more = done === batch
+  }
+  return total
+}
+
+/**
+ * Seals again, with the current key of ENCRYPTION_KEYS, what older keys sealed, and computes fingerprints with the current key of
+ * TOKEN_SECRETS. Safe beside a running service, and repeatable; an older key may be removed once nothing is left under it.
+ */
+export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const column of sealed)
+    counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
+  counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
+  counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps))
+  // The newest seal is then keyed with the current secret, and proves the seals under older ones.
+  await sealAuditLog(deps)
+  const current = keysOf(deps)
+  await deps.db.query(
+    `delete from installation_keys where (ring = 'ENCRYPTION_KEYS' and key_id <> $1) or (ring = 'TOKEN_SECRETS' and key_id <> $2)`,
+    [current.encryption_key, current.token_secret],
+  )
+  return counts
+}

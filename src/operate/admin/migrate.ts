@@ -1,0 +1,45 @@
+import { loadConfig } from '../../config.ts'
+import { migrate } from '../../db/migrate.ts'
+import { detectPooler } from '../../db/pooler.ts'
+import { grantServing } from '../../db/serving-role.ts'
+import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/attach.ts'
+import { StartupError } from '../../lib/startup-error.ts'
+import { explain, needsDirectUrl } from '../../process/database.ts'
+import { readEnvironment } from '../../process/environment.ts'
+import { type Arguments, UsageError } from './arguments.ts'
+
+const patience = ({ minutes = '10' }: Arguments['options']): number => {
+  if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
+  return Number(minutes) * 60_000
+}
+
+const openDatabase = async () => {
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = loadConfig(readEnvironment())
+  if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
+  const url = DATABASE_DIRECT_URL ?? DATABASE_URL
+  if (await detectPooler(url)) throw new StartupError(needsDirectUrl)
+  return { url, stop: async () => undefined }
+}
+
+/** Works on a database of any release of ours, or an empty one: so it opens none of the service's parts. */
+export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> => {
+  const patienceMs = patience(options)
+  const database = await openDatabase().catch((error: unknown) => {
+    throw explain(error, 'the database')
+  })
+  try {
+    const applied = await migrate(database.url, {
+      patienceMs,
+      onContended: ({ migration, tries, holders }) =>
+        console.error(
+          `${migration}: no lock within two seconds (try ${tries}); waiting. Oldest transactions: ${holders.join('; ')}`,
+        ),
+    })
+    if (options['serve-as'] !== undefined) await grantServing(database.url, options['serve-as'])
+    return { applied, ...(options['serve-as'] !== undefined && { serves: options['serve-as'] }) }
+  } catch (error) {
+    throw explain(error, 'the database')
+  } finally {
+    await database.stop()
+  }
+}

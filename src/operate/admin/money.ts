@@ -1,0 +1,71 @@
+import { inTx } from '../../db/client.ts'
+import { trialBalance } from '../../ledger/reports.ts'
+import { formatId } from '../../lib/ids.ts'
+import { presentAdjustment } from '../../modules/adjustments/present.ts'
+import { listAdjustments } from '../../modules/adjustments/queries.ts'
+import { CreateAdjustment, FindAdjustments } from '../../modules/adjustments/schema.ts'
+import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../../modules/adjustments/service.ts'
+import { FindPayments, ResolvePayment } from '../../modules/payments/admin-schema.ts'
+import { listAllPayments, resolvePayment } from '../../modules/payments/lifecycle/resolve.ts'
+import { type Traced, traceByProviderName } from '../../modules/payments/lifecycle/trace.ts'
+import { presentPayment } from '../../modules/payments/present.ts'
+import { presentTrialBalance } from '../../modules/trial-balance/present.ts'
+import { type Arguments, fieldsOf, idOf, word } from './arguments.ts'
+import type { Console } from './console.ts'
+
+const everything = { before: null, take: 1000 }
+
+const adjust = async (at: Console, args: Arguments): Promise<unknown> => {
+  const input = fieldsOf(CreateAdjustment, {
+    account_id: word(args, 0, 'account'),
+    direction: word(args, 1, 'credit or debit'),
+    amount_minor: word(args, 2, 'amount in minor units'),
+    reason: args.options.reason ?? '',
+  })
+  return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps, at.operator, input)))
+}
+
+const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
+  const id = idOf('ledger', word(args, 0, 'adjustment'))
+  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.operator, id, args.options.reason)))
+}
+
+const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
+  const id = idOf('payment', word(args, 0, 'payment'))
+  const { evidence = '', receipt } = args.options
+  const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
+  const { payment, waitingId } = await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input))
+  return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
+}
+
+const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
+  kind,
+  id: formatId(kind, id),
+  account_id: formatId('account', accountId),
+  status,
+  rail,
+  amount_minor: amountMinor === null ? null : String(amountMinor),
+  provider_receipt: providerReceipt,
+  created_at: createdAt.toISOString(),
+})
+
+export const moneyCommands = {
+  'payments list': async (at: Console, args: Arguments) => {
+    const { status, attention } = args.options
+    return (await listAllPayments(at.deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment)
+  },
+  'payments unknown': async (at: Console) =>
+    (await listAllPayments(at.deps.db, { status: 'unknown' }, everything)).map(presentPayment),
+  'payments find': async (at: Console, args: Arguments) =>
+    (await traceByProviderName(at.deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
+  'payments resolve': resolve,
+  'adjustments list': async (at: Console, args: Arguments) => {
+    const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
+    return (await listAdjustments(at.deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
+  },
+  'adjustments create': adjust,
+  'adjustments confirm': (at: Console, args: Arguments) =>
+    decide(at, args, (tx, operator, id) => confirmAdjustment(tx, at.deps, operator, id)),
+  'adjustments reject': (at: Console, args: Arguments) => decide(at, args, rejectAdjustment),
+  'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
+}

@@ -1,0 +1,119 @@
+import { inTx, type Tx } from '../../db/client.ts'
+import { audit } from '../../events/audit.ts'
+import { findEvent } from '../../events/read.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { phoneContext } from '../../modules/topups/service.ts'
+import type { Console } from './console.ts'
+
+const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
+
+/** Every table that has something about a person, and which of its rows: those of the account, and of the workspaces that it owns. */
+export const aboutPerson: Readonly<Record<string, string>> = {
+  accounts: 't.id = $1',
+  identities: 't.account_id = $1',
+  passkeys: 't.account_id = $1',
+  sessions: 't.account_id = $1',
+  push_subscriptions: 't.account_id = $1',
+  dashboard_tokens: 't.account_id = $1',
+  workspaces: 't.owning_account_id = $1',
+  members: 't.account_id = $1',
+  invitations: 't.invited_by = $1 or t.accepted_by = $1 or t.email = (select email from accounts where id = $1)',
+  grants: 't.account_id = $1',
+  api_keys: 't.account_id = $1',
+  oauth_authorizations: 't.account_id = $1',
+  sign_in_flows: 't.account_id = $1',
+  beneficiaries: owned,
+  beneficiary_verifications: 't.account_id = $1',
+  payees: owned,
+  spending_policies: `${owned} or t.created_by = $1 or t.changed_by = $1`,
+  spending_policy_versions: 't.created_by = $1',
+  intent_mandates: 't.account_id = $1',
+  payments: 't.account_id = $1 or t.initiator_account_id = $1',
+  payment_batches: 't.account_id = $1 or t.initiator_account_id = $1',
+  payment_refusals: 't.account_id = $1',
+  approvals: 't.account_id = $1',
+  approval_decisions: 't.account_id = $1 or t.owning_account_id = $1',
+  approval_voids: 't.owning_account_id = $1',
+  topups: 't.account_id = $1 or t.initiator_account_id = $1',
+  rail_attempts: 't.account_id = $1',
+  callback_deliveries: 't.account_id = $1',
+  adjustments: 't.account_id = $1',
+  ledger_accounts: 't.owner_id = $1',
+  ledger_transfers: 't.customer_account_id = $1',
+  late_transfers: 't.account_id = $1',
+  booking_totals: 't.account_id = $1',
+  hour_totals: 't.account_id = $1',
+  payment_totals: 't.account_id = $1',
+  usage_counters: 't.account_id = $1',
+  spending_totals: 't.account_id = $1',
+  events: 't.account_id = $1',
+  request_log: 't.account_id = $1',
+  stream_places: 't.account_id = $1',
+  audit_log: `t.account_id = $1 or t.subject_id = $1`,
+}
+
+/** Waits where the reader of the output is slower. */
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))
+
+type Withheld = { table: string; columns: string[] }
+const secretColumns = `
+  select table_name::text as table, array_agg(column_name::text order by column_name) as columns from information_schema.columns
+  where table_schema = 'public' and table_name = any($1::text[]) and data_type = 'bytea' group by 1`
+
+/** The phone of a top-up is the person's own; it is stored encrypted. */
+const phoneOf = async (tx: Tx, { deps }: Console, row: Record<string, unknown>): Promise<Record<string, unknown>> => {
+  const [sealed] = await tx.query<{ ciphertext: Buffer | null; keyId: string | null }>(
+    'select phone_ciphertext as ciphertext, phone_key_id as "keyId" from topups where id = $1',
+    [row.id],
+  )
+  if (!sealed?.ciphertext || sealed.keyId === null) return row
+  const context = phoneContext({ id: String(row.id), workspaceId: String(row.workspace_id) })
+  return { ...row, phone_number: deps.vault.open({ ciphertext: sealed.ciphertext, keyId: sealed.keyId }, context) }
+}
+
+/** As it was published: its row leaves out what others keep. */
+const eventOf = async (tx: Tx, row: Record<string, unknown>): Promise<Record<string, unknown>> =>
+  row.payment_id === null ? row : { ...row, data: (await findEvent(tx, String(row.id) as Uuid))?.data }
+
+const shownOf = (tx: Tx, at: Console, table: string, row: Record<string, unknown>) => {
+  if (table === 'topups') return phoneOf(tx, at, row)
+  return table === 'events' ? eventOf(tx, row) : row
+}
+
+const pageSize = 500
+
+const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld: readonly string[]): Promise<void> => {
+  await write(`,\n"${table}": [`)
+  const text = `select to_jsonb(t) - $2::text[] as row from ${table} t where ${aboutPerson[table]}`
+  await tx.query(`declare person_${table} no scroll cursor for ${text}`, [id, withheld])
+  let separator = '\n'
+  for (let more = true; more; ) {
+    const rows = await tx.query<{ row: Record<string, unknown> }>(`fetch ${pageSize} from person_${table}`)
+    for (const { row } of rows) {
+      await write(`${separator}${JSON.stringify(await shownOf(tx, at, table, row))}`)
+      separator = ',\n'
+    }
+    more = rows.length === pageSize
+  }
+  await write(']')
+}
+
+/**
+ * Everything that is stored about a person, as one JSON document, table by table and row by row as it is stored. Left out are secrets, of which
+ * only hashes are stored, and what is encrypted of others (the payees' destinations); `withheld` names these columns. The audit log records it.
+ */
+export const exportPerson = (at: Console, id: Uuid): Promise<void> =>
+  inTx(at.deps.db, async (tx) => {
+    const tables = Object.keys(aboutPerson)
+    const secret = new Map((await tx.query<Withheld>(secretColumns, [tables])).map((row) => [row.table, row.columns]))
+    await audit(tx, at.operator, tx.at, {
+      action: 'admin.export_person',
+      workspaceId: null,
+      subject: { type: 'account', id },
+    })
+    const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld: Object.fromEntries(secret) }
+    await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''))
+    for (const table of tables) await writeTable(tx, at, table, id, secret.get(table) ?? [])
+    await write('\n}\n')
+  })

@@ -1,0 +1,118 @@
+import { catchUpTransactionIds } from '../../db/transaction-ids.ts'
+import { csvLine } from '../../http/csv.ts'
+import { type Exported, exportAudit, firstPlace, readExportCursor } from '../../modules/audit-log/export.ts'
+import { presentAudit } from '../../modules/audit-log/present.ts'
+import { listAudit } from '../../modules/audit-log/queries.ts'
+import { FindAudit } from '../../modules/audit-log/schema.ts'
+import { subjects } from '../../modules/jobs.ts'
+import { markWaitingUnknown, resumeAfterLoss } from '../../modules/rail-pauses/service.ts'
+import { keepPoint, unverifiedSince } from '../verify/daily.ts'
+import { factsOf } from '../verify/facts.ts'
+import { verify } from '../verify/verify.ts'
+import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
+import type { Console } from './console.ts'
+import { rotateKeys } from './key-rotation.ts'
+
+const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> => {
+  const { account, workspace, subject, action, after, before, limit } = options
+  const {
+    limit: take,
+    cursor: _,
+    ...filter
+  } = fieldsOf(FindAudit, {
+    account_id: account,
+    workspace_id: workspace,
+    subject_id: subject,
+    action,
+    created_after: after,
+    created_before: before,
+    limit,
+  })
+  return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
+}
+
+const exportColumns = [
+  'created_at',
+  'action',
+  'account_id',
+  'grant_id',
+  'workspace_id',
+  'ip',
+  'user_agent',
+  'request_id',
+  'id',
+  'cursor',
+] as const
+
+const asCsv = (entry: Exported): string =>
+  csvLine([
+    ...exportColumns.map((name) => entry[name]),
+    entry.credential?.kind ?? null,
+    entry.credential?.id ?? null,
+    entry.subject?.type ?? null,
+    entry.subject?.id ?? null,
+    entry.before === null ? null : JSON.stringify(entry.before),
+    entry.after === null ? null : JSON.stringify(entry.after),
+  ])
+const csvHeader = csvLine([...exportColumns, 'credential_kind', 'credential_id', 'subject_type', 'subject_id', 'before', 'after'])
+
+/** Waits where the reader of the output is slower. */
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))
+
+const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
+  const { format = 'ndjson', cursor, limit } = options
+  if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
+  const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
+  if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
+  if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
+  if (format === 'csv') await write(csvHeader)
+  for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
+    await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
+}
+
+/** `12:9f86…`: the sequence and the hash of a seal, as in the log. */
+const readHead = (text: string): { sequence: number; hash: Buffer } => {
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
+  if (sequence === undefined || hash === undefined)
+    throw new UsageError('--head is <sequence>:<hash of 64 hex digits>, as the log has them')
+  return { sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
+}
+
+const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
+  const all = factsOf(deps)
+  const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
+  const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
+  const from = performance.now()
+  let [kept, broken] = [0, 0]
+  for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
+    console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
+    for (const subject of breaches) console.log(`              ${subject}`)
+    if (breaches.length === 0) kept += 1
+    else broken += 1
+  }
+  const seconds = Math.round((performance.now() - from) / 100) / 10
+  await keepPoint(deps.db, facts, { kept, broken, seconds })
+  console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
+  console.log(`${kept} promises kept, ${broken} broken`)
+  if (broken > 0) process.exitCode = 1
+}
+
+export const upkeepCommands = {
+  'audit-log': auditLog,
+  'audit-log export': exportAuditLog,
+  verify: verifyData,
+  'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
+  'after-restore': async (at: Console, { options }: Arguments) => {
+    const used = await catchUpTransactionIds(at.databaseUrl)
+    const { resumed, notCompared } = await resumeAfterLoss(at.deps, at.operator, options.reason)
+    if (notCompared.length > 0)
+      console.error(
+        `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice: compare it now.`,
+      )
+    if (resumed.length > 0)
+      return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
+    const { unknown } = await markWaitingUnknown(at.deps, subjects, at.operator)
+    return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
+  },
+}

@@ -1,0 +1,142 @@
+import { BlockList, isIP } from 'node:net'
+import { networkOf } from '../../http/address.ts'
+import type { App } from '../../http/app-type.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { StartupError } from '../../lib/startup-error.ts'
+import type { Deps as PaymentsDeps } from '../../modules/payments/deps.ts'
+import { createReceiver } from '../../modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
+import { receiveBalance } from '../../modules/reconciliation/balances.ts'
+import type { Deps as ReconciliationDeps } from '../../modules/reconciliation/deps.ts'
+import { receiveDeposit, validateDeposit } from '../../modules/topups/deposits/receive.ts'
+import type { Deps as TopupsDeps } from '../../modules/topups/deps.ts'
+import type { DeliveryKind } from '../../rails/rail.ts'
+
+/** Takes one from a name's allowance; false when it is used up until the next window. */
+type Allowance = (name: string) => boolean
+
+/**
+ * How often something may be done in a window: for each name, and for all names together, so that many names do not avoid the limit.
+ * Of this process alone; it holds at most `maxTotal` names.
+ */
+const createAllowance = (
+  clock: Clock,
+  { perName, maxTotal, windowSeconds }: { perName: number; maxTotal: number; windowSeconds: number },
+): Allowance => {
+  let began = 0
+  let total = 0
+  const used = new Map<string, number>()
+  return (name) => {
+    const now = clock.now().getTime()
+    if (now - began >= windowSeconds * 1000) {
+      began = now
+      total = 0
+      used.clear()
+    }
+    const before = used.get(name) ?? 0
+    if (before >= perName || total >= maxTotal) return false
+    used.set(name, before + 1)
+    total += 1
+    return true
+  }
+}
+
+type AllowList = (address: string) => boolean
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+const add = (list: BlockList, entry: string): void => {
+  const [address = '', prefix] = entry.split('/')
+  try {
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  } catch {
+    throw new StartupError(`CALLBACK_ALLOWED_IPS: "${entry}" is neither an address nor a network (address/bits)`)
+  }
+}
+
+/** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
+const createAllowList = (entries: readonly string[] | undefined): AllowList => {
+  if (entries === undefined) return () => true
+  const list = new BlockList()
+  for (const entry of entries) add(list, entry)
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address))
+}
+
+type Path = { attemptId: string; secret: string; kind: string }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
+
+const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
+
+const depositAnswers: Readonly<Record<string, typeof receiveDeposit | undefined>> = Object.assign(Object.create(null), {
+  confirmation: receiveDeposit,
+  validation: validateDeposit,
+})
+
+/** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
+const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
+
+/**
+ * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
+ * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
+ */
+export const registerCallbacks = (
+  operator: App,
+  deps: Pick<
+    PaymentsDeps & ReconciliationDeps & TopupsDeps,
+    | 'alerts'
+    | 'appendEvents'
+    | 'clock'
+    | 'config'
+    | 'db'
+    | 'derivations'
+    | 'jobs'
+    | 'logger'
+    | 'orderNames'
+    | 'rails'
+    | 'vault'
+    | 'witness'
+  >,
+): void => {
+  const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
+  const mayNote = createAllowance(deps.clock, notedRefusals)
+  const receive = createReceiver(deps)
+  void operator.register(async (app) => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    app.post<{ Params: Path }>('/callbacks/:attemptId/:secret/:kind', async (request, reply) => {
+      const kind = kindOf(request.params.kind)
+      if (!kind) return reply.callNotFound()
+      const { attemptId, secret } = request.params
+      const arrival = {
+        attemptId: uuid.test(attemptId) ? attemptId : null,
+        secret,
+        kind,
+        body: typeof request.body === 'string' ? request.body : '',
+        sourceIp: request.ip,
+        allowedSource: isAllowed(request.ip),
+      }
+      await receive(arrival, () => mayNote(networkOf(request.ip)))
+      return reply.send(accepted)
+    })
+    app.post<{ Params: { secret: string; kind: string } }>('/callbacks/deposits/:secret/:kind', async (request, reply) => {
+      const { secret, kind } = request.params
+      const answer = depositAnswers[kind]
+      if (!answer) return reply.callNotFound()
+      const body = typeof request.body === 'string' ? request.body : ''
+      return reply.send(await answer(deps, { secret, body, allowedSource: isAllowed(request.ip) }))
+    })
+    app.post<{ Params: { id: string; secret: string; kind: string } }>(
+      '/callbacks/balances/:id/:secret/:kind',
+      async (request, reply) => {
+        const { id, secret } = request.params
+        const kind = kindOf(request.params.kind)
+        if (!kind || !uuid.test(id)) return reply.callNotFound()
+        const body = typeof request.body === 'string' ? request.body : ''
+        await receiveBalance(deps, { id, secret, kind, body, allowedSource: isAllowed(request.ip) })
+        return reply.send(accepted)
+      },
+    )
+  })
+}

@@ -1,0 +1,151 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { AppendEvents, NewEvent } from '../../events/append.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { collectionRail, type RailName } from '../../lib/rail-names.ts'
+import type { SubmitPayment } from '../../modules/payments/request.ts'
+import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
+
+/** Wraps parts of the service: each wrapper calls the part and records how long it took. */
+export type Instruments = {
+  payments: (submit: SubmitPayment) => SubmitPayment
+  events: (append: AppendEvents) => AppendEvents
+  rails: (rails: Rails) => Rails
+  /** How long a caller waited for a database connection. */
+  connections: (seconds: number) => void
+}
+
+const quickSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const waitSeconds = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 15]
+const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
+const humanSeconds = [10, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86_400, 3 * 86_400]
+const paymentSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86_400]
+
+const secondsSince = (start: number): number => (performance.now() - start) / 1000
+
+type Timed = { status?: string; created_at?: string; payment_rail?: string }
+
+/** The resource of an event that ends something. The creation of a payment has no resource in its event, and ends nothing. */
+const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as Timed) : {})
+
+const ends =
+  /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/
+
+export const createInstruments = (registry: Registry): Instruments => {
+  const registers = [registry]
+  const decisions = new Histogram({
+    name: 'payment_decision_seconds',
+    help: 'How long deciding a payment took, waiting for its batch included, by what was decided: processing, pending_approval, or the code of the refusal.',
+    labelNames: ['outcome'],
+    buckets: quickSeconds,
+    registers,
+  })
+  const approvals = new Histogram({
+    name: 'approval_seconds',
+    help: 'How long approvals were open, by how they ended.',
+    labelNames: ['outcome'],
+    buckets: humanSeconds,
+    registers,
+  })
+  const completed = new Histogram({
+    name: 'payment_completion_seconds',
+    help: 'From the creation of a payment to its end, approval included, by rail and by how it ended.',
+    labelNames: ['rail', 'outcome'],
+    buckets: paymentSeconds,
+    registers,
+  })
+  const topups = new Histogram({
+    name: 'topup_completion_seconds',
+    help: 'From the start of a top-up to its end, by how it ended.',
+    labelNames: ['outcome'],
+    buckets: paymentSeconds,
+    registers,
+  })
+  const happened = new Counter({
+    name: 'events_total',
+    help: 'Events that were committed, by type.',
+    labelNames: ['type'],
+    registers,
+  })
+  const calls = new Histogram({
+    name: 'rail_call_seconds',
+    help: 'How long calls to rails took, by rail, call and result.',
+    labelNames: ['rail', 'call', 'result'],
+    buckets: callSeconds,
+    registers,
+  })
+
+  const waits = new Histogram({
+    name: 'database_connection_wait_seconds',
+    help: 'How long each caller waited for a database connection.',
+    buckets: waitSeconds,
+    registers,
+  })
+
+  const note = (event: NewEvent, at: Date): void => {
+    happened.inc({ type: event.type })
+    if (!ends.test(event.type)) return
+    const { created_at: since, payment_rail: rail } = resourceOf(event)
+    if (since === undefined) return
+    const seconds = Math.max(0, (at.getTime() - Date.parse(since)) / 1000)
+    const [kind, outcome = ''] = event.type.split('.')
+    if (kind === 'payment') completed.observe({ rail: rail ?? 'unknown', outcome }, seconds)
+    else if (kind === 'approval') approvals.observe({ outcome }, seconds)
+    else topups.observe({ outcome }, seconds)
+  }
+
+  const timed =
+    <Input, Answer extends { kind: string }>(rail: string, call: string, work: (input: Input) => Promise<Answer>) =>
+    async (input: Input): Promise<Answer> => {
+      const start = performance.now()
+      let result = 'error'
+      try {
+        const answer = await work(input)
+        result = answer.kind
+        return answer
+      } finally {
+        calls.observe({ rail, call, result }, secondsSince(start))
+      }
+    }
+  const payout = (name: string, rail: PayoutRail): PayoutRail => ({
+    ...rail,
+    pay: timed(name, 'pay', rail.pay),
+    query: timed(name, 'query', rail.query),
+  })
+  const collection = (rail: CollectionRail): CollectionRail => ({
+    ...rail,
+    collect: timed(collectionRail, 'collect', rail.collect),
+    query: timed(collectionRail, 'query', rail.query),
+  })
+
+  return {
+    connections: (seconds) => waits.observe(seconds),
+    payments: (submit) => async (request) => {
+      const start = performance.now()
+      let outcome = 'error'
+      try {
+        const created = await submit(request)
+        if (created.replayed) outcome = 'replayed'
+        else outcome = created.answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
+        return created
+      } catch (error) {
+        if (error instanceof Refusal) outcome = error.code
+        throw error
+      } finally {
+        decisions.observe({ outcome }, secondsSince(start))
+      }
+    },
+    events: (append) => async (tx, at, events) => {
+      await append(tx, at, events)
+      tx.afterCommit(() => {
+        for (const event of events) note(event, at)
+      })
+    },
+    rails: (rails) => ({
+      ...rails,
+      payout: Object.fromEntries(Object.entries(rails.payout).map(([name, rail]) => [name, payout(name, rail)])) as Partial<
+        Record<RailName, PayoutRail>
+      >,
+      collection: rails.collection && collection(rails.collection),
+    }),
+  }
+}

@@ -1,0 +1,86 @@
+import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { describeError, translateDatabaseError } from '../../db/errors.ts'
+import type { App, Departure } from '../../http/app-type.ts'
+import { registerDeparture } from '../../http/departure.ts'
+import { registerDrain } from '../../http/drain.ts'
+import { trustedProxies } from '../../http/origin.ts'
+import { arrivalTimeouts } from '../../http/timeouts.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { registerCallbacks } from './callbacks.ts'
+import type { Metrics } from './metrics.ts'
+import { registerTestClock, type SandboxControl } from './test-clock.ts'
+
+const loopback = ['localhost', '127.0.0.1', '[::1]']
+
+/** The name in a Host header, without its port. */
+const nameIn = (host: string): string => host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+
+/** An IPv4 client of a dual-stack socket has `::ffff:` before its address. */
+const localName = ({ socket }: FastifyRequest): string => {
+  const address = socket.localAddress?.replace(/^::ffff:/, '') ?? ''
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/**
+ * Answers 403 to a request for another host: a page whose name was pointed at this address could otherwise read metrics and move the sandbox's
+ * clock from a browser behind our firewall. Browsers always send `Host`, so a probe without one is answered.
+ */
+const registerOwnHosts = (app: App, config: { operatorUrl: string; OPERATOR_ALLOWED_HOSTS: readonly string[] }): void => {
+  const own = new Set([...loopback, nameIn(new URL(config.operatorUrl).host), ...config.OPERATOR_ALLOWED_HOSTS.map(nameIn)])
+  app.addHook('onRequest', (request, reply, done) => {
+    const { host } = request.headers
+    if (host === undefined || own.has(nameIn(host)) || nameIn(host) === localName(request)) return done()
+    void reply.code(403).send({ error: 'forbidden', message: 'This listener has no such host name: OPERATOR_ALLOWED_HOSTS.' })
+  })
+}
+
+const statusOf = (error: unknown): number => {
+  if (translateDatabaseError(error) instanceof Refusal) return 503
+  const requestedStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
+}
+
+/** Answers with the status alone. Does not log a path (it may contain a secret) or the values of a statement. */
+const registerOperatorErrors = (app: App): void => {
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
+  app.setErrorHandler((error, request, reply) => {
+    // The sender has gone before its body was here: there is nobody to answer, and nothing of ours failed.
+    const left = request.raw.destroyed && !request.raw.complete
+    const status = left ? 400 : statusOf(error)
+    if (left) app.log.debug('a sender on the private listener left before its body had arrived')
+    if (status >= 500) app.log.error(describeError(error), 'a request on the private listener failed')
+    return reply
+      .code(status)
+      .send({ error: status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request' })
+  })
+}
+
+/** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
+type OperatorDeps = Parameters<typeof registerCallbacks>[1]
+
+export const createOperator = async (
+  deps: OperatorDeps,
+  metrics: Metrics,
+  departure: Departure,
+  sandbox?: SandboxControl,
+): Promise<App> => {
+  const app: App = fastify({
+    loggerInstance: deps.logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    // A provider's notice is a few kilobytes.
+    bodyLimit: 64 * 1024,
+    ...arrivalTimeouts(deps.config.REQUEST_TIMEOUT_MS),
+    return503OnClosing: false,
+    trustProxy: trustedProxies(deps.config.TRUST_PROXY),
+  }).withTypeProvider<ZodTypeProvider>()
+  registerDeparture(app, departure)
+  registerDrain(app)
+  registerOwnHosts(app, deps.config)
+  metrics.serve(app)
+  registerOperatorErrors(app)
+  registerCallbacks(app, deps)
+  if (sandbox) registerTestClock(app, deps, sandbox)
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  return app
+}

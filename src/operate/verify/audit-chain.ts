@@ -1,0 +1,103 @@
+import type { Check, CheckFacts } from '../../db/check.ts'
+import type { Db } from '../../db/client.ts'
+import { readLastSealBefore, readSealedRows, readSealNodes, readSealsAfter, type Seal } from '../../events/seal.ts'
+import { type Grown, grow, peaksOf, rootOfPeaks, rowsRoot } from '../../events/seal-tree.ts'
+
+/** Seals whose rows are read together. */
+const batch = 20
+
+type Verdict = { fault: string } | { vouched: boolean }
+
+const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[], tree: Grown): Verdict => {
+  if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
+  if (lines.length > seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are more` }
+  if (lines.length < seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
+  if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a row that it sealed was changed' }
+  if (!rootOfPeaks(tree.peaks).equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
+  const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
+  if (!mac) return { vouched: false }
+  return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
+}
+
+/**
+ * Computes the tree again, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that it
+ * covers; the later ones are compared with what is stored of it.
+ * A seal whose key is no longer configured is valid when a later seal, keyed with one of our secrets, follows it.
+ */
+const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
+  const broken: string[] = []
+  let unvouched: string[] = []
+  let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
+  for (let more = true; more; ) {
+    const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
+    const rows = await readSealedRows(db, before, seals)
+    let peaks = await readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1))
+    const trees = seals.map(({ sequence, rowsRoot: root }) => {
+      const tree = grow(peaks, sequence - 1, root)
+      peaks = tree.peaks
+      return tree
+    })
+    const nodes = await readSealNodes(
+      db,
+      trees.flatMap(({ completed }) => completed),
+    )
+    const stored = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, Buffer.from(hash)]))
+    for (const [index, seal] of seals.entries()) {
+      const name = `seal ${seal.sequence} (through ${seal.id})`
+      const tree = trees[index] as Grown
+      const verdict = judge(facts, before, seal, rows[index]?.map(({ line }) => line) ?? [], tree)
+      if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
+      else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
+      if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
+        broken.push(`${name}: a node of the tree that proofs are made of was changed`)
+      before = seal
+    }
+    more = seals.length === batch
+  }
+  return [...broken, ...unvouched]
+}
+
+export const auditChainChecks: readonly Check[] = [
+  {
+    invariant: 'I8',
+    promise: 'the audit log is what was sealed: no row was changed, added or taken out since',
+    find: findBrokenSeals,
+  },
+  {
+    invariant: 'I8',
+    promise: 'the head of the audit log that was kept outside is still in its chain',
+    find: async (db, { head }) => {
+      if (!head) return []
+      const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
+      if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is not there`]
+      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is not the one that was kept`]
+    },
+  },
+  {
+    invariant: 'I8',
+    promise: 'the audit log is sealed up to ten minutes ago',
+    find: async (db, { now }) => {
+      const rows = await db.query<{ subject: string }>(
+        `select count(*) || ' rows since ' || min(at) as subject from audit_log
+         where at < $1::timestamptz - interval '10 minutes' and (transaction, id) > (
+           select through_transaction, through_id from audit_seals
+           union all select '0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid order by 1 desc, 2 desc limit 1)
+         having count(*) > 0`,
+        [now],
+      )
+      return rows.map(({ subject }) => subject)
+    },
+  },
+  {
+    invariant: 'I8',
+    promise: "the order of commits is this server's own: a database that was restored elsewhere has caught up with its rows",
+    find: async (db) => {
+      const rows = await db.query<{ subject: string }>(
+        `select 'rows of transaction ' || newest || ', and this server is at ' || pg_snapshot_xmax(pg_current_snapshot()) as subject
+         from (select greatest((select transaction from audit_log order by transaction desc limit 1), (select transaction from events order by transaction desc limit 1)) as newest) as n
+         where newest >= pg_snapshot_xmax(pg_current_snapshot())`,
+      )
+      return rows.map(({ subject }) => subject)
+    },
+  },
+]

@@ -1,0 +1,78 @@
+import { eq } from 'drizzle-orm'
+import type { Logger } from 'pino'
+import type { CheckFacts } from '../../db/check.ts'
+import { type Database, type Db, first, inTx } from '../../db/client.ts'
+import { connect } from '../../db/connect.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareUpsert } from '../../db/prepare-write.ts'
+import { verifyPoints } from '../../db/tables/rails.ts'
+import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
+import { verify } from './verify.ts'
+
+/** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
+const wholeEveryDays = 7
+/** How far a check reaches back before the last one: for transactions that were open then, and transitions that took a while. */
+const overlapHours = 24
+/** A check may read every row; it takes no lock that a payment waits for. */
+const statementTimeoutMs = 600_000
+
+export type DailyOptions = {
+  databaseUrl: string
+  clock: Clock
+  logger: Logger
+  facts: () => CheckFacts
+  onBroken: (broken: { invariant: string; promise: string }) => void
+}
+
+const pointOf = prepare('verify.point', { name: 'text' }, (orm, at) =>
+  orm.select({ at: verifyPoints.at }).from(verifyPoints).where(eq(verifyPoints.name, at.name)),
+)
+
+const readPoint = async (db: Db, name: string): Promise<Date | null> => (await first(db, pointOf, { name }))?.at ?? null
+
+/** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
+export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
+  const [whole, recent] = await Promise.all([readPoint(db, 'whole'), readPoint(db, 'recent')])
+  if (whole === null || whole < daysAfter(now, -wholeEveryDays)) return null
+  const last = recent !== null && recent > whole ? recent : whole
+  return secondsAfter(last, -overlapHours * 3600)
+}
+
+const keepRow = prepareUpsert('verify_points.keep', verifyPoints, verifyPoints.name, ['through', 'totals', 'at'])
+
+/** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
+export const keepPoint = (
+  db: Database,
+  { now, since }: Pick<CheckFacts, 'now' | 'since'>,
+  summary: { kept: number; broken: number; seconds: number },
+): Promise<void> =>
+  inTx(db, async (tx) => {
+    const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
+    const point = { through: now.toISOString(), totals, at: now }
+    const names = ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
+    for (const name of names) await keepRow(tx, { name, ...point })
+  })
+
+/** Checks the data against every promise on a connection of its own, and returns the broken ones. */
+export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
+  const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
+  try {
+    const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
+    const from = performance.now()
+    let [kept, broken] = [0, 0]
+    for await (const result of verify(db, at)) {
+      if (result.breaches.length === 0) kept += 1
+      else {
+        broken += 1
+        const { invariant, promise, breaches } = result
+        logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
+        onBroken(result)
+      }
+    }
+    const seconds = Math.round((performance.now() - from) / 1000)
+    await keepPoint(db, at, { kept, broken, seconds })
+    logger.info({ kept, broken, seconds, since: at.since }, 'the data were checked against every promise')
+  } finally {
+    await db.close()
+  }
+}
