@@ -20,7 +20,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/bench/**', '**/node_modules/**'],
     globalSetup: ['test/harness/global-setup.ts'],
-    setupFiles: ['test/harness/seed-setup.ts'],
+    setupFiles: ['test/harness/setup.ts'],
     // Chosen once, so that all workers have the same one.
     env: { PROPERTY_SEED: String(chooseSeed(process.env.PROPERTY_SEED)) },
     sequence: { sequencer: LongestFirst },

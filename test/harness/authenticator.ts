@@ -1,4 +1,4 @@
-import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createHash, createPublicKey, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { Client, Json } from './client.ts'
 
 // A security key in software (CTAP2): what Chromium's virtual authenticator does in the browser's tests, for tests over HTTP.
@@ -11,11 +11,13 @@ const head = (major: number, value: number): Buffer => {
   if (value < 24) return Buffer.from([(major << 5) | value])
   return value < 256 ? Buffer.from([(major << 5) | 24, value]) : Buffer.from([(major << 5) | 25, value >> 8, value & 255])
 }
-const cbor = (value: number | string | Buffer | Map<number | string, unknown>): Buffer => {
+type Cbor = number | string | Buffer | Buffer[] | Map<number | string, unknown>
+const cbor = (value: Cbor): Buffer => {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])
-  const entries = [...value].flatMap(([key, one]) => [cbor(key), cbor(one as Parameters<typeof cbor>[0])])
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(cbor)])
+  const entries = [...value].flatMap(([key, one]) => [cbor(key), cbor(one as Cbor)])
   return Buffer.concat([head(5, value.size), ...entries])
 }
 
@@ -27,6 +29,8 @@ export type AuthenticatorOptions = {
   /** Zero for authenticators that do not count. */
   count?: number
   kind?: 'EC' | 'RSA'
+  /** An attestation statement whose certificates name this address. Left out: none, as the page asks. */
+  revocationList?: string
 }
 
 const keyOf = (kind: 'EC' | 'RSA'): { privateKey: KeyObject; cose: Buffer } => {
@@ -50,6 +54,56 @@ const keyOf = (kind: 'EC' | 'RSA'): { privateKey: KeyObject; cose: Buffer } => {
           [-2, part(jwk.e)],
         ]
   return { privateKey, cose: cbor(new Map(cose)) }
+}
+
+/** DER (X.690), as certificates are written. */
+const der = (tag: number, ...parts: Buffer[]): Buffer => {
+  const content = Buffer.concat(parts)
+  const size = content.length
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255]
+  return Buffer.concat([Buffer.from([tag, ...length]), content])
+}
+const hex = (text: string) => Buffer.from(text, 'hex')
+const sequence = (...parts: Buffer[]) => der(0x30, ...parts)
+const commonName = (name: string) => sequence(der(0x31, sequence(hex('0603550403'), der(0x0c, Buffer.from(name)))))
+const extension = (oid: string, value: Buffer) => sequence(hex(oid), der(0x04, value))
+
+/**
+ * An `android-key` attestation statement whose certificates the attacker made: they name `revocationList`, an address that a library which verifies
+ * statements fetches.
+ */
+const androidKeyStatement = (key: KeyObject, signed: { authData: Buffer; client: Buffer }, revocationList: string) => {
+  const sign = (data: Buffer) => createSign('sha256').update(data).sign(key)
+  const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'))
+  const uri = der(0x86, Buffer.from(revocationList))
+  const points = extension('0603551d1f', sequence(sequence(der(0xa0, der(0xa0, uri)))))
+  const described = [
+    hex('0201010a0100'),
+    hex('0201010a0100'),
+    der(0x04, sha256(signed.client)),
+    der(0x04),
+    sequence(),
+    sequence(),
+  ]
+  const description = extension('060a2b06010401d679020111', sequence(...described))
+  const certificate = (serial: number, subject: string, extensions: Buffer[]) => {
+    const body = sequence(
+      der(0xa0, hex('020102')),
+      der(0x02, Buffer.from([serial])),
+      ecdsaWithSha256,
+      commonName('Root'),
+      sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z'))),
+      commonName(subject),
+      createPublicKey(key).export({ type: 'spki', format: 'der' }),
+      der(0xa3, sequence(...extensions)),
+    )
+    return sequence(body, ecdsaWithSha256, der(0x03, Buffer.from([0]), sign(body)))
+  }
+  return new Map<string, unknown>([
+    ['alg', -7],
+    ['sig', sign(Buffer.concat([signed.authData, sha256(signed.client)]))],
+    ['x5c', [certificate(1, 'Leaf', [points, description]), certificate(2, 'Root', [points])]],
+  ])
 }
 
 /** A passkey that can be registered and that signs texts, as a browser on the page of `publicUrl` would return it. */
@@ -78,13 +132,14 @@ export const newAuthenticator = (publicUrl: string, { kind = 'EC' }: Pick<Authen
     create: (challenge: string, options: AuthenticatorOptions = {}) => {
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, cose])
       const authData = dataOf(attested, 0x40, options)
+      const client = clientData('webauthn.create', challenge, options)
+      const { revocationList } = options
       const attestation = new Map<string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', revocationList ? 'android-key' : 'none'],
+        ['attStmt', revocationList ? androidKeyStatement(privateKey, { authData, client }, revocationList) : new Map()],
         ['authData', authData],
       ])
-      const clientDataJSON = base64url(clientData('webauthn.create', challenge, options))
-      return credential({ clientDataJSON, attestationObject: base64url(cbor(attestation)) })
+      return credential({ clientDataJSON: base64url(client), attestationObject: base64url(cbor(attestation)) })
     },
     /** Signs a text as the approval page lets it be signed: the challenge is its SHA-256. */
     sign: (message: string, options: AuthenticatorOptions = {}) => {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
-import type { Client } from '../../harness/client.ts'
+import type { Client, Json } from '../../harness/client.ts'
+import { takeRefused } from '../../harness/connections.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
@@ -76,6 +77,31 @@ test('a challenge is for one account, once, for ten minutes', async () => {
   const invented = newAuthenticator(site()).create(Buffer.alloc(16, 7).toString('base64url'))
   for (const answer of [foreign, again, await add(person.api, late), await add(person.api, invented)])
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
+})
+
+test('an attempt uses its challenge up, also when what the authenticator returned is refused', async () => {
+  const given = await challenge(person.api)
+  const unverified = newAuthenticator(site()).create(given, { userVerified: false })
+  expect((await add(person.api, unverified)).body.message).toContain('verif')
+  const honest = await add(person.api, newAuthenticator(site()).create(given))
+  expect([honest.status, honest.body.message]).toEqual([401, expect.stringContaining('unknown, used or expired')])
+})
+
+const addressOfTheAttacker = 'http://crl.attacker.example/list'
+
+test('an attestation statement is never verified, so no address that its certificates name is fetched', async () => {
+  const authenticator = newAuthenticator(site())
+  const options = { revocationList: addressOfTheAttacker }
+  // The credential is registered for what the authenticator's data says, as if there were no statement.
+  expect((await add(person.api, authenticator.create(await challenge(person.api), options))).status).toBe(201)
+  expect(takeRefused()).toEqual([])
+  // The same credential, where the library verifies its statement: this is what the test would notice.
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const expectedChallenge = Buffer.alloc(16, 7).toString('base64url')
+  const response: Json = authenticator.create(expectedChallenge, options)
+  const origin = { expectedOrigin: site(), expectedRPID: new URL(site()).hostname }
+  await expect(verifyRegistrationResponse({ response, expectedChallenge, ...origin })).rejects.toThrow('root certificate')
+  expect(takeRefused()).toEqual(['crl.attacker.example:80', 'crl.attacker.example:80'])
 })
 
 test('one passkey belongs to one account, once', async () => {

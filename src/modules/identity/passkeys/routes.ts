@@ -1,3 +1,4 @@
+import { readNewPasskey } from '../../../auth/passkey.ts'
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
@@ -7,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { presentPasskey } from './present.ts'
 import { pagePasskeys } from './queries.ts'
 import { CreatePasskey, Passkey, PasskeyOptions } from './schema.ts'
-import { addPasskey, examinePasskey, removePasskey, startPasskey } from './service.ts'
+import { addPasskey, removePasskey, startPasskey } from './service.ts'
 
 const path = '/v1/accounts/me/passkeys'
 
@@ -47,9 +48,10 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       schema: { body: CreatePasskey, response: { 201: Passkey } },
     },
     async (request, reply) => {
-      const proposed = await examinePasskey(deps, request.body)
+      // Before the transaction: the library is loaded, and reads what the authenticator returned.
+      const read = await readNewPasskey(deps.config, request.body.credential)
       return respondOnce(deps, request, reply, async (tx) =>
-        created(presentPasskey(await addPasskey(tx, deps, request.principal, proposed))),
+        created(presentPasskey(await addPasskey(tx, deps, request.principal, { ...request.body, read }))),
       )
     },
   )

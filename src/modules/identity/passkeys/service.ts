@@ -4,18 +4,16 @@ import {
   type Assertion,
   challengeOf,
   creationOptions,
-  type MadePasskey,
-  type NewCredential,
   type ReadAssertion,
   readAssertion,
-  readNewPasskey,
+  type readNewPasskey,
 } from '../../../auth/passkey.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { audit } from '../../../events/audit.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { getAccount } from '../accounts/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -23,7 +21,7 @@ import { lockAccount } from '../identities/lock.ts'
 import { consumeNonce, issueNonce, lockNonce } from '../sign-in/wallet/nonces.ts'
 import { presentPasskey } from './present.ts'
 import { findPasskeyByCredential, listPasskeys, type PasskeyRecord } from './queries.ts'
-import type { PasskeyOptions } from './schema.ts'
+import type { CreatePasskey, PasskeyOptions } from './schema.ts'
 
 const challengeTtlSeconds = 600
 const maxPasskeys = 20
@@ -66,24 +64,15 @@ export const startPasskey = async (
   }
 }
 
-export type ProposedPasskey = { name: string; nonce: string; made: MadePasskey }
-
-/** Called before the transaction: the library is loaded, and what the authenticator returned is verified. */
-export const examinePasskey = async (
-  deps: Pick<Deps, 'config'>,
-  { name, credential }: { name: string; credential: NewCredential },
-): Promise<ProposedPasskey> => {
-  const made = await readNewPasskey(deps.config, credential)
-  if ('problem' in made) throw notAccepted(`The passkey was not accepted: ${made.problem}.`)
-  return { name, nonce: challengeOf(credential.response.clientDataJSON).toString('hex'), made }
-}
-
-/** Registers a passkey for the caller. The account is locked: of two at once, one is the twentieth. */
+/**
+ * Registers a passkey for the caller, of which `read` is what `readNewPasskey` found. The attempt uses the challenge up, whatever was found. The
+ * account is locked: of two at once, one is the twentieth.
+ */
 export const addPasskey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
-  { name, nonce, made }: ProposedPasskey,
+  { name, credential, read }: CreatePasskey & { read: Awaited<ReturnType<typeof readNewPasskey>> },
 ): Promise<PasskeyRecord> => {
   const { at } = tx
   const { accountId } = principal
@@ -93,16 +82,19 @@ export const addPasskey = async (
       message: 'A session that began with a sign-in method of an agent or a key cannot add a passkey.',
     })
   requireActiveAccount(principal)
+  const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
   const issued = await lockNonce(tx, 'passkey', nonce)
   if (issued?.boundTo !== accountId || issued.isUsed || issued.expiresAt <= at)
     throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
+  await consumeNonce(tx, nonce, at)
+  if ('problem' in read) throw new CommitThenThrow(notAccepted(`The passkey was not accepted: ${read.problem}.`))
   await lockAccount(tx, accountId)
   const own = await listPasskeys(tx, accountId)
   if (own.length >= maxPasskeys)
-    throw conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached')
-  if (await findPasskeyByCredential(tx, made.credentialId)) throw conflict('This passkey is registered already.', 'passkey')
-  await consumeNonce(tx, nonce, at)
-  const record = { id: newId(), accountId, name, ...made, originSessionId: null, createdAt: at, lastUsedAt: null }
+    throw new CommitThenThrow(conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached'))
+  if (await findPasskeyByCredential(tx, read.credentialId))
+    throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
+  const record = { id: newId(), accountId, name, ...read, originSessionId: null, createdAt: at, lastUsedAt: null }
   insertRow(tx, record)
   const data = presentPasskey(record)
   await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
