@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { chromiumPath } from './browser.ts'
 import { accountFlows } from './flows/account.ts'
+import { approvalLinkFlows } from './flows/approval-link.ts'
 import { approvalFlows } from './flows/approvals.ts'
 import { batchFlows } from './flows/batches.ts'
 import { beneficiaryFlows } from './flows/beneficiaries.ts'
@@ -36,6 +37,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('payments', () => paymentFlows(world))
   describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
+  describe('approvals by link', () => approvalLinkFlows(world))
   describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))

@@ -1,46 +1,38 @@
-import { isRail, railFacts } from './rails.ts'
+/** A text that is signed, in its parts: its first sentence, the lines that say what is decided, and what binds them. */
+export type SignedText = { opening: string; lines: string[]; binding: string[] }
 
-/** The lines of the text that people need, with the pages' labels. The page shows the whole text word for word below them. */
-const labels: Readonly<Record<string, string>> = {
-  Beneficiary: 'Beneficiary',
-  Destination: 'Destination',
-  'Account reference': 'Account reference',
-  For: 'Purpose',
-  'Requested by': 'Requested by',
-  Workspace: 'Workspace',
+/**
+ * Its parts have a blank line between them. No line is known by its name: whatever the service writes into the text is in one of the
+ * parts.
+ */
+export const readSignedText = (message: string): SignedText => {
+  const [opening = '', ...parts] = message.split(/\n\n+/)
+  const binding = parts.length > 1 ? (parts.pop() ?? '') : ''
+  const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
+  return { opening, lines: parts.flatMap(linesOf), binding: linesOf(binding) }
 }
 
-/** "PESALINK *********6523" → "PesaLink to a bank, *********6523" */
-const readable = (name: string, value: string): string => {
-  const [rail = '', ...mask] = value.split(' ')
-  return name === 'Destination' && isRail(rail) ? `${railFacts[rail].label}, ${mask.join(' ')}` : value
-}
+const textOf = (message: string, label: string): string | undefined =>
+  message
+    .split('\n')
+    .find((line) => line.startsWith(`${label}: `))
+    ?.slice(label.length + 2)
 
 /** What a batch's text says about its items. */
-export const readBatchMessage = (message: string): { firsts: string; unusual: string } => {
-  const after = (label: string) =>
-    message
-      .split('\n')
-      .find((line) => line.startsWith(`${label}: `))
-      ?.slice(label.length + 2) ?? '0'
-  return { firsts: after('Payees never paid before'), unusual: after('Amounts far from the last payment') }
-}
+export const readBatchMessage = (message: string): { firsts: string; unusual: string } => ({
+  firsts: textOf(message, 'Payees never paid before') ?? '0',
+  unusual: textOf(message, 'Amounts far from the last payment') ?? '0',
+})
 
-export type ReadMessage = { amount: string | null; beneficiary: string | null; facts: (readonly [name: string, value: string])[] }
+const short = (amount: string): string => amount.replace(/\.00$/, '').replace(' ', '\u00a0')
 
-/** Reads the facts out of the text that is signed, so that what the page shows is what is signed. */
-export const readMessage = (message: string): ReadMessage => {
-  const lines = message.split('\n').flatMap((line) => {
-    const match = /^([A-Z][a-z ]+): (.+)$/.exec(line)
-    return match?.[1] && match[2] ? [[match[1], match[2]] as const] : []
-  })
-  const textOf = (label: string) => lines.find(([name]) => name === label)?.[1] ?? null
-  return {
-    amount: textOf('Amount'),
-    beneficiary: textOf('Beneficiary'),
-    facts: lines.flatMap(([name, value]) => {
-      const label = labels[name]
-      return label ? [[label, readable(name, value)] as const] : []
-    }),
-  }
+/** "KES 23,499 to Savannah Supplies", "KES 502,899 to 200 people". Of a text that is worded otherwise, its first sentence. */
+export const titleOfText = (message: string): string => {
+  const amount = textOf(message, 'Amount')
+  const beneficiary = textOf(message, 'Beneficiary')
+  if (amount && beneficiary) return `${short(amount)} to ${beneficiary}`
+  const total = textOf(message, 'Total')
+  const payees = textOf(message, 'Payees') ?? textOf(message, 'Payments')
+  if (total && payees) return `${short(total)} to ${payees} ${payees === '1' ? 'person' : 'people'}`
+  return readSignedText(message).opening
 }

@@ -64,15 +64,25 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     const error = lost ? null : (account.error ?? view.error)
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
-  const { workspace, membership } = view.data
-  setPageZone(workspace.time_zone)
+  setPageZone(view.data.workspace.time_zone)
+  return (
+    <SessionIn account={account.data} view={view.data}>
+      {children}
+    </SessionIn>
+  )
+}
+
+type InProps = { account: Session['account']; view: Schemas['WorkspaceView']; children: ReactNode }
+
+/** As this account in one of its workspaces, which need not be this tab's. */
+export const SessionIn = ({ account, view: { workspace, membership }, children }: InProps) => {
   const permissions = permissionsOf(membership)
   const session: Session = {
-    account: account.data,
+    account,
     workspace,
     membership,
     currency: workspace.currency,
-    ownsBalance: workspace.owning_account_id === account.data.id,
+    ownsBalance: workspace.owning_account_id === account.id,
     can: (permission) => permissions.has(permission),
   }
   return <SessionContext value={session}>{children}</SessionContext>

@@ -1,7 +1,4 @@
-import type { Locator } from 'playwright-core'
-import { encode } from 'uqr'
 import { expect, test } from 'vitest'
-import { newWallet } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { follow, openEachApproval, phone, visit, visitAs } from '../visit.ts'
@@ -18,14 +15,6 @@ const recordNotifications = `{
     }
   }
 }`
-
-/** The dark squares of a QR code, as "x,y". */
-const modulesOf = async (code: Locator): Promise<string[]> => {
-  const path = (await code.locator('path').getAttribute('d')) ?? ''
-  return [...path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map(([, x, y]) => `${x},${y}`)
-}
-const modulesFor = (text: string): string[] =>
-  encode(text, { ecc: 'M', border: 2 }).data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x},${y}`] : [])))
 
 const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
@@ -245,58 +234,6 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('can be decided on a phone by a wallet holder who is not signed in; another wallet is refused', async () => {
-    const home = await createHousehold(world.service)
-    const { page, wallet, complaints, close } = await visit(world, {
-      wallets: [newWallet(), home.person.wallet],
-      viewport: phone,
-    })
-    await page.goto(`/approve/${home.approvalId}`)
-    await page.getByRole('heading', { name: 'KES 23,499.00 to Savannah Supplies Ltd' }).waitFor()
-    const facts = [
-      'Paper, toner and chairs',
-      'Procurement agent, an agent of Wanjiku Kamau',
-      'Personal',
-      'PesaLink to a bank, *********6523',
-    ]
-    for (const text of facts) await page.getByText(text, { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
-    await page.getByText('Sign again with a wallet that is linked to the account.').waitFor()
-    expect(await statusOf(home)).toBe('pending')
-    await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
-    await page.getByRole('heading', { name: 'Approved' }).waitFor()
-    expect(wallet.signed).toHaveLength(2)
-    expect(await statusOf(home)).toBe('approved')
-    expect(complaints).toEqual([])
-    await close()
-  })
-
-  test('can be rejected by a pasted signature; until the message of a rejection is there, nothing can be signed', async () => {
-    const home = await createHousehold(world.service)
-    const { page, close } = await visit(world)
-    const loaded = Promise.withResolvers<void>()
-    await page.route('**/message?decision=reject', async (route) => {
-      await loaded.promise
-      await route.continue()
-    })
-    await page.goto(`/approve/${home.approvalId}`)
-    const signing = page.getByText(/^(The message you sign|Sign on another device or tool)$/)
-    await signing.first().waitFor()
-    await page.getByRole('button', { name: 'Reject', exact: true }).click()
-    await signing.first().waitFor({ state: 'detached' })
-    expect(await signing.count()).toBe(0)
-    loaded.resolve()
-    await page.getByText('The message you sign').click()
-    const message = (await page.getByLabel('The message you sign').textContent()) ?? ''
-    expect(message).toContain('REJECT')
-    await page.getByText('Sign on another device or tool').click()
-    await page.getByLabel('Signature').fill(await home.person.wallet.signMessage({ message }))
-    await page.getByRole('button', { name: 'Submit signature' }).click()
-    await page.getByRole('heading', { name: 'Rejected' }).waitFor()
-    expect(await statusOf(home)).toBe('rejected')
-    await close()
-  })
-
   /** A team in which payments from 5,000 need both of its approvers, besides the policy by which they need one. */
   const createStrictTeam = async () => {
     const team = await createTeam(world.service)
@@ -390,52 +327,6 @@ export const approvalFlows = (world: World): void => {
     await page.waitForURL(`**/approvals/${id}`)
     await page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
     expect(complaints).toEqual([])
-    await close()
-  })
-
-  test('a phone without a wallet in its browser gets a link into each wallet’s app; a larger screen shows the link as a QR code', async () => {
-    const home = await createHousehold(world.service)
-    const { page, close } = await visitAs(world, home.person)
-    const signingPage = `${world.service.api.url}/approve/${home.approvalId}`
-    await page.goto(`/approvals/${home.approvalId}`)
-    await page.getByRole('button', { name: 'QR code' }).click()
-    expect(await modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' }))).toEqual(modulesFor(signingPage))
-
-    // A browser without a wallet in it: first at a desk, then on a phone.
-    const context = await page.context().browser()?.newContext({ baseURL: world.service.api.url })
-    const bare = await context?.newPage()
-    if (!context || !bare) throw new Error('the browser is closed')
-    await bare.goto(signingPage)
-    await bare.getByText('Use a wallet on your phone').click()
-    expect(await modulesOf(bare.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
-    const links = bare.getByRole('link', { name: /^Open in / })
-    expect(await links.count()).toBe(0)
-    const devtools = await context.newCDPSession(bare)
-    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
-    await devtools.send('Emulation.setDeviceMetricsOverride', { ...phone, deviceScaleFactor: 1, mobile: true })
-    await bare.reload()
-    await bare.getByText('Open this page in your wallet app').waitFor()
-    const addresses = await Promise.all((await links.all()).map((link) => link.getAttribute('href')))
-    const [metamask = '', coinbase = '', trust = ''] = addresses.map((address) => address ?? '')
-    expect(addresses).toHaveLength(3)
-    expect(metamask).toBe(`https://link.metamask.io/dapp/${signingPage.replace('http://', '')}`)
-    expect(coinbase).toBe(`https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(signingPage)}`)
-    expect(trust).toBe(`https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(signingPage)}`)
-    // No signature is offered that no wallet here can make, and the sign-in begins with the methods that are possible here.
-    const cookie = { name: 'service_session', value: home.person.cookie, url: world.service.api.url }
-    await bare.goto('/sign-in')
-    await bare.getByText('Sandbox', { exact: true }).waitFor()
-    expect(await bare.locator('main').getByRole('button').first().textContent()).toContain('Google')
-    await context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
-    await bare.goto(`/approvals/${home.approvalId}`)
-    await bare.getByRole('button', { name: 'Approve', exact: true }).waitFor()
-    expect(await bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
-    await context.close()
-
-    // If the browser has a wallet, only that wallet is offered.
-    await page.goto(signingPage)
-    await page.getByRole('button', { name: 'Approve with Test Wallet' }).waitFor()
-    expect(await page.getByText('No wallet in this browser').count()).toBe(0)
     await close()
   })
 }

@@ -147,7 +147,7 @@ export const passkeyFlows = (world: World): void => {
     await page.goto(`/approve/${id}`)
     const approve = page.getByRole('button', { name: approveLabel })
     await approve.waitFor()
-    expect(await page.locator('main button.button').first().textContent()).toContain(approveLabel)
+    expect(await page.locator('.answer-bar button.button').first().textContent()).toContain(approveLabel)
     await approve.click()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect((await approvalOf(scene, id)).decisions).toMatchObject([{ via: 'passkey' }])

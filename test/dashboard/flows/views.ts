@@ -291,7 +291,7 @@ const textsIn = (within: string) => `(() => {
   const walker = document.createTreeWalker(document.querySelector('${within}'), NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
     const { parentElement: element, data } = walker.currentNode
-    if (data.trim() && element.checkVisibility() && !element.closest('.mono, code, pre, .message-block, .code-block, [data-secret], script'))
+    if (data.trim() && element.checkVisibility() && !element.closest('.mono, code, pre, .message-block, .signed-text, .code-block, [data-secret], script'))
       texts.push(data.trim())
   }
   return texts

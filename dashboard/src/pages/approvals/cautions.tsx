@@ -4,8 +4,6 @@ import { moneyText, multipleOf } from '../../lib/money.ts'
 import { Notice } from '../../ui/layout.tsx'
 import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 
-type Props = { approval: Schemas['Approval'] }
-
 const MayHaveBeenSent = ({ count }: { count: number }) => (
   <Notice
     tone="warn"
@@ -38,7 +36,8 @@ const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['
   return <DecisionWarnings decision={{ warnings: [caution] }} />
 }
 
-/** What comes before everything else. */
-export const Cautions = ({ approval }: Props) => {
-  return cautionsOf(approval).map((caution) => <OneCaution key={caution.code} caution={caution} payment={approval.payment} />)
-}
+/** What comes before everything else. `without`: what the page says already. */
+export const Cautions = ({ approval, without = [] }: { approval: Schemas['Approval']; without?: readonly string[] }) =>
+  cautionsOf(approval)
+    .filter(({ code }) => !without.includes(code))
+    .map((caution) => <OneCaution key={caution.code} caution={caution} payment={approval.payment} />)

@@ -26,7 +26,7 @@ const useOwnDecision = (approval: Approval): Choice | undefined => {
 }
 
 /** Why the reader can't decide, or null when they can. */
-const useHindrance = (approval: Approval): string | null => {
+export const useHindrance = (approval: Approval): string | null => {
   const { can, account } = useSession()
   if (!can('approval.decide')) return 'Your role in this workspace can’t decide approvals.'
   if (approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === account.id)

@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/error.ts'
-import { usePeople } from '../../api/use-people.ts'
+import { usePeopleOf } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
+import { useSession } from '../../shell/session.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -15,7 +16,7 @@ export const lateIn = (error: unknown): Late | null => {
 
 /** Nothing is left to do about it. `subject`: which one, where several were to be decided. */
 export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
-  const people = usePeople()
+  const people = usePeopleOf([useSession().workspace.id])
   return (
     <Notice tone="info" title="Already decided" live>
       <p className="quiet">

@@ -1,14 +1,14 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
-import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { useWallets } from '../../wallet/discovery.ts'
+import { useHindrance } from './decide.tsx'
 import type { Choice } from './decided-words.ts'
-import { SignDecision, SignedText } from './sign-decision.tsx'
+import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
 import { useAfterDecision } from './use-decide.ts'
 
 /** A link to a page without sign-in, for the device that has the approver's wallet. */
@@ -38,11 +38,11 @@ type Approval = Schemas['Approval']
 
 /** A wallet's signature, here or by a link. */
 export const OtherWays = ({ approval }: { approval: Approval }) => {
-  const { can } = useSession()
+  const hindrance = useHindrance(approval)
   return (
     <Card title="Other ways to decide">
       <div className="stack">
-        {can('approval.decide') && <SignHere approval={approval} />}
+        {!hindrance && <SignHere approval={approval} />}
         <ShareLink approvalId={approval.id} />
       </div>
     </Card>
@@ -72,18 +72,19 @@ const SignHere = ({ approval }: { approval: Approval }) => {
 
 const SignDialog = ({ approval, choice, onClose }: { approval: Approval; choice: Choice; onClose: () => void }) => {
   const after = useAfterDecision()
+  const signing = {
+    id: approval.id,
+    messages: { [choice]: approval.signing[choice] },
+    onDecided: (decided: Approval) => {
+      after([decided])
+      onClose()
+    },
+  }
   return (
     <Dialog title={choice === 'approve' ? 'Sign approval' : 'Sign rejection'} onClose={onClose} wide>
       <SignedText message={approval.signing[choice]} />
-      <SignDecision
-        id={approval.id}
-        choice={choice}
-        message={approval.signing[choice]}
-        onDecided={(decided) => {
-          after([decided])
-          onClose()
-        }}
-      />
+      <SignDecision {...signing} />
+      <PasteSignature {...signing} />
     </Dialog>
   )
 }

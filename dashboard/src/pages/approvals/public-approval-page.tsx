@@ -1,121 +1,135 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { accountQuery, approvalMessageQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { readMessage } from '../../lib/approval-message.ts'
+import { titleOfText } from '../../lib/approval-message.ts'
+import { useNow } from '../../lib/clock.ts'
 import { hasNoSession } from '../../lib/first-visit.ts'
 import { useTitle } from '../../lib/title.ts'
+import { signInPath } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
+import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
+import { Notice, SkeletonText, type Tone } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
-import { type Choice, decidedWords } from './decided-words.ts'
-import { PasskeyByLink } from './passkey-by-link.tsx'
-import { SignDecision, SignedText } from './sign-decision.tsx'
+import { useWallets } from '../../wallet/discovery.ts'
+import { NoWallet } from '../../wallet/no-wallet.tsx'
+import { DecideSignedIn, useOwnApproval } from './decide-signed-in.tsx'
+import { decidedWords } from './decided-words.ts'
+import { PasteSignature, SignDecision } from './sign-decision.tsx'
+import { SignedLines } from './signed-lines.tsx'
 
-/** For the holder of a signing link: what the wallet will show, and nothing that needs a sign-in. */
+type Approval = Schemas['Approval']
+type Text = Pick<Schemas['SigningMessage'], 'message' | 'status' | 'expires_at'>
+
+/** For the holder of a link: the whole text that is signed, and every way to decide that this browser has. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
-  const [choice, setChoice] = useState<Choice>('approve')
-  const [decided, setDecided] = useState<Schemas['Approval'] | null>(null)
   const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
-  const message = useQuery({ ...approvalMessageQuery(id, choice), placeholderData: (before) => before })
-  const { amount, beneficiary } = readMessage(message.data?.message ?? '')
-  const title = amount && beneficiary ? `${amount} to ${beneficiary}` : 'Payment approval'
+  const read = useQuery({
+    ...approvalMessageQuery(id, 'approve'),
+    // Nothing tells a page without a session what others have decided meanwhile.
+    refetchInterval: ({ state }) => state.data?.status === 'pending' && 5000,
+  })
+  const own = useOwnApproval(id, account.isSuccess)
+  // What is shown is what is decided: a passkey signs the text of the record, a wallet that of the link.
+  const text: Text | undefined = own.found ? { ...own.found.approval, message: own.found.approval.signing.approve } : read.data
+  const title = text ? titleOfText(text.message) : 'Payment approval'
   useTitle(title)
   return (
-    <SinglePage wide aside={account.isSuccess && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
-      {decided ? (
-        <Decided approval={decided} />
-      ) : (
-        <div className="stack">
-          <div className="stack-xs">
-            <p className="quiet">Payment approval</p>
-            <h1>{title}</h1>
-          </div>
-          {message.isPending && <SkeletonText width="80%" height={40} />}
-          {message.isError && <Failure error={message.error} onRetry={() => void message.refetch()} />}
-          {message.data && (
-            <PublicApproval
-              id={id}
-              choice={choice}
-              setChoice={setChoice}
-              message={message.data.message}
-              isOfChoice={!message.isPlaceholderData}
-              signedIn={account.isSuccess}
-              expiresAt={message.data.expires_at}
-              onDecided={setDecided}
-            />
-          )}
+    <SinglePage wide aside={own.found && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
+      <div className="stack">
+        <div className="stack-xs">
+          <p className="quiet">Payment approval</p>
+          <h1>{title}</h1>
         </div>
-      )}
+        {!text && read.isPending && <SkeletonText width="80%" height={40} />}
+        {!text && read.isError && <Failure error={read.error} onRetry={() => void read.refetch()} />}
+        {text && <PublicApproval id={id} text={text} account={account.data} own={own} />}
+      </div>
     </SinglePage>
   )
 }
 
-const Decided = ({ approval }: { approval: Schemas['Approval'] }) => (
-  <div className="stack">
-    <h1>
-      {approval.status === 'rejected' ? 'Rejected' : approval.status === 'approved' ? 'Approved' : 'Your approval is recorded'}
-    </h1>
-    <Notice tone="good" live>
-      {decidedWords(approval)}.
+const results: Readonly<Record<Exclude<Approval['status'], 'pending'>, { title: string; tone: Tone; words: string }>> = {
+  approved: { title: 'Approved', tone: 'good', words: 'It was approved. There is nothing left to decide.' },
+  rejected: { title: 'Rejected', tone: 'plain', words: 'It was rejected, and is not sent. There is nothing left to decide.' },
+  expired: { title: 'Expired', tone: 'plain', words: 'It was not decided in time, and is not sent. It can be requested again.' },
+  cancelled: { title: 'Cancelled', tone: 'plain', words: 'It was cancelled, and is not sent. There is nothing left to decide.' },
+}
+
+const Result = ({ title, tone, words }: { title: string; tone: Tone; words: string }) => (
+  <div className="stack-xs">
+    <h2>{title}</h2>
+    <Notice tone={tone} live>
+      {words}
     </Notice>
-    <p className="quiet">You can close this page.</p>
   </div>
 )
 
-type PublicApprovalProps = {
-  id: string
-  choice: Choice
-  setChoice: (choice: Choice) => void
-  message: string
-  /** False while the message is still the one of the other decision: its facts are the same, but it must not be signed. */
-  isOfChoice: boolean
-  signedIn: boolean
-  expiresAt: string
-  onDecided: (approval: Schemas['Approval']) => void
-}
+type Own = ReturnType<typeof useOwnApproval>
+type Props = { id: string; text: Text; account: Schemas['AccountWithIdentities'] | undefined; own: Own }
 
-const PublicApproval = ({ id, choice, setChoice, message, isOfChoice, signedIn, expiresAt, onDecided }: PublicApprovalProps) => {
-  const { facts } = readMessage(message)
+const PublicApproval = ({ id, text, account, own }: Props) => {
+  const client = useQueryClient()
+  const [decided, setDecided] = useState<Approval | null>(null)
+  const isOver = useNow(1000) >= Date.parse(text.expires_at)
+  const status = text.status === 'pending' && isOver ? 'expired' : text.status
+  const refresh = () => void client.invalidateQueries({ queryKey: ['approval', id] })
+  const onDecided = (approval: Approval) => {
+    setDecided(approval)
+    refresh()
+  }
+  const result = decided && decided.status !== 'pending' ? decided.status : status
   return (
     <>
-      <Facts
-        facts={[
-          ...facts,
-          [
-            'Time left',
-            <span key="left" className="strong">
-              <Countdown to={expiresAt} />
-            </span>,
-          ],
-        ]}
-      />
-      <fieldset>
-        <legend className="visually-hidden">Decision</legend>
-        <div className="segments">
-          <button type="button" className="segment" aria-pressed={choice === 'approve'} onClick={() => setChoice('approve')}>
-            Approve
-          </button>
-          <button type="button" className="segment" aria-pressed={choice === 'reject'} onClick={() => setChoice('reject')}>
-            Reject
-          </button>
-        </div>
-      </fieldset>
-      {isOfChoice ? (
-        <>
-          {signedIn && <PasskeyByLink key={`passkey ${choice}`} id={id} choice={choice} onDecided={onDecided} />}
-          <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
-          <details>
-            <summary className="quiet small">The message you sign</summary>
-            <SignedText message={message} />
-          </details>
-        </>
-      ) : (
-        <SkeletonText width="100%" height={88} />
+      {result !== 'pending' && <Result {...results[result]} {...(decided && { words: `${decidedWords(decided)}.` })} />}
+      {result === 'pending' && decided && (
+        <Result title="Your approval is recorded" tone="good" words={`${decidedWords(decided)}.`} />
       )}
-      <p className="faint small">Your signature decides this payment only. Signing is free, and you don’t need to sign in.</p>
+      {result === 'pending' && (
+        <p>
+          <span className="quiet">Time left: </span>
+          <span className="strong">
+            <Countdown to={text.expires_at} />
+          </span>
+        </p>
+      )}
+      <SignedLines message={text.message} />
+      {result === 'pending' && !decided && (
+        <Ways id={id} text={text} account={account} own={own} onDecided={onDecided} refresh={refresh} />
+      )}
+    </>
+  )
+}
+
+type WaysProps = Props & { onDecided: (approval: Approval) => void; refresh: () => void }
+
+/** Every way to decide; the buttons of the first one stay in view. */
+const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
+  const wallets = useWallets()
+  const reject = useQuery(approvalMessageQuery(id, 'reject'))
+  const signing = { id, messages: { approve: text.message, reject: reject.data?.message }, onDecided }
+  if (own.isPending) return <SkeletonText width="100%" height={88} />
+  if (own.found && account) return <DecideSignedIn {...own.found} account={account} signing={signing} onDecided={refresh} />
+  return (
+    <>
+      {wallets.length === 0 && <NoWallet />}
+      <PasteSignature {...signing} />
+      <div className="answer-bar">
+        {account && <p className="quiet small">This account can’t decide it. A wallet that may decide can sign it.</p>}
+        {wallets.length > 0 && <SignDecision {...signing} />}
+        {!account && (
+          <LinkButton
+            href={signInPath(`/approve/${id}`)}
+            variant={wallets.length === 0 ? 'primary' : 'quiet'}
+            size={wallets.length === 0 ? 'large' : 'normal'}
+            wide
+          >
+            Sign in to decide
+          </LinkButton>
+        )}
+      </div>
     </>
   )
 }

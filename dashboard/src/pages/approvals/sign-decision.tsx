@@ -11,7 +11,15 @@ import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
 import type { Choice } from './decided-words.ts'
 
-type Props = { id: string; choice: Choice; message: string; onDecided: (approval: Schemas['Approval']) => void }
+/** What is signed for each decision; a text that has not arrived yet cannot be signed. */
+export type Signing = {
+  id: string
+  messages: { readonly [C in Choice]?: string | undefined }
+  onDecided: (approval: Schemas['Approval']) => void
+}
+
+const choices: readonly Choice[] = ['approve', 'reject']
+const choiceWords: Readonly<Record<Choice, string>> = { approve: 'Approve', reject: 'Reject' }
 
 const decideBySignature = (id: string, body: { decision: Choice; signature: string; address?: string }) =>
   call(api.POST('/v1/approvals/{id}/decide-by-signature', { params: { path: { id } }, body }))
@@ -25,19 +33,35 @@ export const SignedText = ({ message }: { message: string }) => (
 )
 
 /** For wallets that aren't in this browser: hardware, command line, another device. */
-const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
+export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
   const [signature, setSignature] = useState('')
+  const [wanted, setWanted] = useState<Choice>('approve')
+  const offered = choices.filter((choice) => messages[choice] !== undefined)
+  const choice = offered.includes(wanted) ? wanted : offered[0]
   const send = useMutation({
-    mutationFn: () => decideBySignature(id, { decision: choice, signature: signature.trim() }),
+    mutationFn: (decision: Choice) => decideBySignature(id, { decision, signature: signature.trim() }),
     onSuccess: onDecided,
   })
+  if (choice === undefined) return null
   return (
     <details>
       <summary className="quiet small">Sign on another device or tool</summary>
-      <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate()}>
+      <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate(choice)}>
         <p className="quiet small">Copy the message, sign it as text (EIP-191) with your wallet, and paste the signature here.</p>
+        {offered.length > 1 && (
+          <fieldset>
+            <legend className="visually-hidden">Decision</legend>
+            <div className="segments">
+              {offered.map((one) => (
+                <button key={one} type="button" className="segment" aria-pressed={one === choice} onClick={() => setWanted(one)}>
+                  {choiceWords[one]}
+                </button>
+              ))}
+            </div>
+          </fieldset>
+        )}
         <div className="row">
-          <CopyButton value={message}>Copy message</CopyButton>
+          <CopyButton value={messages[choice] ?? ''}>Copy message</CopyButton>
         </div>
         <TextArea label="Signature" value={signature} onChange={setSignature} mono />
         <Failure error={send.error} />
@@ -51,17 +75,23 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
   )
 }
 
-/** Decides by signature alone, signed in or not. */
-export const SignDecision = ({ id, choice, message, onDecided }: Props) => {
+type OneProps = Omit<Signing, 'messages'> & { choice: Choice; message: string }
+
+const SignOne = ({ id, choice, message, onDecided }: OneProps) => {
   const flow = useWalletFlow({
     prepare: async () => message,
     send: ({ signature, address }) => decideBySignature(id, { decision: choice, signature, address }),
     done: onDecided,
   })
-  return (
-    <div className="stack-s">
-      <WalletPicker flow={flow} verb={choice === 'approve' ? 'Approve with' : 'Reject with'} />
-      <PasteSignature id={id} choice={choice} message={message} onDecided={onDecided} />
-    </div>
-  )
+  return <WalletPicker flow={flow} verb={`${choiceWords[choice]} with`} />
 }
+
+/** Decides by a wallet of this browser, signed in or not. */
+export const SignDecision = ({ messages, ...rest }: Signing) => (
+  <div className="stack-s">
+    {choices.map((choice) => {
+      const message = messages[choice]
+      return message !== undefined && <SignOne key={choice} choice={choice} message={message} {...rest} />
+    })}
+  </div>
+)

@@ -131,7 +131,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
         </details>
       )}
       <SignedInAs />
-      <div className="consent-bar">
+      <div className="answer-bar">
         <Failure error={answer.error} />
         <div className="consent-answers">
           <Button size="large" wide busy={busy && answer.variables === 'deny'} onClick={() => answer.mutate('deny')}>

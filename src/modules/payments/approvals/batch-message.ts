@@ -7,6 +7,7 @@ import { type ApprovalFacts, nameAtRail, oneLine, verbs } from './message.ts'
 
 /** An item as the text of a batch's approval names it. */
 export type BatchLine = {
+  beneficiaryId: Uuid
   payeeName: string
   rail: string
   destinationMask: string
@@ -75,6 +76,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     '',
     `Total: ${displayAmount(totalOf(lines), currency)}`,
     `Payments: ${lines.length}`,
+    `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
     `By rail: ${byRail(lines, currency)}`,
     `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
     `Payees whose name differs from the rail's: ${lines.filter(({ isNamedDifferently }) => isNamedDifferently).length}`,

@@ -47,6 +47,15 @@ export const firstPayment = sql<boolean>`not exists (
   select from payments earlier
   where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
+const isFirst = prepare(
+  'approvals.is_first_payment',
+  { paymentId: 'uuid' },
+  (orm, at) => orm.select({ isFirst: firstPayment }).from(payments).where(eq(payments.id, at.paymentId)),
+  'joined',
+)
+export const isFirstPayment = async (db: Db, paymentId: Uuid): Promise<boolean> =>
+  (await first(db, isFirst, { paymentId }))?.isFirst ?? false
+
 export const selection = {
   approval: approvals,
   payment: payments,

@@ -19,7 +19,7 @@ import type { PaymentApprovals, ToApprove } from '../request.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalEvent } from './event.ts'
 import { approvalMessage } from './message.ts'
-import { type ApprovalRow, findApproval } from './queries.ts'
+import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
 
 /** The requester and the workspace, as the text that is signed names them. */
 type RequestedBy = { requester: string; workspace: string }
@@ -121,8 +121,11 @@ const requestApproval = async (
 ): Promise<void> => {
   const { approvalId } = payment
   if (!approvalId) throw new Error('a held payment has an approval')
-  const payee = await payeeOf(tx, deps, payment)
-  const requestedBy = await readRequestedBy(tx, payment)
+  const [payee, requestedBy, isFirst] = await Promise.all([
+    payeeOf(tx, deps, payment),
+    readRequestedBy(tx, payment),
+    isFirstPayment(tx, payment.id),
+  ])
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = expiryOf(payment, tx.at, deps)
   const facts = {
@@ -136,7 +139,10 @@ const requestApproval = async (
     destinationMask: payee.destinationMask,
     reportedName: payee.reportedName,
     verification: payee.verification,
-    warnings: decision.warnings.map((warning) => warningText(warning, payment.currency)),
+    warnings: [
+      ...decision.warnings.map((warning) => warningText(warning, payment.currency)),
+      ...(isFirst ? ['Nothing was paid to this destination before.'] : []),
+    ],
     destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, payee.destination, payment)).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,

@@ -19,7 +19,7 @@ import { historyOf } from './payee-histories.ts'
 import { presentApproval, presentListed } from './present.ts'
 import { type ApprovalRecord, type ApprovalRow, findApproval, findApprovalIn } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
-import { proveCaller, proveSigner } from './signer.ts'
+import { messageFor, proveCaller, proveSigner } from './signer.ts'
 
 const path = '/v1/approvals'
 const one = `${path}/:id`
@@ -151,10 +151,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const record = found(await findApproval(deps.db, request.params.id))
-      const { approveMessage, rejectMessage, expiresAt } = record.approval
-      return reply
-        .header('cache-control', 'no-store')
-        .send({ message: request.query.decision === 'approve' ? approveMessage : rejectMessage, expires_at: isoTime(expiresAt) })
+      const { status, expiresAt } = record.approval
+      const isOver = status === 'pending' && expiresAt <= deps.clock.now()
+      return reply.header('cache-control', 'no-store').send({
+        message: messageFor(record.approval, request.query.decision),
+        status: isOver ? 'expired' : status,
+        expires_at: isoTime(expiresAt),
+      })
     },
   )
   app.post(

@@ -152,5 +152,11 @@ export const DecideBySignature = z
 export type DecideBySignature = z.output<typeof DecideBySignature>
 
 export const MessageQuery = z.object({ decision: Choice.default('approve') })
-export const SigningMessage = z.object({ message: z.string(), expires_at: TimeOut }).meta({ id: 'SigningMessage' })
+export const SigningMessage = z
+  .object({
+    message: z.string(),
+    status: z.enum(approvalStatuses).meta({ description: 'The result alone, not who decided.' }),
+    expires_at: TimeOut,
+  })
+  .meta({ id: 'SigningMessage' })
 export const ListApprovals = PageQuery.extend({ status: z.enum(approvalStatuses).optional() })

@@ -15,8 +15,10 @@ import type { Decide, DecideBySignature } from './schema.ts'
 /** A linked wallet that signed an approval's canonical message, its account, and the message. Whether it may decide is checked later, under locks. */
 export type ProvenSigner = { signer: string; accountId: Uuid; signature: string; message: string }
 
-const messageFor = ({ approveMessage, rejectMessage }: ApprovalRecord['approval'], decision: Decide['decision']): string =>
-  decision === 'approve' ? approveMessage : rejectMessage
+export const messageFor = (
+  { approveMessage, rejectMessage }: ApprovalRecord['approval'],
+  decision: Decide['decision'],
+): string => (decision === 'approve' ? approveMessage : rejectMessage)
 
 /** Called before the transaction: no transaction waits for the network, and the stored message never changes. */
 export const proveSigner = async (

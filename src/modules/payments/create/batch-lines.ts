@@ -42,6 +42,7 @@ export const lineOf = (
   const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
   const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
   const line: BatchLine = {
+    beneficiaryId: payment.beneficiaryId,
     payeeName: payee.name,
     rail: payment.rail,
     destinationMask: payee.mask,
