@@ -80,7 +80,6 @@ const environment = z.object({
   REFRESH_TOKEN_TTL_DAYS: whole(1, 3650).default(30),
   OAUTH_REFRESH_LEEWAY_SECONDS: whole(0, 300).default(0),
   OAUTH_METADATA_TIMEOUT_MS: whole(100, 30_000).default(3000),
-  OAUTH_RESOURCE_SERVERS: list.default([]),
   OAUTH_METADATA_DNS_SERVERS: nameServers.default([]),
   OAUTH_METADATA_LOOPBACK: flag.default(false),
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),

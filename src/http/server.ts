@@ -15,6 +15,7 @@ import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { fieldErrors } from './field-errors.ts'
 import { actingFor } from './internal-exchange.ts'
 import { trustedProxies } from './origin.ts'
+import { mcpPath } from './protected-resource.ts'
 import { parseQuery } from './query.ts'
 import { registerRequestLog } from './request-log.ts'
 import { registerConstantHeaders } from './security-headers.ts'
@@ -61,6 +62,8 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     http: { ...timeouts.http, ServerResponse: AsciiResponse },
     // A request on an open connection while we close is answered like any other, with `Connection: close`.
     return503OnClosing: false,
+    // Clients copy the MCP server's address with a slash at its end.
+    rewriteUrl: ({ url = '/' }) => (/^\/mcp\/(\?|$)/.test(url) ? url.replace('/mcp/', mcpPath) : url),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for everything that one request caused.
     genReqId: (request) => actingFor(request)?.id ?? randomUUID(),

@@ -61,7 +61,7 @@ describe('a client that a person has connected', () => {
       expect(refusal(await authorize({ scope: never }))).toEqual([400, 'invalid_scope'])
     }
     const agent = await authorizeAgent(service.api, person, { client })
-    expect(agent.tokens.scope).toBe(scopes.join(' '))
+    expect(`${agent.tokens.scope} offline_access`).toBe(scopes.join(' '))
   })
 
   test('that names no scope asks for reading only', async () => {
@@ -227,6 +227,25 @@ describe('an authorization request does not redirect', () => {
     }
   })
 
+  test.each([
+    ['a missing challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['an unknown scope', { scope: 'everything' }, 'invalid_scope'],
+    ['an unknown resource', { resource: 'https://mcp.example/' }, 'invalid_target'],
+  ])('but the page that tells of %s links back with the error and the state', async (_, options, error) => {
+    const stranger = await registerClient(service.api, { redirect_uris: ['cursor://editor.example/callback?from=<b>'] })
+    const redirect_uri = 'cursor://editor.example/callback?from=<b>'
+    const answer = await person.api.get(authorizePath(stranger, newPkce(), { ...options, redirect_uri }))
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+    const href = /<a rel="noreferrer" href="([^"]*)">Back to cursor:\/\/<\/a>/.exec(answer.text)?.[1] ?? ''
+    expect(href).toContain('from=&lt;b&gt;')
+    const back = new URL(href.replaceAll('&amp;', '&').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, state: 'a state', iss: service.api.url })
+    await authorizeAgent(service.api, person, { client: stranger, request: { redirect_uri } })
+    const known = await person.api.get(authorizePath(stranger, newPkce(), { ...options, redirect_uri }))
+    expect(known.status).toBe(302)
+    expect(known.headers.get('location')).toContain(`error=${error}`)
+  })
+
   test('except to a client that this person has consented to before, with the error, the state and iss', async () => {
     await authorizeAgent(service.api, person, { client })
     const answer = await person.api.get(authorizePath(client, newPkce(), { prompt: 'none' }))
@@ -316,11 +335,21 @@ describe('a code', () => {
 })
 
 describe('a resource', () => {
-  const elsewhere = 'https://mcp.example/api'
+  const own = service.api.url
 
-  test('that is not this API has a token that is refused here', async () => {
-    const agent = await authorizeAgent(service.api, person, { client, request: { resource: elsewhere } })
-    expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
+  // A consent that leads to a token which opens nothing is the worst answer: every form either works or is refused before anybody is asked.
+  test.each([
+    ['is absent', undefined, 200, 200],
+    ['is the origin', own, 200, 200],
+    ['is the origin with a slash', `${own}/`, 200, 200],
+    ['is the MCP server', `${own}/mcp`, 401, 200],
+    ['is the MCP server with a slash', `${own}/mcp/`, 401, 200],
+  ])('that %s leads to a token that opens what it names', async (_, resource, api, mcp) => {
+    const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'account.read', resource } })
+    expect((await agent.api.get('/v1/accounts/me')).status).toBe(api)
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
+    for (const path of ['/mcp', '/mcp/']) expect((await agent.api.post(path, list, { headers })).status).toBe(mcp)
   })
 
   test('of this service may be written with or without its last slash', async () => {
@@ -332,25 +361,27 @@ describe('a resource', () => {
     expect(await canRead(agent)).toBe(200)
   })
 
-  test('cannot be wider at the token endpoint than at the consent', async () => {
-    const { code, pkce } = await obtainCode(person, client, { request: { resource: elsewhere } })
-    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([
-      400,
-      'invalid_target',
-    ])
-    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: [elsewhere, service.api.url] }))).toEqual([
-      400,
-      'invalid_target',
-    ])
-    expect((await redeemCode(service.api, client, code, pkce, { resource: elsewhere })).status).toBe(200)
+  test('cannot be wider at the token endpoint than at the consent, and may be narrower', async () => {
+    const { code, pkce } = await obtainCode(person, client, { request: { resource: `${own}/mcp` } })
+    for (const resource of [own, [`${own}/mcp`, own], 'https://mcp.example/'])
+      expect(refusal(await redeemCode(service.api, client, code, pkce, { resource }))).toEqual([400, 'invalid_target'])
+    expect((await redeemCode(service.api, client, code, pkce, { resource: `${own}/mcp/` })).status).toBe(200)
+    const narrower = await authorizeAgent(service.api, person, { client, redeem: { resource: `${own}/mcp` } })
+    expect((await narrower.api.get('/v1/accounts/me')).status).toBe(401)
   })
 
-  test.each(['mcp.example', 'http://mcp.example/', 'https://mcp.example/#part', 'javascript:alert(1)'])(
-    '%s is not a resource',
-    async (resource) => {
-      expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
-    },
-  )
+  test.each([
+    'mcp.example',
+    'https://mcp.example/mcp',
+    'http://127.0.0.1:1/mcp',
+    `${own}/v1`,
+    `${own}/mcp/x`,
+    `${own}/mcp?x`,
+    `${own}/#part`,
+    'javascript:alert(1)',
+  ])('%s is not a resource', async (resource) => {
+    expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
+  })
 })
 
 describe('a pushed request', () => {

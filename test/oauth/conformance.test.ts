@@ -35,7 +35,7 @@ const start = (options: string[]): Run => {
 test('the conformance runner finds nothing wrong', async () => {
   const port = await freePort()
   const client = await registerClient(service.api, { redirect_uris: ['http://127.0.0.1/callback'] })
-  const run = start(['--client-id', client.id, '--port', String(port), '--resource', 'https://mcp.example/mcp'])
+  const run = start(['--client-id', client.id, '--port', String(port), '--resource', `${service.api.url}/mcp`])
   try {
     const url = await run.url
     const id = authorizationIdOf(await person.api.get(url.pathname + url.search))

@@ -46,7 +46,7 @@ describe('the request on the consent page', () => {
       redirect_is_local: true,
       scopes: ['account.read', 'payment.create'],
       spending_controls: { per_payment_limit_minor: '100000', daily_limit_minor: '300000', payment_types: ['MPESA_B2C', 'rent'] },
-      resources: [service.api.url],
+      resources: [service.api.url, `${service.api.url}/mcp`],
       workspaces: [{ id: workspace.id, name: workspace.name, role: 'owner', permissions: ['account.read', 'payment.create'] }],
       created_at: service.clock.now().toISOString(),
       expires_at: new Date(service.clock.now().getTime() + 600_000).toISOString(),

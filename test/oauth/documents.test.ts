@@ -190,6 +190,24 @@ describe('a client whose id is the address of its metadata document', () => {
     expect(await begin(newClient().id)).toEqual(refused)
   })
 
+  // A document is written for many servers: what is not acceptable here does not matter until a request uses it.
+  test('with a redirect URI that is not acceptable here serves requests that use another', async () => {
+    serve({
+      redirect_uris: [
+        redirectUri,
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'javascript:alert(1)',
+        'http://client.example/cb',
+      ],
+    })
+    const client = newClient()
+    expect(await requestConsent(person, client, newPkce())).toMatch(/^oaz_/)
+    const editor = { redirect_uri: 'cursor://anysphere.cursor-mcp/oauth/callback' }
+    expect(await requestConsent(person, client, newPkce(), editor)).toMatch(/^oaz_/)
+    const run = await person.api.get(authorizePath(client, newPkce(), { redirect_uri: 'javascript:alert(1)' }))
+    expect([run.status, run.headers.get('location')]).toEqual([400, null])
+  })
+
   test('with a redirect URI that a browser would run is refused', async () => {
     serve({ redirect_uris: ['javascript:alert(1)'] })
     expect(await begin(newClient().id)).toEqual([400, 'invalid_redirect_uri', null])

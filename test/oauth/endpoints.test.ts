@@ -194,7 +194,7 @@ describe('introspection', () => {
   test('shows a client its own token: account, audience, expiry and the current limits', async () => {
     const authorization_details = JSON.stringify([{ type: 'payment', daily_limit_minor: '1000' }])
     const agent = await newAgent({
-      request: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details },
+      request: { scope: 'payment.create', resource: `${service.api.url}/mcp/`, authorization_details },
     })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     const now = Math.floor(service.clock.now().getTime() / 1000)
@@ -204,7 +204,7 @@ describe('introspection', () => {
       scope: 'payment.create',
       client_id: client.id,
       sub: person.accountId,
-      aud: 'https://mcp.example',
+      aud: `${service.api.url}/mcp`,
       iss: service.api.url,
       iat: now,
       exp: now + 3600,

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   authorizeAgent,
+  authorizePath,
+  decide,
   newPkce,
   type OAuthClient,
   obtainCode,
@@ -9,6 +11,7 @@ import {
   refresh,
   refusal,
   registerClient,
+  requestConsent,
 } from '../harness/oauth.ts'
 import { signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
@@ -48,6 +51,33 @@ describe('a registration', () => {
     })
   })
 
+  // What editors register: their own schemes, alone or beside other addresses.
+  test.each([
+    [['cursor://anysphere.cursor-mcp/oauth/callback']],
+    [
+      [
+        'http://localhost:8787/callback',
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'https://agents.example/mcp/oauth/callback',
+      ],
+    ],
+    [['http://127.0.0.1:33418/', 'https://vscode.dev/redirect', 'vscode://dynauth']],
+    [['com.example.app:/callback']],
+  ])('of %s is accepted, and each is compared byte for byte', async (redirect_uris) => {
+    const answer = await register({ client_name: 'Editor', redirect_uris, token_endpoint_auth_method: 'none' })
+    expect([answer.status, answer.body.redirect_uris]).toEqual([201, redirect_uris])
+    const editor = { id: answer.body.client_id, credentials: { client_id: answer.body.client_id } }
+    for (const uri of redirect_uris) {
+      const id = await requestConsent(person, editor, newPkce(), { redirect_uri: uri })
+      const consent = (await person.api.get(`/v1/oauth/authorizations/${id}`)).body
+      expect([consent.client.verified_host, consent.redirect_is_local]).toEqual([null, !uri.startsWith('https')])
+      const answered = (await decide(person, id)).body.redirect_to
+      expect(answered.startsWith(`${uri}?`)).toBe(true)
+      const other = await person.api.get(authorizePath(editor, newPkce(), { redirect_uri: `${uri}x` }))
+      expect(other.status).toBe(400)
+    }
+  })
+
   test('of nothing is refused: only a client that names the device grant needs no redirect URI', async () => {
     for (const metadata of [{}, { client_name: 'An agent' }, { grant_types: [] }])
       expect(refusal(await register(metadata))).toEqual([400, 'invalid_redirect_uri'])
@@ -78,7 +108,11 @@ describe('a registration', () => {
     'ldap://evil.example/x',
     'ssh://evil.example/x',
     'ms-msdt:/id',
-    'myapp:/callback',
+    'about:blank',
+    'blob:https://client.example/x',
+    'vbscript:x',
+    'view-source:https://client.example/',
+    'myapp:callback',
     'file:///etc/passwd',
     'http://client.example/cb',
     'http://127.0.0.1.evil.example/cb',

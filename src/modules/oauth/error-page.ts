@@ -3,9 +3,10 @@ import { sha256 } from '../../auth/secrets.ts'
 import { describeError } from '../../db/errors.ts'
 import { toRefusal } from '../../http/errors.ts'
 import { Refusal } from '../../lib/errors.ts'
+import { redirectHost } from './clients/redirect-uris.ts'
 import { OAuthError } from './errors.ts'
 
-/** Error pages before the dashboard's pages are reached: no script, nothing loaded, no links. */
+/** Error pages before the dashboard's pages are reached: no script, nothing loaded, no link but the one back to the client. */
 const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:34rem;margin:3rem auto;padding:0 1rem}
 h1{font-size:1.4rem}fieldset{border:1px solid #8888;border-radius:.5rem;margin:1rem 0}label{display:block;margin:.3rem 0}
 input[type=text],select{font:inherit;padding:.2rem .4rem;max-width:100%}button{font:inherit;padding:.5rem 1.2rem;margin-right:.5rem}
@@ -27,7 +28,11 @@ const html = (text: string): string => text.replace(/[&<>"']/g, (character) => e
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${html(title)}</title><style>${style}</style></head><body><main><h1>${html(title)}</h1>${body}</main></body></html>`
 
-const messagePage = (title: string, message: string): string => page(title, `<p>${html(message)}</p>`)
+const linkBack = (back: string): string =>
+  `<p><a rel="noreferrer" href="${html(back)}">Back to ${html(redirectHost(back))}</a></p><p><small>This address is not verified. Continue only if you came from there.</small></p>`
+
+const messagePage = (title: string, message: string, back: string | undefined): string =>
+  page(title, `<p>${html(message)}</p>${back === undefined ? '' : linkBack(back)}`)
 
 const formType = 'application/x-www-form-urlencoded'
 
@@ -82,7 +87,7 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** For a browser: an error stays on a page of ours, which links nowhere. */
+/** For a browser: an error stays on a page of ours. It links to the client's address where that is one that the client registered. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = refusalOf(error, request)
   const { status, message, headers } = refused
@@ -94,5 +99,5 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
     .headers(headers ?? {})
     .code(pageStatus)
     .headers(pageHeaders())
-    .send(messagePage(title, message))
+    .send(messagePage(title, message, error instanceof OAuthError ? error.back : undefined))
 }

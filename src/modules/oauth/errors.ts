@@ -34,12 +34,15 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode
   readonly status: number
   readonly headers: Record<string, string>
+  /** Where a browser may go back to: the client's address, with this error and the client's state. */
+  readonly back: string | undefined
 
-  constructor(code: OAuthErrorCode, description?: string, headers: Record<string, string> = {}) {
+  constructor(code: OAuthErrorCode, description?: string, headers: Record<string, string> = {}, back?: string) {
     super(description ?? oauthCatalogue[code][1])
     this.name = 'OAuthError'
     this.code = code
     this.status = oauthCatalogue[code][0]
     this.headers = headers
+    this.back = back
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/protected-resource.ts'
-import { mcpScopes, oauthScopes } from './scopes.ts'
+import { mcpScopes, oauthScopes, offlineAccess } from './scopes.ts'
 
 const Strings = z.array(z.string())
 
@@ -54,7 +54,7 @@ export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadat
   device_authorization_endpoint: `${publicUrl}/v1/oauth/device_authorization`,
   pushed_authorization_request_endpoint: `${publicUrl}/v1/oauth/par`,
   require_pushed_authorization_requests: false,
-  scopes_supported: [...oauthScopes],
+  scopes_supported: [...oauthScopes, offlineAccess],
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   grant_types_supported: [...clientGrantTypes],
@@ -72,7 +72,7 @@ export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadat
 export const resourceMetadata = (publicUrl: string, resource: ProtectedResource): z.output<typeof ResourceMetadata> => ({
   resource: resourceUrl(publicUrl, resource),
   authorization_servers: [publicUrl],
-  scopes_supported: resource === mcpPath ? [...mcpScopes] : [...oauthScopes],
+  scopes_supported: [...(resource === mcpPath ? mcpScopes : oauthScopes), offlineAccess],
   bearer_methods_supported: ['header'],
   authorization_details_types_supported: ['payment'],
   resource_name: resource === mcpPath ? 'Payments service: MCP' : 'Payments service',

@@ -28,7 +28,9 @@ const AccessParameters = {
   scope: Text(
     'Permission names, separated by spaces. Left out: what the client registered, else everything that can be requested.',
   ),
-  resource: Texts('The API that the token is for (RFC 8707); may be repeated. Left out: this one.'),
+  resource: Texts(
+    'What the token is for (RFC 8707): the address of this service (its API and its MCP server), or that of the MCP server. Left out: both.',
+  ),
   authorization_details: Text(
     'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client requests (RFC 9396).',
   ),

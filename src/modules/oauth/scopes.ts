@@ -4,10 +4,10 @@ import { OAuthError } from './errors.ts'
 /** Scopes are the permission names, without those that only a person can delegate. */
 export const oauthScopes: readonly Permission[] = permissions.filter((permission) => !undelegable.has(permission))
 
-/** Requested by OpenID Connect clients out of habit; refresh tokens need no scope here. */
-const ignored = new Set(['offline_access'])
+/** Advertised, because some clients refresh only where it is; it changes nothing: refresh tokens need no scope here. */
+export const offlineAccess = 'offline_access'
 
-const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && !ignored.has(word))
+const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
 
 const isScope = (word: string): word is Permission => isPermission(word) && oauthScopes.includes(word)
 

@@ -4,7 +4,7 @@ import type { ClientRecord } from '../clients/clients.ts'
 import { matchesRedirectUri } from '../clients/redirect-uris.ts'
 import { parseDetails } from '../controls.ts'
 import { OAuthError } from '../errors.ts'
-import { parseResources } from '../resources.ts'
+import { requestedResources } from '../resources.ts'
 import type { CodeParameters, RequestedAccessParameters } from '../schema.ts'
 import { oauthScopes, parseScope } from '../scopes.ts'
 import { readChallenge } from './pkce.ts'
@@ -23,7 +23,7 @@ export const readRequestedAccess = (
   own: string,
 ): RequestedAccess => ({
   scopes: parseScope(parameters.scope) ?? (client.scopes ?? oauthScopes).filter(isScopeOfOurs).filter(onlyReads),
-  resources: parseResources(parameters.resource, own) ?? [own],
+  resources: requestedResources(parameters.resource, own),
   requestedControls: parseDetails(parameters.authorization_details),
 })
 

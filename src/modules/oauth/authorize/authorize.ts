@@ -134,7 +134,7 @@ const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oa
 /**
  * Handles an authorization request; returns where the browser goes next. An error is reported to the client by a redirect only where the
  * person has given the client a grant before: otherwise we would redirect to any address that a stranger registered (an open redirector,
- * RFC 9700, 4.11.2).
+ * RFC 9700, 4.11.2). For everybody else a page of ours says what is wrong, and its link back carries the error.
  */
 export const authorize = async (
   deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'readClient'>,
@@ -152,8 +152,10 @@ export const authorize = async (
   try {
     return page(await begin(deps, client, principal, parameters, redirectUri))
   } catch (error) {
-    if (!(error instanceof OAuthError) || !(await hasGrantFor(deps.db, client, principal))) throw error
+    if (!(error instanceof OAuthError)) throw error
     const answer: RedirectTarget = { redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }
-    return errorUrl(answer, error)
+    const back = errorUrl(answer, error)
+    if (await hasGrantFor(deps.db, client, principal)) return back
+    throw new OAuthError(error.code, error.message, error.headers, back)
   }
 }

@@ -63,7 +63,7 @@ export const readClientDocument = async (
   if (document.client_id !== url.href) throw refused('names another client_id than its own address')
   if ('client_secret' in document || 'client_secret_expires_at' in document)
     throw refused('must not have a secret: everybody can read it')
-  const metadata = readClientMetadata(document, { authMethod: 'none' })
+  const metadata = readClientMetadata(document, { authMethod: 'none', fetched: true })
   if (metadata.authMethod !== 'none') throw refused('must have the token_endpoint_auth_method none')
   return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(cacheControl)) }
 }

@@ -75,15 +75,23 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
-/** Checks a client's metadata, whether it was posted or fetched. `authMethod`: the default when the client names none. */
-export const readClientMetadata = (input: unknown, defaults: { authMethod: ClientAuthMethod }): ClientMetadata => {
+/**
+ * Checks a client's metadata, whether it was posted or fetched. `authMethod`: the default when the client names none. A document is written for
+ * many servers: of its redirect URIs those that are not acceptable here are left out, and a request that uses one is refused.
+ */
+export const readClientMetadata = (
+  input: unknown,
+  { fetched, ...defaults }: { authMethod: ClientAuthMethod; fetched?: true },
+): ClientMetadata => {
   const parsed = Wire.safeParse(input)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw refused(`${issue?.path.join('..') || 'The metadata'}: ${issue?.message ?? 'is not valid'}`)
   }
   const wire = parsed.data
-  const redirectUris = readRedirectUris(wire.redirect_uris)
+  const redirectUris = readRedirectUris(
+    fetched ? wire.redirect_uris.filter((uri) => redirectUriProblem(uri) === undefined) : wire.redirect_uris,
+  )
   const grantTypes = readGrantTypes(wire.grant_types, redirectUris)
   if (wire.response_types && grantTypes.includes('authorization_code') && !wire.response_types.includes('code'))
     throw refused('response_types must have code.')

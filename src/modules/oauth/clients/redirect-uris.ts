@@ -5,6 +5,21 @@ const maxLength = 2000
 
 export const isLoopbackRedirect = (uri: string): boolean => loopbackPattern.test(uri)
 
+/**
+ * Schemes that a browser runs or shows by itself, and those of the system's own programs. Every other one may be an application's: RFC 8252 (7.1)
+ * asks for its maker's domain name, but the editors that people connect have names without a dot (`cursor`, `vscode`).
+ */
+const notPrivateUse = new Set(
+  (
+    'javascript data file blob vbscript about filesystem view-source chrome edge resource jar ws wss ftp ftps sftp ssh telnet smb afp nfs dav davs ' +
+    'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms ms-settings ms-msdt ms-appinstaller shell res mhtml'
+  ).split(' '),
+)
+const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !/^(ms|x-apple)-/.test(scheme)
+
+/** The answer goes to a program on the machine of the person who decides. */
+export const isLocalRedirect = (uri: string): boolean => isLoopbackRedirect(uri) || !/^https?:/i.test(uri)
+
 /** What is wrong with a redirect URI in a registration, or undefined. */
 export const redirectUriProblem = (uri: string): string | undefined => {
   if (uri.length > maxLength) return `is longer than ${maxLength} characters`
@@ -19,10 +34,7 @@ export const redirectUriProblem = (uri: string): string | undefined => {
     return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
       ? undefined
       : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
-  // A scheme without a dot belongs to the system (smb, ssh, ms-msdt, javascript …); an application's own scheme contains its maker's domain
-  // name (RFC 8252, 7.1).
-  if (!scheme.includes('.'))
-    return 'must be https, http on this machine, or have a private-use scheme with a dot, such as com.example.app:/callback'
+  if (!isPrivateUse(scheme)) return `must not have the scheme ${scheme.slice(0, 20)}: it belongs to browsers or to the system`
   return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
 }
 

@@ -4,7 +4,7 @@ import { formatId } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { AuthorizationRecord } from '../authorize/authorizations.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
-import { isLoopbackRedirect, redirectHost } from '../clients/redirect-uris.ts'
+import { isLocalRedirect, redirectHost } from '../clients/redirect-uris.ts'
 import { storedControls } from '../controls.ts'
 import { formatUserCode } from '../device/device.ts'
 import type { Authorization, RegisteredClient } from '../schema.ts'
@@ -54,7 +54,7 @@ export const presentConsentRequest = ({ authorization, client, workspaces }: Con
   },
   user_code: authorization.userCode && formatUserCode(authorization.userCode),
   redirect_host: authorization.redirectUri && redirectHost(authorization.redirectUri),
-  redirect_is_local: authorization.redirectUri !== null && isLoopbackRedirect(authorization.redirectUri),
+  redirect_is_local: authorization.redirectUri !== null && isLocalRedirect(authorization.redirectUri),
   scopes: authorization.scopes.filter(isPermission),
   spending_controls: presentControls(storedControls(authorization.requestedControls)),
   resources: authorization.resources,

@@ -15,9 +15,8 @@ import { checkVerifier } from '../authorize/pkce.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
-import { parseResources } from '../resources.ts'
+import { narrowedResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
-import { isSubset } from '../scopes.ts'
 import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
 
 const lockByCode = prepare('oauth_authorizations.lock_by_code', { codeHash: 'bytea' }, (orm, at) =>
@@ -40,9 +39,7 @@ export const redeem = async (
   const [, locked] = await Promise.all([lockGrant(tx, authorization.grantId), readGrantState(tx, authorization.grantId)])
   if (!locked || hasEnded(locked, tx.at)) throw unknown()
   const { grant, state } = locked
-  const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
-  if (!isSubset(resources, state.resources))
-    throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
+  const resources = narrowedResources(parameters.resource, state.resources, deps.config.publicUrl)
   const { at } = tx
   redeemRow(tx, authorization.id, { status: 'redeemed', redeemedAt: at })
   await audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, at, {

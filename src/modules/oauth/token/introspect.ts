@@ -74,18 +74,11 @@ const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: GrantRow, expir
   return !ended && account.oauthEnabled && account.status !== 'closed'
 }
 
-/**
- * Every caller may register a client, so an ordinary client learns only about its own tokens. A resource server that an operator has named
- * learns about the tokens that are presented to it.
- */
-const mayIntrospect = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>
-  owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
-
+/** Every caller may register a client, so a client learns only about its own tokens. */
 const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const token = await first(deps.db, accessToken, { hash: sha256(text) })
   const row = token && (await first(deps.db, byGrant, { grantId: token.grantId }))
-  if (!row || !isActive(deps, row, token.expiresAt)) return inactive
-  if (!mayIntrospect(deps, row.client, caller)) return inactive
+  if (!row || row.client.id !== caller.id || !isActive(deps, row, token.expiresAt)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }

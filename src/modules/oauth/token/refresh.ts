@@ -8,7 +8,7 @@ import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import { clientIdOf } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
-import { parseResources } from '../resources.ts'
+import { narrowedResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset, parseScope } from '../scopes.ts'
 import { type Arrival, inFlight, isHashOf, isOurs, type PresentedRefresh, readArrivals } from './presented-refresh.ts'
@@ -39,11 +39,8 @@ const readAudience = (
   parameters: TokenParameters,
 ): Audience => {
   const scopes = parseScope(parameters.scope) ?? grant.permissions
-  const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
-  if (!isSubset(resources, state.resources))
-    throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
-  return { scopes, resources }
+  return { scopes, resources: narrowedResources(parameters.resource, state.resources, deps.config.publicUrl) }
 }
 
 const same = (a: Audience, b: Audience): boolean =>
