@@ -18,7 +18,7 @@ export const describeService = async (): Promise<ServiceDescription> => {
     databaseUrl: 'postgresql://localhost/none',
     clock: systemClock,
     logger: pino({ level: 'silent' }),
-    rails: { payout: {}, collection: null, deposits: {}, accounts: {}, gates: {}, shareTokens: () => undefined },
+    rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },
   })
   const description = { routes: service.routes, document: service.http.swagger() }
   await service.stop()

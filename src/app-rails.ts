@@ -47,10 +47,11 @@ const connect = <P extends Provider>(
   provider: P,
   optionsOf: OptionsOf,
   deps: AdapterDeps,
-): { connected: SomeRails; account: string } | null => {
+): { connected: SomeRails; account: string; numbers: Rails['numbers'] } | null => {
   const options = optionsOf(provider)
   if (options === null) return null
-  return { connected: adapters[provider].create(options, deps), account: adapters[provider].account(options) }
+  const { create, account, numbers } = adapters[provider]
+  return { connected: create(options, deps), account: account(options), numbers: numbers(options) }
 }
 
 /** Without a setting only the emulator gets lost orders again. */
@@ -73,6 +74,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionRail | null = null
+  let numbers: Rails['numbers'] = {}
   // The rails are built before the database is there.
   let share: ShareToken | undefined
   const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
@@ -80,6 +82,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
     const found = connect(provider, optionsOf, { clock, shareToken })
     if (!found) continue
     const { connected, account } = found
+    numbers = { ...numbers, ...found.numbers }
     for (const rail of railNames) {
       const adapter = connected.payout[rail]
       if (!adapter) continue
@@ -106,7 +109,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const shareTokens: Rails['shareTokens'] = (given) => {
     share = given
   }
-  return { payout, collection, deposits, accounts, gates, shareTokens }
+  return { payout, collection, deposits, accounts, numbers, gates, shareTokens }
 }
 
 const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.includes(definitions[provider].setting) ?? false

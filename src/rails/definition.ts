@@ -65,8 +65,14 @@ export type StatementForm = {
     party: Columns
     /** The account at a paybill. */
     account: Columns
+    /** The receipt that a line undoes or belongs to. */
+    linked: Columns
+    /** What the provider says that it is. */
+    details: Columns
     texts: Columns
   }
+  /** What stands above the columns, under these names in lower case: the organisation's number, and which account of it the file is of. */
+  heading: { number: Columns; account: Columns }
   /** What the column of the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */
   completed: readonly string[]
   /** What a line's texts name that may be ours. */

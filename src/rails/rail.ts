@@ -234,6 +234,8 @@ export type Rails = {
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   /** The organisation's accounts at each provider that can be asked for them. */
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
+  /** The organisation's numbers at the provider by which each rail moves money. A rail that is not configured is missing. */
+  numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
   /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<AnyRail, RailGate>>>
   /** From then on the providers' tokens are shared with other processes. Until then, this process has its own. */

@@ -17,22 +17,23 @@ afterEach(async () => {
 /** What a person exports hours later, with a payment in at its end. A real portal prints no reference of ours for a paybill. */
 const compareAll = async () => {
   scene.now.clock.advance(4 * 3_600)
-  for (const [provider, serial] of [
-    ['MPESA', '1'],
-    ['PESALINK', '2'],
+  for (const [provider, serial, account] of [
+    ['MPESA', '1', '600998'],
+    ['MPESA', '3', '600997'],
+    ['PESALINK', '2', '1450160649886'],
   ] as const) {
     const movements = scene.now.sandbox.movements()
     const printed = movements.map((each) => (each.rail === 'MPESA_B2B' ? { ...each, reference: '' } : each))
-    const text = statementCsv(printed, provider)
+    const text = statementCsv(printed, provider, account)
     const last = new Date(scene.now.clock.now().getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
-    const [header = ''] = text.split('\n')
+    const header = text.split('\n').find((line) => /receipt|transaction id/i.test(line)) ?? ''
     const names = header.split(',')
     const at = (name: RegExp) => names.findIndex((each) => name.test(each))
     const row = names.map(() => '')
-    row[at(/receipt|transaction id/i)] = `LATER${serial}`
+    row[at(/receipt|^transaction id/i)] = `LATER${serial}`
     row[at(/time|date/i)] = last
     row[at(/status/i)] = 'Completed'
-    row[at(/in|credit/i)] = '1.00'
+    row[at(/paid in|credit/i)] = '1.00'
     await reconcileStatement(scene.now.deps, subjects, operator, {
       source: provider,
       text: `${text.trimEnd()}\n${row.join(',')}\n`,
@@ -49,6 +50,10 @@ test('what waited when writes were lost, and was paid in them, is found by the n
     const { id } = await scene.ask(payee, more)
     paid.push({ rail: payee.payment_rail, id, destination: payee.destination })
   }
+  // What is paid before and after them shows that a statement is of their account.
+  const neighbour = (shortcode: string) => scene.ask(paybill(shortcode), { amount_minor: '90000' })
+  await neighbour('600923')
+  await scene.now.settle()
   // Approvals keep them from being sent before the loss.
   await scene.person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
   await ask(phone('254722000921'), { amount_minor: '100000' })
@@ -59,13 +64,17 @@ test('what waited when writes were lost, and was paid in them, is found by the n
   await scene.losing(async () => {
     for (const { id } of paid) await approve(scene.person.api, await approvalOf(id))
     await scene.now.settle()
-    expect(scene.now.sandbox.movements()).toHaveLength(3)
+    expect(scene.now.sandbox.movements()).toHaveLength(4)
   })
   await scene.endLoss()
   scene.now.clock.advance(3_601)
   for (const { id } of [...paid, unpaid]) await approve(scene.person.api, await approvalOf(id))
   await pass(scene.now, 60)
   for (const each of [...paid, unpaid]) expect(await scene.statusOf(each)).toBe('unknown')
+  const after = await neighbour('600924')
+  await approve(scene.person.api, await approvalOf(after.id))
+  await pass(scene.now, 60)
+  expect(await scene.statusOf(after)).toBe('succeeded')
 
   await compareAll()
   for (const { rail, id, destination } of paid) {
@@ -87,7 +96,7 @@ test('what waited when writes were lost, and was paid in them, is found by the n
     expect((await (await scene.admin()).post(path, { note: 'the statement', accept: true })).status).toBe(200)
   }
   expect([await scene.statusOf({ id: toPaybill?.id ?? '' }), await scene.statusOf(unpaid)]).toEqual(['succeeded', 'failed'])
-  expect(scene.now.sandbox.orders()).toHaveLength(3)
+  expect(scene.now.sandbox.orders()).toHaveLength(5)
 })
 
 test('a payment that was lost whole with its key, and that its client repeats, is not sent while the statement’s line has no explanation', async () => {

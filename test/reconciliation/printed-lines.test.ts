@@ -19,6 +19,8 @@ const toPaybill = (details: string, account: string, receipt = 'UC44TX0Q2B') =>
 const at = new Date('2026-03-04T09:00:00Z')
 const booked = (fields: Partial<Booked>): Booked => ({
   kind: 'payment',
+  rail: 'MPESA_B2C',
+  names: [],
   id: 'one',
   attemptId: 'its attempt',
   orderId: null,

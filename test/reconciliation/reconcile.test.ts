@@ -131,8 +131,8 @@ test('a payment that the statement lacks is a difference with advice', async () 
   await pay(person, { payment_rail: 'PESALINK', destination: '0123456788', bank_code: '57' })
   await pay(person, { payment_rail: 'PESALINK', destination: '0123456787', bank_code: '57' })
   await service.settle()
-  const lines = statementCsv(service.sandbox.movements(), 'PESALINK').split('\n')
-  const run = await reconcile(lines.filter((_, index) => index !== 2).join('\n'))
+  const movements = service.sandbox.movements().filter(({ rail }) => rail === 'PESALINK')
+  const run = await reconcile(statementCsv(movements.toSpliced(1, 1), 'PESALINK', '1450160649886'))
   expect(run).toMatchObject({ provider: 'PESALINK', lines: 2, matched: 2, differences: 1 })
   expect(await open('/v1/admin/reconciliation-differences')).toMatchObject([
     { kind: 'not_in_statement', booked_minor: '-150000', stated_minor: null, action: expect.stringMatching(/Ask the provider/) },
@@ -456,45 +456,71 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     return id
   }
   const printed = (at: Date) => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+  const heading = (account: string) => [['Organization Name:,Sandbox'], [`Short Code:,${account}`], ['Account:,Working Account']]
+  const columns =
+    'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Other Party Info,Linked Transaction ID,A/C No.'
   let serial = 0
-  /** Lines before and after make it whole: its first and its last line are its period. */
-  const statementWith = (sentAt: Date, lines: readonly string[]) => {
+  /** Another payment to an organisation, which succeeds: a statement of the account that pays both lists it. */
+  const neighbour = async (): Promise<string> => {
+    const id = await pay(person, { payment_rail: 'MPESA_B2B', destination: '400299' })
+    await service.settle()
+    const { receipt = '', at = new Date() } = service.sandbox.movements().at(-1) ?? {}
+    expect((await paymentOf(person, id)).provider_receipt).toBe(receipt)
+    return `${receipt},${printed(at)},Business Pay Bill to 400***299,Completed,,-1500.00,400***299,,`
+  }
+  /** `around`: lines before and after; the last line is of five hours later. */
+  const statementWith = (lines: readonly string[], around: readonly string[], account = '600997') => {
     serial += 1
-    const later = (hours: number) => printed(new Date(sentAt.getTime() + hours * 3_600_000))
-    return [
-      'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Other Party Info,A/C No.',
-      `EDGE${serial}A,${later(-1)},Pay Bill from 254***111,Completed,1.00,,254***111,`,
-      ...lines.map((line) => line.replace('AT', later(0))),
-      `EDGE${serial}B,${later(4)},Pay Bill from 254***111,Completed,1.00,,254***111,`,
-    ].join('\n')
+    const last = `EDGE${serial}B,${printed(service.clock.now())},Pay Bill from 254***111,Completed,1.00,,254***111,,`
+    return [...(account === '' ? [] : heading(account)), columns, ...around, ...lines, last].join('\n')
   }
   const differenceOf = async (payment: string) =>
     (await open('/v1/admin/reconciliation-differences')).find(
       (each: { payment_id: string | null }) => each.payment_id === payment,
     )
+  const newest = async () => (await administered.admin.api.get('/v1/admin/reconciliations')).body.data[0]
   const resolve = (id: string, body: object) =>
     administered.admin.api.post(`/v1/admin/reconciliation-differences/${id}/resolve`, body as Record<string, unknown>)
-
-  test('offers failed where it lists nothing like it, succeeded for the one line that can be it, and nothing where two can', async () => {
-    const sentAt = service.clock.now()
-    const [nothing, alone, refused] = [
-      await lost('400201', '150000'),
-      await lost('400202', '130000'),
-      await lost('400203', '120000'),
-    ]
-    const doubled = await lost('400204', '110000')
+  const later = async () => {
     await pass(service, 5 * 3_600)
     service.clock.advance(901)
+  }
+  /** With other payments before and after. */
+  const lostAmongOthers = async (destinations: readonly (readonly [string, string])[]) => {
+    const before = await neighbour()
+    service.clock.advance(60)
+    const sentAt = service.clock.now()
+    const ids: string[] = []
+    for (const [destination, amount] of destinations) ids.push(await lost(destination, amount))
+    service.clock.advance(60)
+    const after = await neighbour()
+    await later()
+    return { sentAt, ids, around: [before, after] }
+  }
+
+  test('offers failed where it lists nothing like it, succeeded for the one line that can be it, and nothing where two can', async () => {
+    const { sentAt, ids, around } = await lostAmongOthers([
+      ['400201', '150000'],
+      ['400202', '130000'],
+      ['400203', '120000'],
+      ['400204', '110000'],
+    ])
+    const [nothing = '', alone = '', refused = '', doubled = ''] = ids
     const line = (receipt: string, amount: string, party: string) =>
-      `${receipt},AT,Business Pay Bill to ${party},Completed,,-${amount},${party},`
+      `${receipt},${printed(sentAt)},Business Pay Bill to ${party},Completed,,-${amount},${party},,`
     await reconcile(
-      statementWith(sentAt, [
-        line('ALONE00001', '1300.00', '400***202'),
-        line('REFUSED001', '1200.00', '400***203'),
-        line('DOUBLE0001', '1100.00', '400***204'),
-        line('DOUBLE0002', '1100.00', '400***204'),
-      ]),
+      statementWith(
+        [
+          line('ALONE00001', '1300.00', '400***202'),
+          line('ALONE00001', '13.00', '400***202').replace('Pay Bill', 'Pay Bill Charge'),
+          line('REFUSED001', '1200.00', '400***203'),
+          line('DOUBLE0001', '1100.00', '400***204'),
+          line('DOUBLE0002', '1100.00', '400***204'),
+        ],
+        around,
+      ),
     )
+    expect(await newest()).toMatchObject({ account: '600997, Working Account', charges_minor: '-1300' })
     expect(await differenceOf(nothing)).toMatchObject({ kind: 'outcome_unknown', offered_outcome: 'failed' })
     expect(await differenceOf(alone)).toMatchObject({ offered_outcome: 'succeeded', provider_receipt: 'ALONE00001' })
     expect(await differenceOf(doubled)).toMatchObject({ offered_outcome: null, provider_receipt: null })
@@ -515,22 +541,56 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     expect(await findBreaches(service)).toEqual([])
   })
 
-  test('is not taken for whole when it ends soon after the payment: it offers nothing', async () => {
-    const sentAt = new Date(service.clock.now().getTime() - 2 * 3_600_000)
-    const id = await lost('400205', '100000')
-    await pass(service, 5 * 3_600)
-    service.clock.advance(901)
-    await reconcile(statementWith(sentAt, []))
-    expect(await differenceOf(id)).toBeUndefined()
+  test('offers nothing, and says why, unless it is of the account that pays, lists others before and after, and goes on', async () => {
+    const { ids, around } = await lostAmongOthers([['400205', '100000']])
+    const [id = ''] = ids
+    const [before = '', after = ''] = around
+    const settings = { ...service.deps.config, RECONCILIATION_RESOLVES: true }
+    const said = async (text: string) => {
+      await reconcileStatement({ ...service.deps, config: settings }, subjects, shellOperator('a test'), {
+        source: 's.csv',
+        text,
+      })
+      const { unproven } = await newest()
+      const difference = await differenceOf(id)
+      expect(difference?.offered_outcome ?? null).toBeNull()
+      expect((await paymentOf(person, id)).status).toBe('unknown')
+      if (difference) await resolve(difference.id, { note: 'read' })
+      return difference?.reason ?? unproven
+    }
+    expect(await said(statementWith([], around, ''))).toMatch(/does not name the account .* Export it with the lines above/)
+    expect(await said(statementWith([], around, '174379'))).toMatch(
+      /another account than 174379: import the statement of .*600997/,
+    )
+    expect(await said(statementWith([], around, '600998'))).toMatch(/another account than 600998/)
+    for (const some of [[before], [after, `${before.slice(0, 10)},${after.slice(11)}`], []])
+      expect(await said(statementWith([], some))).toMatch(/may not be complete|at a time that it does not cover/)
+    expect(await said([...heading('600997'), columns, ...around].join('\n'))).toMatch(/covers for less than three hours/)
+    const until = (day: string) =>
+      statementWith([], around).replace('Account:', `Time Period:,From ${day} 00:00:00 To ${day} 00:00:01\nAccount:`)
+    expect(await said(until('01-03-2026'))).toMatch(/at a time that it does not cover/)
+    const [{ order } = { order: '' }] = await service.deps.db.query<{ order: string }>(
+      'select reference as "order" from rail_attempts where subject_id = (select id from payments where amount_minor = 100000 order by created_at desc limit 1)',
+    )
+    for (const status of ['Failed', 'Pending', 'Cancelled'])
+      expect(
+        await said(
+          statementWith([`NAMED00001,${before.split(',')[1]},Business Pay Bill ${order},${status},,-1.00,900***999,,`], around),
+        ),
+      ).toMatch(/names this payment/)
+    expect(
+      await said(statementWith([`LIKE000001,${after.split(',')[1]},Business Pay Bill,Pending,,-1000.00,400***205,,`], around)),
+    ).toMatch(/lists something like it/)
+    await expect(reconcile(statementWith([], around, '999999'))).rejects.toMatchObject({
+      details: { fields: [{ path: 'file', message: expect.stringMatching(/statement of 999999, by which no money .* 600997/) }] },
+    })
   })
 
   test('ends them without a person only where a setting says so', async () => {
-    const sentAt = service.clock.now()
-    const id = await lost('400206', '90000')
-    await pass(service, 5 * 3_600)
-    service.clock.advance(901)
+    const { ids, around } = await lostAmongOthers([['400206', '90000']])
+    const [id = ''] = ids
     const deps = { ...service.deps, config: { ...service.deps.config, RECONCILIATION_RESOLVES: true } }
-    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: statementWith(sentAt, []) })
+    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: statementWith([], around) })
     expect((await paymentOf(person, id)).status).toBe('failed')
     expect(await differenceOf(id)).toBeUndefined()
   })

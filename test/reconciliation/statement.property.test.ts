@@ -57,6 +57,8 @@ const simulate = ({ provider, orders, added }: Case) => {
   })
   const booked: Booked[] = taken.map(({ order, reference }, index) => ({
     kind: order.rail === 'MPESA_STK' ? 'topup' : 'payment',
+    rail: order.rail,
+    names: [],
     id: `subject-${index}`,
     attemptId: `attempt-${index}`,
     orderId: order.key,
@@ -69,9 +71,11 @@ const simulate = ({ provider, orders, added }: Case) => {
     at,
   }))
   const [header = '', ...lines] = statementCsv(book.movements(), provider).trimEnd().split('\n')
-  const changed = lines.flatMap((line, index) => {
+  const changed = lines.flatMap((line) => {
+    const index = taken.findIndex(({ order }) => line.split(',').includes(order.receipt) && !/charge/i.test(line))
     const order = taken[index]?.order
-    if (!order) return []
+    // A charge stays, also under the receipt of a payment that was removed.
+    if (!order) return [line]
     const amount = `${order.amountMinor / 100n}.00`
     switch (orders[index]?.change) {
       case 'remove':
@@ -91,7 +95,7 @@ const simulate = ({ provider, orders, added }: Case) => {
     cells[place.receipt] = `STRANGER${index}`
     cells[place.time] = '2026-03-04 12:00:00'
     cells[place.status] = provider === 'MPESA' ? 'Completed' : 'Success'
-    cells[place.out] = `${shillings}.00`
+    cells[place.out] = provider === 'MPESA' ? `-${shillings}.00` : `${shillings}.00`
     return cells.join(',')
   })
   return { booked, text: ['Organisation: a test', '', header, ...changed, ...strangers, ''].join('\r\n') }
@@ -131,6 +135,11 @@ test("any statement made from the provider's journal, with rows removed, altered
         0n,
       )
       expect(result.statedMinor - result.bookedMinor).toBe(explained)
+      const payouts = books.orders.filter(({ rail }) => rail !== 'MPESA_STK').length
+      expect(result.charges).toEqual({
+        lines: payouts,
+        minor: BigInt(payouts) * (books.provider === 'MPESA' ? -1_300n : -3_500n),
+      })
       for (const { reason, action } of result.differences)
         expect([reason, action]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)])
     }),
@@ -154,8 +163,9 @@ test("a portal's export is read with its preamble, quotes, thousands separators,
 TCK1,04-03-2026 12:00:00,"Pay Bill from 254***001 ""x""",Completed,"1,500.00",,500000000001
 TCK2,04-03-2026 12:01:00,Business Payment,Failed,,-20.00,
 TCK3,04-03-2026 12:02:00,Business Payment 500000000002,Completed,,"-2,000.50",\n`
-  expect(readStatement(text)).toEqual({
+  expect(readStatement(text)).toMatchObject({
     provider: 'MPESA',
+    unfinished: [{ receipt: 'TCK2', amountMinor: -2_000n }],
     lines: [
       {
         receipt: 'TCK1',

@@ -23,7 +23,11 @@ const Advance = z.strictObject({
     .max(400 * 86_400),
 })
 
-const StatementOf = z.strictObject({ provider: z.enum(providers).default(providerOf(phoneRail)) })
+const StatementOf = z.strictObject({
+  provider: z.enum(providers).default(providerOf(phoneRail)),
+  /** One of the organisation's accounts there; all of them without. */
+  account: z.string().min(1).max(40).optional(),
+})
 
 const presentOrder = (order: Order | Movement) => ({
   rail: order.rail,
@@ -109,7 +113,7 @@ export const registerControl = (
     control.get('/control/statement.csv', (request, reply) => {
       const parsed = StatementOf.safeParse(request.query)
       if (!parsed.success) return invalid(reply, parsed.error)
-      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider))
+      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider, parsed.data.account))
     })
     control.get('/control/options', async () => options)
     control.get('/control/clock', async () => ({

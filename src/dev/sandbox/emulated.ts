@@ -39,8 +39,9 @@ export const playProviders = (folder?: string) => {
 
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The statement of the organisation's account at a provider, with the columns of its portal. */
-export const statementCsv = (movements: readonly Movement[], provider: Provider): string => {
-  const rows = emulated[provider].statement(movements.filter(({ rail }) => providerOf(rail) === provider))
+/** The statement of one of the organisation's accounts at a provider, or of all that it has there, with the columns of its portal. */
+export const statementCsv = (movements: readonly Movement[], provider: Provider, account?: string): string => {
+  const own = movements.filter((moved) => providerOf(moved.rail) === provider && (account ?? moved.account) === moved.account)
+  const rows = emulated[provider].statement(own, account)
   return `${rows.map((row) => row.map(quote).join(',')).join('\n')}\n`
 }

@@ -33,6 +33,9 @@ type Played<P extends Provider, Options extends object> = Credentials<Options> &
   accounts: Readonly<Record<DepositOf<P>, string>>
 }
 
+/** The rows of its statement: of one of the organisation's accounts with its heading, or of all without; the names of the columns first. */
+export type StatementRows = (movements: readonly Movement[], account?: string) => string[][]
+
 /** What an emulator states as it is used. */
 type Forms<P extends Provider, Secret extends string> = {
   /** Its secrets, by names that no other provider has: how each is made. They are made once and kept. */
@@ -41,8 +44,7 @@ type Forms<P extends Provider, Secret extends string> = {
   renderings: Readonly<Record<SendingRail & RailOf<P>, Rendering>>
   /** The form of the notice of a deposit. */
   notices: Readonly<Record<DepositOf<P>, Render>>
-  /** The rows of its statement, the names of the columns first. */
-  statement: (movements: readonly Movement[]) => string[][]
+  statement: StatementRows
 }
 
 /** What plays one provider. */

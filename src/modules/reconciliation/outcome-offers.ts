@@ -1,10 +1,14 @@
-import type { Booked, StatementLine } from './books.ts'
+import type { AnyRail } from '../../lib/rail-names.ts'
+import { type Booked, type Statement, type StatementLine, squeezed } from './books.ts'
 
 /**
  * What a statement shows about a payment whose outcome is unknown, and that it does not name. `succeeded`: one line alone can be it. `failed`:
- * the statement covers its time, and nothing in it is like it. Null: something is like it, and a person reads.
+ * the statement is proven to be complete about it, and nothing in it is like it. Null: a person reads; the reason says what.
  */
-export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null }
+export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
+
+/** Which rails move money by the account that a statement is of; null where it does not say whose it is. */
+export type Book = Pick<Statement, 'heading' | 'text' | 'unfinished'> & { rails: ReadonlySet<AnyRail> | null }
 
 /** A statement is complete about a payment when it goes on for this long after the payment was sent: a provider may be late. */
 const closedAfterMs = 3 * 3_600_000
@@ -22,11 +26,11 @@ const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | 
   return length < 2 ? undefined : shown.slice(-length) === ours.slice(-length)
 }
 
-const squeezed = (text: string): string => text.replace(/\s/g, '').toUpperCase()
-
 type Sent = Booked & { sent: NonNullable<Booked['sent']> }
 
-const isInTime = (line: StatementLine, { sent }: Sent): boolean => line.at.getTime() >= sent.at.getTime() - clocksDifferMs
+const latest = ({ at, until = at }: StatementLine): number => until.getTime()
+
+const isInTime = (line: StatementLine, { sent }: Sent): boolean => latest(line) >= sent.at.getTime() - clocksDifferMs
 
 /** The same sum to the same payee, and at a paybill for the same account. */
 const mayBe = (line: StatementLine, ours: Sent): boolean => {
@@ -42,23 +46,75 @@ const isLike = (line: StatementLine, ours: Sent): boolean =>
 
 const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 
-/** For each payment of unknown outcome that the statement does not name, against the lines that nothing in our books explains. */
+/** Names of a payment that are long enough to be nothing else. */
+const isNamedIn = (text: string, { names }: Booked): boolean =>
+  names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
+
+/** The payments of ours that a statement lists, by the times of their lines. */
+export type Listed = readonly { ours: Booked; line: StatementLine }[]
+
+const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
+  const others = listed.filter(({ ours }) => ours.kind === 'payment' && ours.rail === rail)
+  return others.some(({ line }) => latest(line) <= sent.at.getTime()) && others.some(({ line }) => line.at > sent.until)
+}
+
+/** The statement's own lines go on for long enough after the payment, and its heading says nothing else. */
+const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[], { heading }: Book): boolean => {
+  const closed = until.getTime() + closedAfterMs
+  const { start, end } = heading.period
+  const begins = start ? start <= at : lines.some((line) => latest(line) <= at.getTime())
+  return begins && lines.some((line) => line.at.getTime() >= closed) && (!end || end.getTime() >= closed)
+}
+
+const person = (line: StatementLine | null, reason: string): Offer => ({ outcome: null, line, reason })
+
+/**
+ * For each payment of unknown outcome that the statement does not name, against the lines that nothing in our books explains. A payment that is
+ * not among the results is one that the statement proves nothing about: another account pays it, or it was sent at another time.
+ */
 export const offersFor = (
-  unexplained: readonly StatementLine[],
+  { lines, unexplained, listed }: { lines: readonly StatementLine[]; unexplained: readonly StatementLine[]; listed: Listed },
   unknown: readonly Booked[],
-  period: { start: Date; end: Date },
+  book: Book,
 ): Map<Booked, Offer> => {
-  const sent = unknown.filter(isSent)
-  const isClosed = ({ sent: { at, until } }: Sent) =>
-    period.start <= at && period.end.getTime() >= until.getTime() + closedAfterMs
+  const { rails } = book
+  if (rails === null) return new Map()
+  const sent = unknown.filter(isSent).filter(({ rail }) => rails.has(rail))
+  const offerFor = (ours: Sent): Offer | null => {
+    const [line, ...others] = unexplained.filter((each) => mayBe(each, ours))
+    const isNamed = isNamedIn(book.text, ours)
+    if (line && !isNamed && others.length === 0 && sent.filter((each) => mayBe(line, each)).length === 1)
+      return {
+        outcome: 'succeeded',
+        line,
+        reason: 'The statement lists one payment of this sum to this payee that nothing else here explains.',
+      }
+    if (isNamed)
+      return person(
+        null,
+        'The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.',
+      )
+    if (!isClosed(ours, lines, book)) return null
+    if ([...unexplained, ...book.unfinished].some((each) => isLike(each, ours)))
+      return person(
+        null,
+        'The statement covers the time of this payment, and lists something like it that nothing here explains.',
+      )
+    if (!hasNeighbours(ours, listed))
+      return person(
+        null,
+        'The statement covers the time of this payment and does not list it, but it does not list another payment of this kind both before and after it either: it may not be complete.',
+      )
+    return {
+      outcome: 'failed',
+      line: null,
+      reason: 'The statement is of the account that pays this, lists what was paid before and after it, and nothing like it.',
+    }
+  }
   return new Map(
     sent.flatMap((ours): [Booked, Offer][] => {
-      const [line, ...others] = unexplained.filter((each) => mayBe(each, ours))
-      if (line && others.length === 0 && sent.filter((each) => mayBe(line, each)).length === 1)
-        return [[ours, { outcome: 'succeeded', line }]]
-      if (!isClosed(ours)) return []
-      const isAlone = !unexplained.some((each) => isLike(each, ours))
-      return [[ours, { outcome: isAlone ? 'failed' : null, line: null }]]
+      const offer = offerFor(ours)
+      return offer ? [[ours, offer]] : []
     }),
   )
 }

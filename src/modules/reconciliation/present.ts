@@ -8,6 +8,7 @@ export const presentReconciliation = (run: ReconciliationRecord): Reconciliation
   id: formatId('reconciliation', run.id),
   provider: run.provider,
   source: run.source,
+  account: run.account,
   period_start: isoTime(run.periodStart),
   period_end: isoTime(run.periodEnd),
   lines: run.lines,
@@ -15,6 +16,8 @@ export const presentReconciliation = (run: ReconciliationRecord): Reconciliation
   differences: run.differences,
   booked_minor: run.totals.booked_minor ?? '0',
   stated_minor: run.totals.stated_minor ?? '0',
+  charges_minor: run.totals.charges_minor ?? '0',
+  unproven: run.totals.unproven ?? null,
   requested_by: run.requestedBy,
   created_at: isoTime(run.createdAt),
 })

@@ -24,12 +24,14 @@ export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
  */
 const bookedStatement = statement(
   'reconciliation.booked',
-  `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
+  `select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
        'accountReference', p.account_reference) as sent,
      case when lost.until is not null then json_build_object('id', p.id, 'accountId', p.account_id, 'workspaceId', p.workspace_id,
        'idempotencyKey', p.idempotency_key) end as lost, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
-     coalesce(p.completed_at, p.updated_at) as at
+     coalesce(p.completed_at, p.updated_at) as at,
+     case when p.status = 'unknown' then array(select unnest(array[n.id::text, n.order_id::text, n.reference, n.provider_request, n.provider_conversation])
+       from rail_attempts n where n.subject_id = p.id) end as names
    from payments p join beneficiaries b on b.id = p.beneficiary_id
      left join lateral (select id, reference, order_id, provider_conversation, created_at from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
      left join lateral (select coalesce(p.execute_at, p.created_at) as at, min(l.noticed_at) as until from write_losses l
@@ -38,19 +40,20 @@ const bookedStatement = statement(
      or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1)
      or p.id in (select subject_id from rail_attempts where id = any($6::uuid[])))
    union all
-   select 'topup', t.id, a.id, a.reference, a.order_id, null, null, null, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
+   select 'topup', t.id, t.method, a.id, a.reference, a.order_id, null, null, null, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at), null
    from topups t left join lateral (select id, reference, order_id from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
    where t.method = any($1::text[]) and t.deposit_code is null and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
-   select 'topup', coalesce(d.topup_id, d.id), null, null, null, null, null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at from deposits d
+   select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at, null from deposits d
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
 )
 
 type Lost = { id: Uuid; accountId: Uuid; workspaceId: Uuid; idempotencyKey: string | null }
 
 /** An instant in JSON is a text; null without an attempt that may have been sent. */
-type Row = Omit<Booked, 'sent'> & {
+type Row = Omit<Booked, 'names' | 'sent'> & {
+  names: (string | null)[] | null
   sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
   lost: Lost | null
 }
@@ -64,11 +67,18 @@ export const readBooked = async (
 ): Promise<Booked[]> => {
   const values = [rails, period.start, period.end, names.receipts, names.references, names.attemptIds]
   const rows = await db.query<Row>(bookedStatement, values)
-  return rows.map(({ sent, lost, ...row }) => ({
-    ...row,
-    ...(lost && orderNames.orderOf(seedOf(lost), 0)),
-    sent: sent?.at && sent.until ? { ...sent, at: new Date(sent.at), until: new Date(sent.until) } : null,
-  }))
+  return rows.map(({ sent, lost, names: known, ...row }) => {
+    const order = lost && orderNames.orderOf(seedOf(lost), 0)
+    const names = [...(known ?? []), ...(order ? [order.orderId, order.reference] : []), row.receipt].flatMap(
+      (name) => name ?? [],
+    )
+    return {
+      ...row,
+      ...order,
+      names,
+      sent: sent?.at && sent.until ? { ...sent, at: new Date(sent.at), until: new Date(sent.until) } : null,
+    }
+  })
 }
 
 const newestEnd = prepare('reconciliation.newest_end', { provider: 'text', source: 'text' }, (orm, at) =>

@@ -13,7 +13,7 @@ import type { Finding } from '../suspense/rules.ts'
 import { recordAllSuspense } from '../suspense/service.ts'
 import type { Deps } from './deps.ts'
 import type { ReconciliationRecord } from './queries.ts'
-import type { Difference, Match } from './rules.ts'
+import type { Difference, Match, StatementMatch } from './rules.ts'
 
 const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
 
@@ -29,11 +29,13 @@ const insertAll = statement(
 export type Comparison = {
   provider: Provider
   source: string
+  /** The organisation's number and account at the provider that a statement names. */
+  account?: string | null
   /** The same content is compared once. */
   content: string
   period: { start: Date; end: Date }
   lines: number
-  result: Match
+  result: Match | StatementMatch
   /** Kept for the next comparison. */
   totals?: Readonly<Record<string, string>>
   /** Lists what differs, and changes nothing. */
@@ -58,13 +60,20 @@ export const suspenseFor = (
   }
 }
 
+/** Taken as evidence of its payment or top-up. */
+export const isEvidence = ({ kind, subject }: Difference): boolean =>
+  kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
+
+const isUnexplained = ({ kind, subject }: Difference): boolean =>
+  kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment')
+
 /** A line that was accepted as evidence needs no person. */
 const asEvidence = { by: 'statement', note: 'Taken as evidence.' }
 
 const insertDifferences = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): void => {
   if (differences.length === 0) return
   const list = <Value>(read: (difference: Difference) => Value): Value[] => differences.map(read)
-  const closed = list(({ kind }) => kind === 'under_way' && !report)
+  const closed = list((difference) => isEvidence(difference) && !report)
   tx.defer(
     tx.query(insertAll, [
       reconciliationId,
@@ -91,27 +100,35 @@ export const recordComparison = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts'>,
   operator: Operator,
-  { provider, source, content, period, lines, result, totals, report = false }: Comparison,
+  { provider, source, account = null, content, period, lines, result, totals, report = false }: Comparison,
 ): Promise<ReconciliationRecord> => {
   const { at } = tx
   const run: ReconciliationRecord = {
     id: newId(),
     provider,
     source,
-    account: null,
-    contentHash: createHash('sha256').update(content).digest(),
+    account,
+    // A statement that was compared without its account may be compared again.
+    contentHash: createHash('sha256')
+      .update(account === null ? content : `${account} ${content}`)
+      .digest(),
     periodStart: period.start,
     periodEnd: period.end,
     lines,
     matched: result.matched,
     differences: result.differences.length,
-    totals: { ...totals, booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
+    totals: {
+      ...totals,
+      booked_minor: result.bookedMinor.toString(),
+      stated_minor: result.statedMinor.toString(),
+      ...('charges' in result && { charges_minor: result.charges.minor.toString() }),
+    },
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }
   if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
   insertDifferences(tx, run.id, result.differences, report)
-  const unknown = report ? [] : result.differences.filter(({ kind }) => kind === 'not_in_our_books')
+  const unknown = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
     deps,
@@ -122,7 +139,7 @@ export const recordComparison = async (
     subject: { type: 'reconciliation', id: run.id },
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = result.differences.filter(({ kind }) => report || kind !== 'under_way').length
+  const open = result.differences.filter((difference) => report || !isEvidence(difference)).length
   if (open > 0)
     alertAfterCommit(tx, deps, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run

@@ -16,7 +16,12 @@ import { suspenseFor } from './record.ts'
 
 const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
   orm
-    .select({ difference: reconciliationDifferences, provider: reconciliations.provider, source: reconciliations.source })
+    .select({
+      difference: reconciliationDifferences,
+      provider: reconciliations.provider,
+      source: reconciliations.source,
+      account: reconciliations.account,
+    })
     .from(reconciliationDifferences)
     .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
     .where(eq(reconciliationDifferences.id, at.id)),
@@ -51,9 +56,12 @@ const acceptOffer = async (
   deps: ResolveDeps,
   operator: Operator,
   { offer, subjectId, receipt }: DifferenceRecord,
-  { source, note }: { source: string; note: string },
+  { source, account, note }: { source: string; account: string | null; note: string },
 ): Promise<boolean> => {
   if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
+  // Earlier releases did not read whose statement it was.
+  if (offer === 'failed' && account === null)
+    throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
   const evidence = `${source}: ${note}`
   const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
   return (await resolvePayment(tx, deps, operator, subjectId, input)).waitingId !== null
@@ -72,9 +80,10 @@ export const resolveDifference = async (
 ): Promise<{ difference: DifferenceRecord; isWaiting: boolean }> => {
   const found = await first(tx, withRun, { id })
   if (!found) throw notFound()
-  const { difference, provider, source } = found
+  const { difference, provider, source, account } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
-  if (accept && (await acceptOffer(tx, deps, operator, difference, { source, note }))) return { difference, isWaiting: true }
+  if (accept && (await acceptOffer(tx, deps, operator, difference, { source, account, note })))
+    return { difference, isWaiting: true }
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })

@@ -1,8 +1,8 @@
 import { isPaid, isUnderWay } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
-import type { Booked, StatementLine } from './books.ts'
-import { type Offer, offersFor } from './outcome-offers.ts'
+import { type Booked, receiptKey, type StatementLine } from './books.ts'
+import { type Book, type Offer, offersFor } from './outcome-offers.ts'
 
 const statementDifferences = [
   'amount_differs',
@@ -11,6 +11,7 @@ const statementDifferences = [
   'ended_otherwise',
   'under_way',
   'listed_twice',
+  'reversed',
   'outcome_unknown',
 ] as const
 export const differenceKinds = [...statementDifferences, 'balance_differs'] as const
@@ -30,31 +31,19 @@ export type Difference = {
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
+/** `charges`: the provider's own, which are no movements of ours: they are only summed. */
+export type StatementMatch = Match & { charges: { lines: number; minor: Minor } }
+
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
 const isOpen = ({ status }: Booked): boolean => isUnderWay(status) || status === 'pending' || status === 'expired'
 
 export const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
 
-/** What an offer rests on, and what accepting it does. */
-const explainOffer = (outcome: Offer['outcome']): Explanation => {
-  switch (outcome) {
-    case 'succeeded':
-      return {
-        reason: 'The statement lists one payment of this sum to this payee that nothing else here explains.',
-        action: 'Accept the outcome: the payment has succeeded with this receipt.',
-      }
-    case 'failed':
-      return {
-        reason: 'The statement covers the time of this payment, and lists nothing like it.',
-        action: 'Accept the outcome: the payment has failed, and its money is given back.',
-      }
-    default:
-      return {
-        reason: 'The statement covers the time of this payment, and lists something like it that nothing here explains.',
-        action: 'Read the lines of this sum or this payee, then resolve the payment with what they show.',
-      }
-  }
-}
+const actionsOfOffers = {
+  succeeded: 'Accept the outcome: the payment has succeeded with this receipt.',
+  failed: 'Accept the outcome: the payment has failed, and its money is given back.',
+  none: 'Read the lines of this sum, this payee or this payment, then resolve the payment with what they show.',
+} as const
 
 export type Explanation = Pick<Difference, 'reason' | 'action'>
 
@@ -72,8 +61,8 @@ const explain: Readonly<
     reason: 'Our books have it as moved, and the statement does not list it.',
     action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
   }),
-  not_in_our_books: () => ({
-    reason: 'The statement lists it, and nothing here was sent with its receipt or reference.',
+  not_in_our_books: (line) => ({
+    reason: `The statement lists it${line?.linked === undefined ? '' : ` as undoing ${line.linked}`}, and nothing here was sent with its receipt or reference.`,
     action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
   }),
   ended_otherwise: (_line, ours) => ({
@@ -84,7 +73,17 @@ const explain: Readonly<
     reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
     action: 'Nothing: the statement is taken as evidence and the end is recorded.',
   }),
-  outcome_unknown: () => explainOffer(null),
+  outcome_unknown: () => ({
+    reason: 'The statement does not show how this payment ended.',
+    action: actionsOfOffers.none,
+  }),
+  reversed: (line, ours) => ({
+    reason: `The statement shows that the provider has undone this ${ours?.kind ?? 'payment'}${line?.linked === undefined ? '' : ` (${line.linked})`}.`,
+    action:
+      ours?.kind === 'payment'
+        ? 'Nothing: the statement is taken as evidence that the money came back.'
+        : 'Find out why, then correct the account by an adjustment. Until then it stands on the suspense account.',
+  }),
   listed_twice: () => ({
     reason: 'The statement lists this receipt more than once.',
     action: 'Ask the provider whether the money moved twice.',
@@ -95,7 +94,8 @@ const reportActions: Partial<Record<Difference['kind'], string>> = {
   not_in_our_books: 'Find out who moved it at the provider. Nothing was booked: an uploaded statement is only compared.',
   under_way:
     'Nothing was recorded: an uploaded statement is only compared. Resolve the payment, or reconcile the file by the command.',
-  outcome_unknown: 'Read the lines of this sum or this payee, then resolve the payment with what they show.',
+  outcome_unknown: actionsOfOffers.none,
+  reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
 }
 
 /** A difference that only says what differs: it offers no outcome, and promises nothing that is done about it. */
@@ -110,25 +110,41 @@ const sum = (amounts: Iterable<Minor>): Minor => {
   return total
 }
 
+const size = ({ amountMinor }: StatementLine): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
+const largest = (lines: readonly StatementLine[]): StatementLine | undefined =>
+  lines.toSorted((one, other) => Number(size(other) - size(one)))[0]
+
+/** A receipt is a transaction's name, not a line's: the line that is the movement, the provider's charges, and lines that are neither. */
+type Transaction = { line: StatementLine; charges: StatementLine[]; again: StatementLine[] }
+
+const split = (lines: readonly StatementLine[], line: StatementLine): Transaction => {
+  const others = lines.filter((each) => each !== line)
+  const isCharge = (each: StatementLine) => each.isCharge === true || size(each) < size(line)
+  return { line, charges: others.filter(isCharge), again: others.filter((each) => !isCharge(each)) }
+}
+
+const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly (string | null)[]): Map<string, Booked> =>
+  new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
+
 /**
- * Compares a statement with our books. Every line and every booked movement is either matched or part of exactly one difference, so
- * that the differences add up to what the two sums differ by. A line is looked for by an id in its texts (the order's, then the provider's
- * own), by its receipt, by our reference. `period`: of a whole statement, which also shows what it does not list.
+ * Compares a statement with our books. Every line and every booked movement is either matched, a charge, or part of exactly one difference, so
+ * that the differences add up to what the two sums differ by. The lines of one receipt belong together. They are looked for by an id in their
+ * texts (the order's, then the provider's own), by the receipt, by our reference. `book`: of a whole statement, which also shows what it does
+ * not list.
  */
 export const match = (
   lines: readonly StatementLine[],
   booked: readonly Booked[],
   currency: string,
-  period?: { start: Date; end: Date },
-): Match => {
-  const byReceipt = new Map(booked.flatMap((each) => (each.receipt === null ? [] : [[each.receipt, each] as const])))
-  const byName = (namesOf: (ours: Booked) => readonly (string | null)[]) =>
-    new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
-  const byId = byName(({ orderId, conversation }) => [orderId, conversation])
-  const byReference = byName(({ reference }) => [reference])
+  book?: Book,
+): StatementMatch => {
+  const byReceipt = indexBy(booked, ({ receipt }) => [receipt && receiptKey(receipt)])
+  const byId = indexBy(booked, ({ orderId, conversation }) => [orderId, conversation])
+  const byReference = indexBy(booked, ({ reference }) => [reference])
   const matchedBookings = new Set<Booked>()
-  const seen = new Set<string>()
+  const listed: { ours: Booked; line: StatementLine }[] = []
   const differences: Difference[] = []
+  const charges: StatementLine[] = []
   let matched = 0
 
   const differ = (
@@ -137,54 +153,122 @@ export const match = (
     ours: Booked | null,
     more: Pick<Difference, 'offer'> & Partial<Explanation> = {},
   ): void => {
+    const isOther = kind === 'listed_twice' || kind === 'reversed'
     differences.push({
       kind,
       receipt: line?.receipt ?? ours?.receipt ?? null,
       subject: ours && { kind: ours.kind, id: ours.id },
       attemptId: ours?.attemptId ?? null,
-      bookedMinor: ours && isBooked(ours) && kind !== 'listed_twice' ? ours.amountMinor : null,
+      bookedMinor: ours && isBooked(ours) && !isOther ? ours.amountMinor : null,
       statedMinor: line?.amountMinor ?? null,
       ...explain[kind](line, ours, currency),
       ...more,
     })
   }
-  const unexplained: StatementLine[] = []
   const referred = (line: StatementLine, named: ReadonlyMap<string, Booked>): Booked | undefined => {
     for (const reference of line.references) {
       const ours = named.get(reference)
+      const isOurs = ours?.receipt === null || (ours && receiptKey(ours.receipt ?? '') === receiptKey(line.receipt))
       // A different receipt in our books belongs to another movement with the same account reference.
-      if (ours && !matchedBookings.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
+      if (ours && !matchedBookings.has(ours) && isOurs) return ours
     }
     return undefined
   }
+  const firstReferred = (some: readonly StatementLine[], named: ReadonlyMap<string, Booked>) => {
+    for (const line of some) {
+      const ours = referred(line, named)
+      if (ours) return ours
+    }
+    return undefined
+  }
+  /** Whether a line that reads as a charge is the payment all the same: its texts may be ours. */
+  const isOrder = (line: StatementLine): boolean =>
+    line.isCharge !== true || [byId, byReference].some((named) => referred(line, named)?.amountMinor === line.amountMinor)
+  /** The line that names the order, else the one of its amount, else the largest. */
+  const lineOf = (some: readonly StatementLine[], ours: Booked): StatementLine | undefined => {
+    const names = new Set([ours.orderId, ours.conversation, ours.reference])
+    const naming = some.filter(({ references }) => references.some((reference) => names.has(reference)))
+    const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
+    return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
+  }
+  const conclude = ({ charges: own, again }: Transaction, ours: Booked | null): void => {
+    charges.push(...own)
+    for (const line of again) differ('listed_twice', line, ours)
+  }
 
-  for (const line of lines) {
-    if (seen.has(line.receipt)) {
-      differ('listed_twice', line, byReceipt.get(line.receipt) ?? null)
+  const transactions = [...Map.groupBy(lines, ({ receipt }) => receiptKey(receipt)).values()]
+  /** By the receipt that they undo. */
+  const undoing = Map.groupBy(
+    lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && receiptKey(linked) !== receiptKey(receipt)),
+    ({ linked = '' }) => receiptKey(linked),
+  )
+  const isUndoing = (line: StatementLine): boolean => undoing.get(receiptKey(line.linked ?? ''))?.includes(line) ?? false
+  const undone = new Set<StatementLine>()
+  const undoes = (line: StatementLine): StatementLine | undefined =>
+    undoing.get(receiptKey(line.receipt))?.find((each) => each.amountMinor === -line.amountMinor && !undone.has(each))
+
+  const unexplained: StatementLine[][] = []
+  for (const listedLines of transactions) {
+    const all = listedLines.filter((line) => !isUndoing(line))
+    const some = all.filter(isOrder)
+    if (some.length === 0) {
+      charges.push(...all)
       continue
     }
-    seen.add(line.receipt)
-    const ours = referred(line, byId) ?? byReceipt.get(line.receipt) ?? referred(line, byReference)
-    if (!ours) {
-      unexplained.push(line)
+    const receipt = receiptKey(some[0]?.receipt ?? '')
+    const ours = firstReferred(some, byId) ?? byReceipt.get(receipt) ?? firstReferred(some, byReference)
+    const line = ours && lineOf(some, ours)
+    if (!ours || !line) {
+      unexplained.push(all)
       continue
     }
     matchedBookings.add(ours)
+    listed.push({ ours, line })
+    const sameReceipt = all.find(({ amountMinor }) => amountMinor === -line.amountMinor)
+    const others = all.filter((each) => each !== sameReceipt)
+    conclude(split(others, line), ours)
+    const reversal = sameReceipt ?? undoes(line)
+    const isEven = !isBooked(ours) && !isOpen(ours) && reversal !== undefined
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
-    else differ(isOpen(ours) ? 'under_way' : 'ended_otherwise', line, ours)
+    else if (isOpen(ours)) differ('under_way', line, ours)
+    // The books say that nothing moved, or that it came back; so does the statement, in two lines.
+    else if (isEven) matched += 2
+    else differ('ended_otherwise', line, ours)
+    if (isEven) undone.add(reversal)
+    else if (sameReceipt) differ('reversed', sameReceipt, ours)
+  }
+  for (const line of [...undoing.values()].flat()) {
+    const receipt = receiptKey(line.linked ?? '')
+    const ours = byReceipt.get(receipt) ?? listed.find((each) => receiptKey(each.line.receipt) === receipt)?.ours
+    if (undone.has(line)) continue
+    if (ours?.status === 'returned' && ours.amountMinor === -line.amountMinor) matched += 1
+    else if (ours) differ('reversed', line, ours)
+    else unexplained.push([line])
   }
   const unknown = booked.filter((ours) => ours.status === 'unknown' && !matchedBookings.has(ours))
-  const offers = period ? offersFor(unexplained, unknown, period) : new Map<Booked, Offer>()
+  const shown = { lines, unexplained: unexplained.flat(), listed }
+  const offers = book ? offersFor(shown, unknown, book) : new Map<Booked, Offer>()
   const offered = new Set([...offers.values()].map(({ line }) => line))
-  for (const line of unexplained) if (!offered.has(line)) differ('not_in_our_books', line, null)
-  for (const [ours, { outcome, line }] of offers)
-    differ('outcome_unknown', line, ours, { offer: outcome, ...explainOffer(outcome) })
-  for (const ours of booked) if (isBooked(ours) && !matchedBookings.has(ours)) differ('not_in_statement', null, ours)
+  for (const all of unexplained) {
+    const taken = all.find((line) => offered.has(line))
+    const line = taken ?? largest(all.filter((each) => each.isCharge !== true)) ?? largest(all)
+    if (!line) continue
+    conclude(split(all, line), null)
+    if (!taken) differ('not_in_our_books', line, null)
+  }
+  for (const [ours, { outcome, line, reason }] of offers)
+    differ('outcome_unknown', line, ours, { offer: outcome, reason, action: actionsOfOffers[outcome ?? 'none'] })
+  const isListed = ({ rail }: Booked): boolean => !book?.rails || book.rails.has(rail)
+  const missing = booked.filter((ours) => isBooked(ours) && isListed(ours) && !matchedBookings.has(ours))
+  for (const ours of missing) differ('not_in_statement', null, ours)
+  const ofBook = booked.filter((ours) => isBooked(ours) && (isListed(ours) || matchedBookings.has(ours)))
+  const isCharged = new Set(charges)
   return {
     matched,
     differences,
-    bookedMinor: sum(booked.filter(isBooked).map(({ amountMinor }) => amountMinor)),
-    statedMinor: sum(lines.map(({ amountMinor }) => amountMinor)),
+    bookedMinor: sum(ofBook.map(({ amountMinor }) => amountMinor)),
+    statedMinor: sum(lines.filter((line) => !isCharged.has(line)).map(({ amountMinor }) => amountMinor)),
+    charges: { lines: charges.length, minor: sum(charges.map(({ amountMinor }) => amountMinor)) },
   }
 }

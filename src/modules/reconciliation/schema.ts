@@ -11,6 +11,10 @@ export const Reconciliation = z
     id: IdOut('reconciliation'),
     provider: z.enum(providers),
     source: z.string(),
+    account: z
+      .string()
+      .nullable()
+      .meta({ description: 'The account that the statement names as its own; null where it names none.' }),
     period_start: TimeOut,
     period_end: TimeOut,
     lines: z.int(),
@@ -18,6 +22,10 @@ export const Reconciliation = z
     differences: z.int(),
     booked_minor: SignedMinor,
     stated_minor: SignedMinor,
+    charges_minor: SignedMinor.meta({ description: "The provider's charges, which are in neither sum." }),
+    unproven: z.string().nullable().meta({
+      description: 'Why it says nothing about payments of unknown outcome; null where there are none.',
+    }),
     requested_by: z.string(),
     created_at: TimeOut,
   })

@@ -2,43 +2,50 @@ import { type Db, inTx, type Tx } from '../../db/client.ts'
 import { isPaid } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
-import { collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
+import { type AnyRail, collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { orderIds } from '../../rails/destinations.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
-import type { Evidence } from '../../rails/rail.ts'
+import type { Evidence, Rails } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Report, Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { takeListedDeposits } from '../topups/deposits/listed.ts'
-import type { StatementLine } from './books.ts'
+import { type Booked, type Period, receiptKey, type Statement, type StatementLine, squeezed } from './books.ts'
 import type { Deps } from './deps.ts'
+import type { Book } from './outcome-offers.ts'
 import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
-import { type Comparison, recordComparison } from './record.ts'
+import { type Comparison, isEvidence, recordComparison } from './record.ts'
 import { acceptAll } from './resolve.ts'
-import { type Difference, match, withoutEffect } from './rules.ts'
+import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
-type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'>
+type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'> & {
+  rails: Pick<Rails, 'numbers'>
+}
 
 /** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
-type Statement = {
+/** What is compared: a statement, or the provider's own list of what came in. */
+type Compared = {
   provider: Provider
-  /** The rails that the statement lists: payments by other rails are not missing in it. */
-  rails: readonly string[]
+  /** The rails that the lines list: payments by other rails are not missing in them. */
+  rails: readonly AnyRail[]
   source: string
+  account?: string | null
   /** The same content is compared only once. */
   content: string
   lines: readonly StatementLine[]
-  period: { start: Date; end: Date }
+  period: Period
   /** The lines that it has just before and after its period, if any. */
   listedOutside?: readonly StatementLine[]
+  /** Of a whole statement, which also shows what it does not list. */
+  book?: Book
 }
 
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
-  new Set(lines.flatMap(({ receipt, references }) => [receipt, ...references]))
+  new Set(lines.flatMap(({ receipt, references, linked }) => [receipt, linked ?? receipt].map(receiptKey).concat(references)))
 
 const periodOf = (lines: readonly StatementLine[]) => {
   const times = lines.map(({ at }) => at.getTime())
@@ -69,7 +76,10 @@ const takeAsEvidence = async (
   const { subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null) return
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
-  const evidence: Evidence = { kind: 'succeeded', receipt, amountMinor }
+  const evidence: Evidence =
+    difference.kind === 'reversed'
+      ? { kind: 'returned', receipt, amountMinor, message: 'The provider has sent the money back.' }
+      : { kind: 'succeeded', receipt, amountMinor }
   const source = { kind: 'operator', actor: operator } as const
   await inTx(deps.db, async (tx) => {
     if (attemptId === null) {
@@ -87,17 +97,41 @@ export const reconcileStatement = async (
   subjects: Subjects,
   operator: Operator,
   { source, text }: { source: string; text: string },
-): Promise<ReconciliationRecord> => {
-  return reconcileLines(deps, subjects, operator, { ...readWhole(text, 'file'), source, content: text })
+): Promise<ReconciliationRecord> =>
+  reconcileLines(deps, subjects, operator, { ...readWhole(deps, text, 'file'), source, content: text })
+
+/** The rails that move money by the account that a statement is of. Null: it does not say whose it is, or the rails are not configured. */
+const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { provider, heading }: Statement, path: string) => {
+  const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
+  const { number } = heading
+  if (number === null || own.length === 0) return null
+  const paid = own.filter((rail) => numbers[rail]?.some((each) => squeezed(each) === squeezed(number)))
+  if (paid.length > 0) return new Set(paid)
+  const ours = [...new Set(own.flatMap((rail) => numbers[rail] ?? []))].join(', ')
+  throw invalidFields({
+    path,
+    message: `it is the statement of ${number.slice(0, 20)}, by which no money of this service moves: export that of ${ours}`,
+  })
 }
 
-/** `path`: where the text stands, for the refusal of one that is no statement. */
-const readWhole = (text: string, path: string): Pick<Statement, 'provider' | 'rails' | 'lines' | 'period'> => {
+/** `path`: where the text stands, for the refusal of one that is no statement of ours. */
+const readWhole = (
+  deps: Pick<ReconciliationDeps, 'rails'>,
+  text: string,
+  path: string,
+): Pick<Compared, 'provider' | 'account' | 'rails' | 'lines' | 'period'> & { book: Book } => {
   const read = readStatement(text)
   if ('problem' in read) throw invalidFields({ path, message: read.problem })
-  const { provider, lines } = read
+  const { provider, lines, heading } = read
   if (lines.length === 0) throw invalidFields({ path, message: 'it lists nothing that was completed' })
-  return { provider, rails: railsOf(provider), lines, period: periodOf(lines) }
+  const { start, end } = periodOf(lines)
+  const period = { start: heading.period.start && heading.period.start < start ? heading.period.start : start, end }
+  const account =
+    [heading.number, heading.account]
+      .flatMap((part) => part ?? [])
+      .join(', ')
+      .slice(0, 120) || null
+  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(deps, read, path) } }
 }
 
 /**
@@ -107,11 +141,11 @@ const readWhole = (text: string, path: string): Pick<Statement, 'provider' | 'ra
  */
 export const reportStatement = async (
   tx: Tx,
-  deps: Pick<ReconciliationDeps, 'alerts' | 'config' | 'orderNames'>,
+  deps: Pick<ReconciliationDeps, 'alerts' | 'config' | 'orderNames' | 'rails'>,
   operator: Operator,
   { source, statement: text }: { source: string; statement: string },
 ): Promise<ReconciliationRecord> => {
-  const statement = { ...readWhole(text, 'statement'), source, content: `uploaded ${text}` }
+  const statement = { ...readWhole(deps, text, 'statement'), source, content: `uploaded ${text}` }
   const compared = await compareLines(tx, deps, statement)
   const differences = compared.result.differences.map(withoutEffect)
   return recordComparison(tx, deps, operator, { ...compared, result: { ...compared.result, differences }, report: true })
@@ -121,44 +155,84 @@ const reconcileLines = async (
   deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
-  statement: Statement,
+  statement: Compared,
 ): Promise<ReconciliationRecord> => {
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
   const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
   for (const difference of comparison.result.differences)
-    if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
+    if (isEvidence(difference)) await takeAsEvidence(deps, subjects, operator, difference)
   if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
   return run
 }
 
 const compareLines = async (
   db: Db,
-  deps: Pick<ReconciliationDeps, 'config' | 'orderNames'>,
-  statement: Statement,
+  deps: Pick<ReconciliationDeps, 'config' | 'orderNames' | 'rails'>,
+  statement: Compared,
 ): Promise<Comparison> => {
-  const { lines, rails, listedOutside } = statement
+  const { lines, rails, listedOutside, book } = statement
   const { start, end } = statement.period
   const references = lines.flatMap((line) => line.references)
   // M-PESA writes the name of the order, from which the name of its first send follows.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
-  const names = { receipts: lines.map(({ receipt }) => receipt), references, attemptIds }
+  const receipts = lines.flatMap(({ receipt, linked }) => [receipt, linked ?? receipt])
+  const anyCase = [...new Set(receipts.flatMap((each) => [each, each.toUpperCase(), each.toLowerCase()]))]
+  const names = { receipts: anyCase, references, attemptIds }
   const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
   const booked = await readBooked(db, rails, around, names, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
   const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
-    const isNamed = (names: ReadonlySet<string>) => [receipt, reference, orderId].some((name) => name !== null && names.has(name))
+    const known = [receipt && receiptKey(receipt), reference, orderId]
+    const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
     if (!isPaid(status) || isNamed(inside)) return true
     return !isNamed(outside) && at >= start && at <= end
   })
-  // The provider's list of incoming payments shows nothing about payments that go out.
-  const whole = statement.source === providerSource ? undefined : statement.period
-  const result = match(lines, ofPeriod, deps.config.CURRENCY, whole)
-  const { provider, source, content, period } = statement
-  return { provider, source, content, period, lines: lines.length, result }
+  const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
+  const unproven = book && unprovenBy(deps, ofPeriod, result, book)
+  const { provider, source, account, content, period } = statement
+  const totals = { ...(unproven && { unproven }) }
+  return {
+    provider,
+    source,
+    account: account ?? null,
+    content,
+    period,
+    lines: lines.length - result.charges.lines,
+    result,
+    totals,
+  }
+}
+
+const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
+
+/** Why a statement says nothing about payments of unknown outcome, in sentences; undefined where it says something about each, or there are none. */
+const unprovenBy = (
+  { rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>,
+  booked: readonly Booked[],
+  { differences }: Match,
+  { rails, heading }: Book,
+): string | undefined => {
+  const shown = new Set(differences.map(({ subject }) => subject?.id))
+  const silent = booked.filter(({ id, status }) => status === 'unknown' && !shown.has(id))
+  if (silent.length === 0) return undefined
+  const about = `It says nothing about ${counted(silent.length)} of unknown outcome`
+  if (rails === null)
+    return `${about}: it does not name the account that it is of, so that what it does not list proves nothing. Export it with the lines above its columns.`
+  const others = silent.filter(({ rail }) => !rails.has(rail))
+  const paidFrom = [...new Set(others.flatMap(({ rail }) => numbers[rail] ?? []))].join(', ')
+  const reasons = [
+    ...(others.length > 0
+      ? [`${counted(others.length)} left by another account than ${heading.number}: import the statement of ${paidFrom}`]
+      : []),
+    ...(others.length < silent.length
+      ? [`${counted(silent.length - others.length)} left at a time that it does not cover, or covers for less than three hours`]
+      : []),
+  ]
+  return `${about}: ${reasons.join('; ')}.`
 }
 
 /** A day is compared this long after its end: the provider's list may be late. */

@@ -1,66 +1,161 @@
 import { readCsvRows } from '../../lib/csv-rows.ts'
-import { type Provider, providers } from '../../lib/rail-names.ts'
-import { readShillings } from '../../rails/amounts.ts'
+import { providers } from '../../lib/rail-names.ts'
 import { definitions } from '../../rails/definitions.ts'
 import { providerLabels } from '../../rails/texts.ts'
-import type { StatementLine } from './books.ts'
+import { type Statement, type StatementLine, squeezed } from './books.ts'
+import { knownAmounts, knownTimes, readAmount, readSpan, spansIn } from './cells.ts'
 
-/** `2026-03-04 12:00:00` or `04-03-2026 12:00:00`, in Nairobi. */
-const readTime = (text: string): Date | undefined => {
-  const iso = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d:\d\d(?::\d\d)?)/.exec(text)
-  const local = /^(\d\d)[-/.](\d\d)[-/.](\d{4})[ T](\d\d:\d\d(?::\d\d)?)/.exec(text)
-  const parts = iso ? [iso[1], iso[2], iso[3], iso[4]] : local ? [local[3], local[2], local[1], local[4]] : undefined
-  if (!parts) return undefined
-  const at = new Date(`${parts[0]}-${parts[1]}-${parts[2]}T${parts[3]}+03:00`)
-  return Number.isNaN(at.getTime()) ? undefined : at
+type Row = { number: number; cells: readonly string[] }
+type Form = (typeof definitions)[keyof typeof definitions]['statement']
+type Cell = (row: Row, column: Exclude<keyof Form['columns'], 'texts'>) => string
+type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form }
+
+/** A row that cannot be read makes the whole file invalid: a statement that is read by half would show differences that do not exist. */
+class Unreadable extends Error {}
+
+const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+
+/** "Business Payment Charge": what is charged is said before whom it is for, so that the name of a payee makes no charge of a payment. */
+const isChargeText = (details: string): boolean => {
+  const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
+  return /^charges?\b|\bcharges?$/i.test(head.trim())
 }
 
-const readAmount = (text: string): bigint | undefined => {
-  const plain = text.replace(/[,\s-]/g, '')
-  return plain === '' ? 0n : readShillings(plain)
+/** What the rows above the columns say, each in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
+const readHeading = (rows: readonly Row[], { heading }: Form): Statement['heading'] => {
+  const said = rows.flatMap(({ cells }) =>
+    cells.flatMap((cell, index) => {
+      const [label = '', ...rest] = cell.split(':')
+      const value = rest.join(':').trim() || (cells.slice(index + 1).find((next) => next.trim() !== '') ?? '')
+      return label.trim() === '' ? [] : [{ label: plain(label), value: value.trim() }]
+    }),
+  )
+  const valuesOf = (labels: readonly string[]) => said.flatMap(({ label, value }) => (labels.includes(label) ? [value] : []))
+  const numbers = new Set(valuesOf(heading.number).flatMap((value) => /^[0-9A-Za-z-]{5,}/.exec(value)?.[0] ?? []))
+  const [number = null] = numbers
+  const [start, end] = valuesOf(['time period', 'period', 'statement period', 'date range', 'duration']).flatMap(spansIn)
+  const [from] = valuesOf(['from', 'from date', 'start date', 'start time']).flatMap(spansIn)
+  const [to] = valuesOf(['to', 'to date', 'end date', 'end time']).flatMap(spansIn)
+  return {
+    number: numbers.size === 1 ? number : null,
+    account: valuesOf(heading.account).find((value) => !numbers.has(value)) ?? null,
+    period: { start: (start ?? from)?.at, end: (end ?? to)?.until },
+  }
 }
 
-export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { problem: string }
+const footer =
+  /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) balance\b|^page\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/**
- * An organisation's statement as its portal exports it. Lines before the column names are skipped. A line that cannot be read makes the
- * whole file invalid, because an incomplete statement would show differences that do not exist.
- */
+/** Totals, page numbers and sentences below or between the lines: they state no time, and no receipt. */
+const isFooter = (row: Row, cell: Cell): boolean => {
+  if (cell(row, 'time') !== '') return false
+  const [first = ''] = row.cells.filter((each) => each.trim() !== '')
+  const hasAmount = cell(row, 'in') !== '' || cell(row, 'out') !== ''
+  return footer.test(first.trim()) || (!hasAmount && !/^[0-9A-Z]{6,}$/i.test(cell(row, 'receipt')))
+}
+
+const shown = (text: string): string => `"${text.slice(0, 40)}"`
+
+const amountIn = (row: Row, cell: Cell, column: 'in' | 'out'): bigint | null => {
+  const text = cell(row, column)
+  const amount = readAmount(text)
+  if (amount === undefined) throw new Unreadable(`${shown(text)} is no amount: expected ${knownAmounts}`)
+  return amount
+}
+
+/** In some exports what goes out is negative, in others positive: then a negative amount is money that came back. */
+const isOutNegative = (rows: readonly Row[], cell: Cell): boolean => {
+  const signed = rows.map((row) => ({ row, amount: readAmount(cell(row, 'out')) ?? 0n }))
+  const negative = signed.filter(({ amount }) => amount < 0n)
+  const positive = signed.find(({ amount }) => amount > 0n)
+  if (negative[0] && positive) {
+    const row = negative[0].row.number > positive.row.number ? negative[0].row : positive.row
+    throw new Unreadable(
+      `line ${row.number}: the column of what goes out has amounts of both signs, so it is not known which of them went out: export it with one sign`,
+    )
+  }
+  return negative.length > 0
+}
+
+const readLine = (row: Row, { cell, textsOf, form }: Table, outSign: bigint): StatementLine | null => {
+  const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
+  if (receipt === '') throw new Unreadable('it has no receipt')
+  const time = readSpan(timeText)
+  if (!time) throw new Unreadable(`${shown(timeText)} is no time that exists: expected ${knownTimes}`)
+  const [paidIn, paidOut] = [amountIn(row, cell, 'in'), amountIn(row, cell, 'out')]
+  if (paidIn === null && paidOut === null) throw new Unreadable(`it has no amount: expected one such as ${knownAmounts}`)
+  if (paidIn && paidOut) throw new Unreadable('it has an amount that came in and one that went out: expected one of them')
+  const amountMinor = (paidIn ?? 0n) + outSign * (paidOut ?? 0n)
+  if (amountMinor === 0n) return null
+  const [party, account, linked] = [cell(row, 'party'), cell(row, 'account'), cell(row, 'linked')]
+  return {
+    receipt,
+    at: time.at,
+    amountMinor,
+    references: form.referencesIn(textsOf(row)),
+    ...(time.until > time.at && { until: time.until }),
+    ...(party !== '' && { party }),
+    ...(account !== '' && { account }),
+    ...(linked !== '' && { linked }),
+    ...(amountMinor < 0n && isChargeText(cell(row, 'details')) && { isCharge: true as const }),
+  }
+}
+
+const readTable = (rows: readonly Row[], table: Table): Pick<Statement, 'lines' | 'unfinished'> => {
+  const lines: StatementLine[] = []
+  const unfinished: StatementLine[] = []
+  const { cell, form } = table
+  const outSign = isOutNegative(rows, cell) ? 1n : -1n
+  for (const row of rows) {
+    const status = plain(cell(row, 'status'))
+    const isDone = status === '' || form.completed.includes(status)
+    try {
+      const line = readLine(row, table, outSign)
+      if (line) (isDone ? lines : unfinished).push(line)
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      // What has not moved may lack an amount or a receipt; its text is searched for names all the same.
+      if (isDone) throw new Unreadable(`line ${row.number} cannot be read: ${error.message}`)
+    }
+  }
+  return { lines, unfinished }
+}
+
+export type ReadStatement = Statement | { problem: string }
+
+/** An organisation's statement as its portal exports it. Rows above the column names are its heading. */
 export const readStatement = (text: string): ReadStatement => {
   const read = readCsvRows(text, { separator: ',' })
   if ('problem' in read) return { problem: `it ${read.problem}` }
-  const rows = read.filter((row) => row.some((cell) => cell !== ''))
+  const rows = read
+    .map((cells, index) => ({ number: index + 1, cells }))
+    .filter(({ cells }) => cells.some((each) => each.trim() !== ''))
   for (const provider of providers) {
-    const { columns: required, completed, referencesIn } = definitions[provider].statement
+    const form = definitions[provider].statement
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
-    const headerAt = rows.findIndex((row) => {
-      const header = row.map((cell) => cell.trim().toLowerCase())
-      return [required.receipt, required.time, required.in, required.out].every((names) => at(names, header) >= 0)
-    })
-    const header = rows[headerAt]?.map((cell) => cell.trim().toLowerCase())
-    if (!header) continue
-    const cell = (row: readonly string[], names: readonly string[]): string => (row[at(names, header)] ?? '').trim()
-    const lines: StatementLine[] = []
-    for (const [index, row] of rows.slice(headerAt + 1).entries()) {
-      const status = cell(row, required.status).toLowerCase()
-      if (status !== '' && !completed.includes(status)) continue
-      const receipt = cell(row, required.receipt)
-      const time = readTime(cell(row, required.time))
-      const [paidIn, paidOut] = [readAmount(cell(row, required.in)), readAmount(cell(row, required.out))]
-      if (receipt === '' || !time || paidIn === undefined || paidOut === undefined)
-        return { problem: `line ${headerAt + index + 2} cannot be read: a receipt, a time and an amount are needed` }
-      const references = referencesIn(required.texts.map((name) => cell(row, [name])))
-      const [party, account] = [cell(row, required.party), cell(row, required.account)]
-      lines.push({
-        receipt,
-        at: time,
-        amountMinor: paidIn - paidOut,
-        references,
-        ...(party !== '' && { party }),
-        ...(account !== '' && { account }),
-      })
+    const isHeader = ({ cells }: Row) => {
+      const header = cells.map(plain)
+      const { receipt, time, in: paidIn, out } = form.columns
+      return [receipt, time, paidIn, out].every((names) => at(names, header) >= 0)
     }
-    return { lines, provider }
+    const headerAt = rows.findIndex(isHeader)
+    const header = rows[headerAt]?.cells.map(plain)
+    if (!header) continue
+    const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
+    const cell: Cell = (row, column) => textAt(row, at(form.columns[column], header))
+    const textsOf = (row: Row) => form.columns.texts.map((name) => textAt(row, header.indexOf(name)))
+    const below = rows.slice(headerAt + 1).filter((row) => !isHeader(row) && !isFooter(row, cell))
+    try {
+      return {
+        provider,
+        heading: readHeading(rows.slice(0, headerAt), form),
+        ...readTable(below, { cell, textsOf, form }),
+        text: squeezed(text),
+      }
+    } catch (error) {
+      if (error instanceof Unreadable) return { problem: error.message }
+      throw error
+    }
   }
   const known = providerLabels.join(' or ')
   return { problem: `it has no row with the column names of a statement from ${known}` }

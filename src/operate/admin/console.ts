@@ -47,7 +47,7 @@ export const openConsole = async (): Promise<Console> => {
       databaseUrl: database.url,
       clock: await readTime(config),
       logger: pino({ level: 'warn' }, pino.destination(2)),
-      rails: { payout: {}, collection: null, deposits: {}, accounts: {}, gates: {}, shareTokens: () => undefined },
+      rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },
       statementTimeoutMs,
     })
     await refuseOtherRelease(deps)

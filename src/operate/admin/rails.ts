@@ -39,7 +39,11 @@ const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`the file ${file} cannot be read`)
   })
-  const run = await reconcileStatement(at.deps, subjects, at.operator, { source: basename(file), text })
+  const { numbers } = realRails(at.deps.config, at.deps.clock)
+  const run = await reconcileStatement({ ...at.deps, rails: { ...at.deps.rails, numbers } }, subjects, at.operator, {
+    source: basename(file),
+    text,
+  })
   const differences = await listDifferences(at.deps.db, { reconciliationId: run.id }, everything)
   if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
   return { ...presentReconciliation(run), items: differences.map(presentDifference) }

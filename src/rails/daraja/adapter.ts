@@ -59,6 +59,12 @@ export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): Daraja => 
 export const adapter: Adapter<'MPESA', Settings, DarajaOptions> = {
   options,
   account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
+  numbers: ({ shortcode, tillNumber, b2cShortcode, b2bShortcode, deposits }) => ({
+    MPESA_B2C: [b2cShortcode ?? shortcode],
+    MPESA_B2B: [b2bShortcode ?? shortcode],
+    MPESA_STK: [shortcode, ...(tillNumber === undefined ? [] : [tillNumber])],
+    MPESA_PAYBILL: [deposits?.shortcode ?? shortcode],
+  }),
   create: (given, deps) => {
     const { payout, collection, deposits, account } = createDaraja(given, deps)
     return {

@@ -109,7 +109,13 @@ export const definition = defineProvider({
       out: ['withdrawn'],
       party: ['other party info'],
       account: ['a/c no.', 'a/c no'],
+      linked: ['linked transaction id'],
+      details: ['details'],
       texts: ['a/c no.', 'a/c no', 'details'],
+    },
+    heading: {
+      number: ['short code', 'shortcode', 'organization short code', 'organisation short code', 'business short code', 'paybill'],
+      account: ['account', 'account name', 'account type'],
     },
     completed: ['completed'],
     referencesIn: (texts) => [...orderIds(texts), ...conversations(texts), ...ourNumbers(texts)],

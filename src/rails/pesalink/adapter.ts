@@ -30,6 +30,7 @@ const options = (settings: Settings): PesalinkOptions => ({
 export const adapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {
   options,
   account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
+  numbers: ({ source }) => ({ PESALINK: [source.accountNumber] }),
   create: (given, deps) => ({
     payout: { PESALINK: createPesalink(given, deps) },
     collection: {},

@@ -72,13 +72,16 @@ export const Comparisons = ({ currency }: { currency: string }) => {
             {(run) => (
               <div className="item">
                 <span className="item-main">
-                  {providerLabel(run.provider)}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
+                  {providerLabel(run.provider)}
+                  {run.account && ` ${run.account}`}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
                   <span className="item-note block">
                     <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
                   </span>
                   <span className="item-note block">
                     {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
+                    {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
                   </span>
+                  {run.unproven && <span className="item-note block">{run.unproven}</span>}
                 </span>
               </div>
             )}

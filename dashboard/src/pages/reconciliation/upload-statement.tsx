@@ -50,6 +50,7 @@ export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
               ? 'The statement and the books agree.'
               : `${countWords(run.differences, 'difference')} listed on this page.`}
           </p>
+          {run.unproven && <p className="quiet">{run.unproven}</p>}
         </Notice>
       ) : (
         <div className="stack">

@@ -1,5 +1,6 @@
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
-import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
+import type { StatementRows } from '../../../dev/sandbox/emulator.ts'
+import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
 import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
 
 const columns = [
@@ -10,6 +11,7 @@ const columns = [
   'Paid In',
   'Withdrawn',
   'Other Party Info',
+  'Linked Transaction ID',
   'A/C No.',
 ]
 
@@ -41,9 +43,36 @@ const line = (moved: Movement): string[] => {
     isIn ? amount : '',
     isIn ? '' : `-${amount}`,
     masked(party),
+    '',
     rail === 'MPESA_B2C' ? '' : reference,
   ]
 }
 
-/** The rows of M-PESA's statement, with the columns of its portal first. */
-export const statement = (movements: readonly Movement[]): string[][] => [columns, ...movements.map(line)]
+/**
+ * What M-PESA charges for a payout. Of a phone's it stands above the payment, under the payment's receipt; of an organisation's below it, under
+ * a receipt of its own.
+ */
+const withCharge = (moved: Movement): string[][] => {
+  if (isIncoming(moved)) return [line(moved)]
+  const isOfPhone = moved.rail === 'MPESA_B2C'
+  const receipt = isOfPhone ? moved.receipt : `CH${moved.receipt.slice(2)}`
+  const details = isOfPhone ? 'Business Payment Charge' : 'Business Pay Bill Charge'
+  const linked = isOfPhone ? '' : moved.receipt
+  const charge = [receipt, dashedTime(moved.at), details, 'Completed', '', '-13.00', '', linked, '']
+  return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
+}
+
+/** Of one account, with what the portal prints above the columns; without one of all, as an export without a heading. */
+export const statement: StatementRows = (movements, account) => [
+  ...(account === undefined
+    ? []
+    : [
+        ['Organization Name:', 'Sandbox'],
+        ['Short Code:', account],
+        ['Account:', 'Utility Account'],
+        ['Time Period:', periodText(movements)],
+        [],
+      ]),
+  columns,
+  ...movements.flatMap(withCharge),
+]

@@ -1,5 +1,6 @@
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
-import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
+import type { StatementRows } from '../../../dev/sandbox/emulator.ts'
+import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
 
 const columns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
 
@@ -10,5 +11,15 @@ const line = (moved: Movement): string[] => {
   return [key, dashedTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
 }
 
-/** The rows of the bank's statement. */
-export const statement = (movements: readonly Movement[]): string[][] => [columns, ...movements.map(line)]
+/** The bank charges for a transfer below it, as a transaction of its own. */
+const withCharge = (moved: Movement): string[][] =>
+  isIncoming(moved)
+    ? [line(moved)]
+    : [line(moved), ['', dashedTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
+
+/** The rows of the bank's statement: of one account, with what stands above the columns, or of all. */
+export const statement: StatementRows = (movements, account) => [
+  ...(account === undefined ? [] : [[`Account Number: ${account}`], [`Statement Period: ${periodText(movements)}`], []]),
+  columns,
+  ...movements.flatMap(withCharge),
+]
