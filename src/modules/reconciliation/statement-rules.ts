@@ -48,7 +48,7 @@ const footer =
 
 /** Totals, page numbers and sentences below or between the lines: they state no time, and no receipt. */
 const isFooter = (row: Row, cell: Cell): boolean => {
-  if (cell(row, 'time') !== '') return false
+  if (readSpan(cell(row, 'time'))) return false
   const [first = ''] = row.cells.filter((each) => each.trim() !== '')
   const hasAmount = cell(row, 'in') !== '' || cell(row, 'out') !== ''
   return footer.test(first.trim()) || (!hasAmount && !/^[0-9A-Z]{6,}$/i.test(cell(row, 'receipt')))
