@@ -40,6 +40,7 @@ import { registerRequestRecords } from './http/record-requests.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
+import { registerSingleHeaders } from './http/single-headers.ts'
 import { createJobs } from './jobs/jobs.ts'
 import type { Sweep } from './jobs/sweeps.ts'
 import { openSystemAccounts } from './ledger/open.ts'
@@ -186,6 +187,7 @@ const buildHttp = async (
     envelope: createEnvelope(config.publicUrl),
   })
   registerRequestRecords(http, deps.requestLog.note)
+  registerSingleHeaders(http)
   registerBodyParsing(http)
   registerQueryGuard(http)
   await registerOpenapi(http, {

@@ -18,8 +18,8 @@ const algorithms = [-7, -257]
 
 const Base64Url = z
   .string()
+  .max(20_000, { abort: true })
   .min(1)
-  .max(20_000)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
 // Browsers add fields to both with time, so what is not read here is left aside instead of refused, of whatever type it is.

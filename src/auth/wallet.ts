@@ -57,21 +57,27 @@ const hashMessage = (message: string): Uint8Array => {
 }
 
 /** A wallet address in a request: any letter case, converted to its checksummed form. */
-export const WalletAddress = z.string().transform((text, context): Address => {
-  const address = parseAddress(text)
-  if (address) return address
-  context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes' })
-  return z.NEVER
-})
+export const WalletAddress = z
+  .string()
+  .max(100, { abort: true })
+  .transform((text, context): Address => {
+    const address = parseAddress(text)
+    if (address) return address
+    context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes' })
+    return z.NEVER
+  })
 
 /** A wallet in a request, by CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
-export const NamedWallet = z.string().transform((text, context): string => {
-  const name = parseWalletName(text)
-  const address = name && parseAddress(name.address)
-  if (address) return walletNameOf(address, name.chainId)
-  context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>' })
-  return z.NEVER
-})
+export const NamedWallet = z
+  .string()
+  .max(100, { abort: true })
+  .transform((text, context): string => {
+    const name = parseWalletName(text)
+    const address = name && parseAddress(name.address)
+    if (address) return walletNameOf(address, name.chainId)
+    context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>' })
+    return z.NEVER
+  })
 
 /**
  * The address that signed `message` by EIP-191 `personal_sign`, or undefined when the signature is malformed or has a high s (EIP-2: each

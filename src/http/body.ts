@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
-import { invalidFields, Refusal } from '../lib/errors.ts'
+import { invalidFields, Refusal, refuseFields } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
 import { readJson } from './json-text.ts'
@@ -24,7 +24,7 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalidFields({ path: 'body', message: 'is not expected here' })
   const names = Object.keys(body)
-  if (names.length > 0) throw invalidFields(...names.map((path) => ({ path, message: 'is not a known field' })))
+  if (names.length > 0) throw refuseFields(names.map((path) => ({ path, message: 'is not a known field' })))
 }
 
 /** No id contains a NUL and no column can store one: a path with one is not found, and a parameter with one is refused by its name. */

@@ -4,13 +4,12 @@ import type { Derivations } from '../auth/vault.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { keptAs, memoised } from '../lib/shared.ts'
+import { bounded } from './wire.ts'
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(25),
-  cursor: z
-    .string()
+  cursor: bounded(200)
     .min(1)
-    .max(200)
     .optional()
     .meta({ description: '`next_cursor` of the previous page. All parameters except `limit` must be the same.' }),
 })

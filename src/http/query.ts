@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
 import { didYouMean } from '../lib/closest.ts'
-import { invalidFields } from '../lib/errors.ts'
+import { refuseFields } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
 
@@ -45,7 +45,7 @@ const refuseUnknown = (request: FastifyRequest): void => {
   const known = namesIn(schema?.querystring)
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
-  throw invalidFields(...unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
+  throw refuseFields(unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
 }
 
 /** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */

@@ -18,7 +18,11 @@ export const ErrorDetails = z
       .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
     doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
     param: z.string().optional().meta({ description: 'The one field, parameter or header that is wrong.' }),
-    fields: z.array(FieldProblem).optional().meta({ description: 'Of a 400: what is wrong with each field.' }),
+    fields: z
+      .array(FieldProblem)
+      .optional()
+      .meta({ description: 'Of a 400: what is wrong with each field, the first 100 of them.' }),
+    more: z.number().int().optional().meta({ description: 'How many faults are not listed.' }),
     field: z
       .string()
       .optional()

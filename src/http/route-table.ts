@@ -18,6 +18,8 @@ export type RouteEntry = {
   whileFrozen: boolean
   /** What its service refuses besides what follows from the route's declaration. */
   refuses: readonly ErrorCode[]
+  /** The schemas of what it reads: parameters of path and query, and the body. */
+  reads: readonly unknown[]
 }
 
 const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
@@ -80,6 +82,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       rule: config.access ?? null,
       whileFrozen: config.whileFrozen ?? false,
       refuses: config.refuses ?? [],
+      reads: [route.schema?.params, route.schema?.querystring, route.schema?.body].filter((part) => part !== undefined),
     })
     const refuses = [...new Set([...(config.refuses ?? []), ...commonRefusals(route)])]
     route.config = { ...config, refuses }

@@ -5,7 +5,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
-import { invalidFields, notFound, Refusal } from '../lib/errors.ts'
+import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
 import { AsciiResponse } from './ascii-response.ts'
@@ -80,7 +80,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     const result = schema.safeParse(data, { error: sentenceOf })
     if (result.success) return { value: result.data }
     return {
-      error: httpPart === 'params' ? unknownPath(data, result.error.issues) : invalidFields(...fieldErrors(result.error.issues)),
+      error: httpPart === 'params' ? unknownPath(data, result.error.issues) : refuseFields(fieldErrors(result.error.issues)),
     }
   })
   registerConstantHeaders(app, options.production)

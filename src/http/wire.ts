@@ -3,10 +3,15 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { minorPattern } from '../lib/money.ts'
 import { isPlainText, isVisible } from '../lib/text.ts'
 
+/**
+ * A text in a request. Its length is checked before anything else is done with it, and nothing else if it is too long: to bring 64 KB of combining
+ * marks into a normal form takes half a second.
+ */
+export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
+
 /** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
 export const IdIn = (kind: IdKind) =>
-  z
-    .string()
+  bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)
     .transform((text, context): Uuid => {
       const id = parseId(kind, text)
       if (id) return id
@@ -31,7 +36,10 @@ const moneyProblem = ({ input }: { input?: unknown }): string => {
   return 'must be a string of minor units: digits alone, without sign, point or leading zeros'
 }
 
-const Minor = z.string({ error: moneyProblem }).regex(minorPattern, { error: moneyProblem })
+const Minor = z
+  .string({ error: moneyProblem })
+  .max(40, { abort: true, error: moneyProblem({}) })
+  .regex(minorPattern, { error: moneyProblem })
 
 /** An amount in a request; 0 is allowed (a limit that lets nothing pass). */
 export const MinorIn = Minor.transform(BigInt).meta({
@@ -68,15 +76,17 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 
 const unseen = 'must have no control, line-separating, invisible or direction-changing characters'
 
+/** Before it is normalised and trimmed a text may be longer: a letter may come as four characters. */
+const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
+
 /**
  * Text of a caller that other people read: on one line, in one normal form, and with nothing in it that is not seen. It may be empty.
  */
-export const Text = (max: number) => z.string().normalize('NFC').trim().max(max).refine(isPlainText, unseen)
+export const Text = (max: number) => rawText(max).normalize('NFC').trim().max(max).refine(isPlainText, unseen)
 
 /** The same, with something visible in it. */
 export const VisibleText = (max: number) =>
-  z
-    .string()
+  rawText(max)
     .normalize('NFC')
     .trim()
     .min(1, { abort: true })

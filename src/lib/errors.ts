@@ -38,18 +38,25 @@ export class CommitThenThrow extends Error {
   }
 }
 
-/** 400 with `details.fields`: the form of every validation failure. */
 const fieldsInMessage = 5
+/** What a stranger sends can have tens of thousands of faults, with names as long as the body: an answer names these, and counts the rest. */
+export const namedFaults = 100
+const longestPath = 200
 
-/** A program may show the message alone, so the message also says what to correct. */
-export const invalidFields = (...fields: FieldError[]) => {
+/** 400 with `details.fields`: the form of every validation failure. A program may show the message alone, so it also says what to correct. */
+export const refuseFields = (all: readonly FieldError[]): Refusal => {
+  const fields = all.slice(0, namedFaults).map(({ path, message }) => ({ path: path.slice(0, longestPath), message }))
   const sentences = fields.slice(0, fieldsInMessage).map(({ path, message }) => `${path}: ${message}`)
-  if (fields.length > fieldsInMessage) sentences.push(`and ${fields.length - fieldsInMessage} more in details.fields`)
+  const more = all.length - fields.length
+  if (all.length > fieldsInMessage)
+    sentences.push(`and ${all.length - fieldsInMessage} more${more > 0 ? '' : ' in details.fields'}`)
   return new Refusal('invalid_request', {
     message: sentences.join('; ') || errorRow('invalid_request').sentence,
-    details: { fields },
+    details: { fields, ...(more > 0 && { more }) },
   })
 }
+
+export const invalidFields = (...fields: FieldError[]) => refuseFields(fields)
 
 /** `field`: the body's field, or the header, with an id that does not exist (or belongs to another tenant: the answer is the same). */
 export const notFound = (field?: string) =>

@@ -20,9 +20,13 @@ export const isPlainText = (text: string): boolean => !hidden.test(text.replace(
 
 export const isVisible = (text: string): boolean => visible.test(text.replace(blank, ''))
 
+/** Longer than every text that we keep. Normalising takes a time that grows with the square of the length. */
+const longest = 4000
+
 /** Text that was not checked when it came, on one line and without what is not seen. */
 export const cleanText = (text: string): string => {
   const line = text
+    .slice(0, longest)
     .toWellFormed()
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fieldErrors } from '../http/field-errors.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { sentenceOf } from '../http/sentences.ts'
-import { invalidFields, Refusal } from '../lib/errors.ts'
+import { Refusal, refuseFields } from '../lib/errors.ts'
 
 /** What a tool runs with: the routes of this service, called in the caller's name. */
 export type Caller = {
@@ -41,7 +41,7 @@ export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool
   ...tool,
   run: async (input, caller) => {
     const parsed = tool.input.safeParse(input, { error: sentenceOf })
-    if (!parsed.success) throw invalidFields(...fieldErrors(parsed.error.issues))
+    if (!parsed.success) throw refuseFields(fieldErrors(parsed.error.issues))
     return tool.run(parsed.data, caller)
   },
 })

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { bounded } from '../http/wire.ts'
 import { railNames } from '../lib/rail-names.ts'
 
 const pattern = /^[a-z][a-z0-9_]{0,39}$/
@@ -19,8 +19,7 @@ const problem = (text: string): string => {
 }
 
 /** A rail's name, or a caller's own word in one spelling. */
-export const PaymentType = z
-  .string()
+export const PaymentType = bounded(100)
   .superRefine((text, context) => {
     const lookalike = isRail(text.toUpperCase()) && !isRail(text)
     if (lookalike || !(isRail(text) || pattern.test(text))) context.addIssue({ code: 'custom', message: problem(text) })

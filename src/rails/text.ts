@@ -1,9 +1,13 @@
+/** Longer than anything that is sent or stored: what comes from outside is cut before it is normalised. */
+const longest = 1000
+
 /**
  * Letters, digits and simple punctuation: the characters that the providers accept in free text. Accents are removed, the rest becomes a
  * space.
  */
 const plain = (text: string): string =>
   text
+    .slice(0, longest)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9 .,_/-]/g, ' ')
@@ -62,6 +66,7 @@ export const withoutNumber = (text: string): string => text.replace(/\d{5,}/g, '
 /** A person's name as a provider writes it, made safe to store and show; null when nothing is left. */
 export const personName = (text: string): string | null => {
   const clean = text
+    .slice(0, longest)
     .normalize('NFC')
     .replace(/[^\p{L}\p{M}\p{N} .,'’*-]/gu, ' ')
     .replace(/\s+/g, ' ')

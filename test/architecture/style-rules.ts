@@ -1,5 +1,6 @@
 import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
+import { textOf, walk } from './syntax.ts'
 
 /** Without what is written between quotes: words there are for people. */
 const withoutText = (code: string): string =>
@@ -54,6 +55,19 @@ export const styleRules = {
         /\bconsole\.\w+/,
         'prints',
       )(files.filter(({ path }) => !['process', 'dev', 'operate', 'server.ts'].includes(path.split('/')[0] ?? ''))),
+  },
+  normalising: {
+    name: 'a text is brought into a normal form after its length has been bounded',
+    check: (files) =>
+      files.flatMap((file) => {
+        const found: string[] = []
+        walk(file, (node) => {
+          if (node.type !== 'MemberExpression' || textOf(file, node.property) !== 'normalize') return
+          if (!/\.slice\(0,|\b(?:bounded|rawText)\(/.test(textOf(file, node.object)))
+            found.push(`${file.path} normalises ${textOf(file, node.object).slice(0, 80)}`)
+        })
+        return found
+      }),
   },
   length: {
     name: `a file has at most ${maxLines} lines`,

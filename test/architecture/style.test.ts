@@ -18,6 +18,10 @@ const violations: Record<keyof typeof styleRules, [path: string, text: string][]
   defaultExport: [['lib/planted.ts', 'export default function parse() {}']],
   unfinished: [['lib/planted.ts', '// TODO: think\nexport const one = 1']],
   printing: [['modules/planted/service.ts', `console.log('paid')`]],
+  normalising: [
+    ['lib/planted.ts', `export const kept = (text: string) => text.trim().normalize('NFC')`],
+    ['lib/planted.ts', `export const Kept = z.string().max(5).normalize('NFC')`],
+  ],
   length: [['lib/planted.ts', 'export const one = 1\n'.repeat(351)]],
   fileNames: [
     ['lib/plantedFile.ts', 'export const one = 1'],

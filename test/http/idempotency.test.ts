@@ -155,3 +155,37 @@ test('every operation that creates something for its caller honours a key', () =
     'add `idempotent: true` to the config of each; only what changes nothing the second time belongs into `again` above',
   ).toEqual([])
 })
+
+test('a header of one value that is sent twice is one if both are equal; else 400, and nothing is created', async () => {
+  const person = await signIn(first.api)
+  const body = JSON.stringify(payee)
+  const { workspace } = (await person.api.get('/v1/workspaces/current')).body
+  const send = (...lines: string[]) =>
+    sendRaw(
+      first.api.url,
+      [
+        'POST /v1/beneficiaries HTTP/1.1',
+        `Content-Length: ${body.length}`,
+        'Content-Type: application/json',
+        ...lines,
+        ...(lines.some((line) => /^authorization/i.test(line)) ? [] : [`Cookie: service_session=${person.cookie}`]),
+      ],
+      body,
+    )
+  const twice = await send('Idempotency-Key: dup-1', 'idempotency-key: dup-1', `Workspace-Id: ${workspace.id}`)
+  const again = await send('Idempotency-Key: dup-1', `Workspace-Id: ${workspace.id}`, `workspace-id: ${workspace.id}`)
+  expect([twice.status, again.status, again.headers['idempotency-replayed'], again.text]).toEqual([201, 201, 'true', twice.text])
+  const { api: key } = await createKey(person, { permissions: ['beneficiary.manage', 'beneficiary.read'] })
+  const bearer = `Authorization: Bearer ${key.credentials.bearer}`
+  expect((await send(bearer, bearer, 'Idempotency-Key: dup-2')).status).toBe(201)
+  for (const [name, ...lines] of [
+    ['Idempotency-Key', 'Idempotency-Key: a', 'Idempotency-Key: b'],
+    ['Workspace-Id', `Workspace-Id: ${workspace.id}`, 'Workspace-Id: wsp_01h455vb4pex5vsknk084sn02q'],
+    ['Last-Event-ID', 'Last-Event-ID: a', 'Last-Event-ID: b'],
+    ['Authorization', bearer, 'Authorization: Bearer service_live_other'],
+  ] as const) {
+    const { status, text } = await send(...lines)
+    expect([status, JSON.parse(text).details.fields[0].path]).toEqual([400, name])
+  }
+  expect(await countOf(person.api)).toBe(2)
+})

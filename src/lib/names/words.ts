@@ -17,6 +17,7 @@ const masks = /[*•●▪#_×]+/g
 
 const simplified = (name: string): string =>
   name
+    .slice(0, longest)
     .toLowerCase()
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -28,6 +29,7 @@ const simplified = (name: string): string =>
     .replace(/&|\+/g, ' and ')
 
 const most = 12
+const longest = 1000
 
 /** The words of a name in small letters, without marks, punctuation, and in a form that a mask may be part of. */
 export const wordsOf = (name: string): string[] =>

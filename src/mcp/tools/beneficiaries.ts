@@ -38,7 +38,7 @@ const list = defineTool({
   description: 'Who can be paid. With `name`, those whose name contains it. Destinations are masked; payments name the id.',
   operation: 'beneficiaries.list',
   hints: reads,
-  input: z.strictObject({ name: z.string().trim().min(1).max(100).optional(), ...pageInput }),
+  input: z.strictObject({ name: z.string().max(100).trim().min(1).optional(), ...pageInput }),
   output: z.object({ ...guide, beneficiaries: z.array(Beneficiary), next_cursor: nextCursor }),
   run: async ({ name, limit, cursor }, caller) => {
     const query = { ...(name !== undefined && { q: name }), ...pageQuery({ limit, cursor }) }

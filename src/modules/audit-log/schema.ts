@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
 
-const AnyId = z.string().transform((text, context): Uuid => {
+const AnyId = bounded(100).transform((text, context): Uuid => {
   const id = parseAnyId(text)
   if (id) return id
   context.addIssue({ code: 'custom', message: 'must be an id' })
@@ -33,10 +33,8 @@ export const AuditEntry = z
 export type AuditEntry = z.output<typeof AuditEntry>
 
 export const FindWorkspaceAudit = PageQuery.extend({
-  action: z
-    .string()
+  action: bounded(100)
     .min(1)
-    .max(100)
     .optional()
     .meta({ description: 'One action, or with a final `.` all that begin with it: `payment.`' }),
   actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
@@ -53,10 +51,8 @@ export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
   subject_id: AnyId.optional().meta({ description: 'The id of the resource that was changed.' }),
-  action: z
-    .string()
+  action: bounded(100)
     .min(1)
-    .max(100)
     .optional()
     .meta({ description: 'One action, or with a final `.` all that begin with it: `grant.`' }),
   created_after: TimeIn.optional(),

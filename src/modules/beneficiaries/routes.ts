@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
-import { byId, IdIn, Metadata } from '../../http/wire.ts'
+import { bounded, byId, IdIn, Metadata } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { verificationStatuses } from '../../lib/verification.ts'
@@ -30,7 +30,7 @@ const ListQuery = PageQuery.extend({
     description: 'What comparing the name with the one that the rail reports says: `no_match` lists those of another name.',
   }),
   made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
-  q: z.string().trim().min(1).max(100).optional().meta({ description: 'Part of the display name or of the legal name.' }),
+  q: bounded(100).trim().min(1).optional().meta({ description: 'Part of the display name or of the legal name.' }),
   metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
   id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
   status: z.enum(['active', 'all']).optional().meta({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
@@ -12,10 +12,8 @@ export const CreateBeneficiary = z
     type: Type,
     display_name: Name,
     payment_rail: z.enum(railNames),
-    destination: z
-      .string()
+    destination: bounded(64)
       .min(1)
-      .max(64)
       .meta({
         description: railNames.map((rail) => `${rail}: ${payouts[rail].destination}.`).join(' '),
       }),

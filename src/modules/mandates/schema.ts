@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WalletAddress } from '../../auth/wallet.ts'
 import { mandateStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
@@ -35,11 +35,7 @@ export const MandateTerms = z
   }))
 export type MandateTerms = z.output<typeof MandateTerms>
 
-const Signature = z
-  .string()
-  .min(1)
-  .max(20_000)
-  .meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
+const Signature = bounded(20_000).min(1).meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
 
 export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms })
 export type PrepareMandate = z.output<typeof PrepareMandate>
@@ -51,7 +47,7 @@ export const PreparedMandate = z
 export const CreateMandate = z.strictObject({
   address: WalletAddress,
   terms: MandateTerms,
-  nonce: z.string().min(1).max(100),
+  nonce: bounded(100).min(1),
   signature: Signature,
 })
 export type CreateMandate = z.output<typeof CreateMandate>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { typePatterns } from '../../events/type-filter.ts'
 import { eventTypes } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 
 export const Notification = z
   .object({
@@ -31,7 +31,7 @@ export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
 export const StreamQuery = z.object({
   type: Types,
-  last_event_id: z.string().max(200).optional().meta({
+  last_event_id: bounded(200).optional().meta({
     description:
       'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
   }),

@@ -1,21 +1,19 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { roles } from '../../db/tables/workspaces.ts'
-import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
 /** A parameter sent without a value counts as absent (RFC 6749 section 3.1). A repeated one is refused, because a list is not a string. */
 const Text = (description: string) =>
-  z
-    .string()
-    .max(8000)
+  bounded(8000)
     .transform((text) => (text === '' ? undefined : text))
     .optional()
     .meta({ description })
 const Texts = (description: string) =>
   z
-    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string()))
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(bounded(2000)).max(20))
     .optional()
     .meta({ description })
 

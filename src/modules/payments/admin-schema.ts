@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lateSuccessResolutions } from '../../db/tables/payments.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdOut } from '../../http/wire.ts'
+import { bounded, IdOut } from '../../http/wire.ts'
 import { Payment } from './schema.ts'
 
 export const AdminPayment = Payment.extend({
@@ -33,17 +33,11 @@ export const ResolvePayment = z
       description:
         '`succeeded` or `failed` ends a payment that is `unknown`. `charged` takes the amount of a late success from the account; `written_off` leaves the account as it is.',
     }),
-    evidence: z.string().trim().min(1).max(2000).meta({
+    evidence: bounded(2000).trim().min(1).meta({
       description:
         "What the provider said and where it can be read again, for the audit log: its statement's line, a ticket. No phone or account number.",
     }),
-    provider_receipt: z
-      .string()
-      .trim()
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: "The provider's receipt, where it succeeded." }),
+    provider_receipt: bounded(100).trim().min(1).optional().meta({ description: "The provider's receipt, where it succeeded." }),
   })
   .refine((body) => body.provider_receipt === undefined || body.outcome === 'succeeded', {
     path: ['provider_receipt'],

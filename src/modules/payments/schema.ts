@@ -2,7 +2,19 @@ import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { failureCodes } from '../../errors/failures.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, Text, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import {
+  bounded,
+  IdIn,
+  IdOut,
+  Metadata,
+  MinorIn,
+  MinorOut,
+  PositiveMinorIn,
+  Text,
+  TimeIn,
+  TimeOut,
+  VisibleText,
+} from '../../http/wire.ts'
 import { duplicateAnswers } from '../../lib/policy-answers.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { MakerOut } from '../makers.ts'
@@ -86,10 +98,8 @@ const Statuses = z.preprocess(
   z.array(z.enum(paymentStatuses)).min(1),
 )
 
-const AccountReference = z
-  .string()
+const AccountReference = bounded(20)
   .min(1)
-  .max(20)
   .optional()
   .meta({ description: 'The whole reference; case and spaces do not matter. At a paybill: the payments to one account.' })
 
@@ -103,15 +113,13 @@ export const ListPayments = PageQuery.extend({
   grant_id: IdIn('grant').optional().meta({ description: 'Initiated through this grant.' }),
   initiator_account_id: IdIn('account').optional(),
   mandate_id: IdIn('mandate').optional(),
-  idempotency_key: z.string().min(1).max(255).optional().meta({ description: 'The payment that was created with this key.' }),
+  idempotency_key: bounded(255).min(1).optional().meta({ description: 'The payment that was created with this key.' }),
   metadata: Metadata.optional().meta({ description: '`?metadata[invoice]=2026-0117`: all of the named keys have these values.' }),
   amount_min_minor: MinorIn.optional(),
   amount_max_minor: MinorIn.optional(),
-  q: z
-    .string()
+  q: bounded(100)
     .trim()
     .min(2)
-    .max(100)
     .optional()
     .meta({ description: "Part of the payee's name, the reference or the narrative; or a whole receipt or id." }),
   created_after: TimeIn.optional(),

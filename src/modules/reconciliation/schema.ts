@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
 import { providers } from '../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
@@ -69,7 +69,7 @@ export const longestStatement = 900_000
 export const UploadStatement = z
   .strictObject({
     source: VisibleText(120).meta({ description: 'What it is, such as the name of the file.' }),
-    statement: z.string().min(1).max(longestStatement).meta({
+    statement: bounded(longestStatement).min(1).meta({
       description: "The provider's statement in CSV, as its portal exports it.",
     }),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 
 export const LoggedRequest = z
   .object({
@@ -25,8 +25,7 @@ export const LoggedRequest = z
 export type LoggedRequest = z.output<typeof LoggedRequest>
 
 /** `403`, or a whole class: `4xx`. As the lowest and the highest status. */
-const Status = z
-  .string()
+const Status = bounded(3, 'must be a status such as 403, or a class such as 4xx')
   .regex(/^[1-5](\d\d|xx)$/, 'must be a status such as 403, or a class such as 4xx')
   .transform((text): readonly [number, number] => [Number(text.replace('xx', '00')), Number(text.replace('xx', '99'))])
 

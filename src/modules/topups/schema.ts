@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { topupStatuses } from '../../db/transitions.ts'
 import { failureCodes } from '../../errors/failures.ts'
-import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 import { collectionRail, depositRails, isDepositRail, topupMethods } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 
-const PhoneNumberIn = z
-  .string()
-  .max(40)
+const PhoneNumberIn = bounded(40)
   .transform((text, context): string => {
     const number = parseKenyanMobile(text)
     if (number !== undefined) return number

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { roles, workspaceKinds } from '../../db/tables/workspaces.ts'
-import { IdIn, IdOut, Name, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { isTimeZone } from '../../policy/calendar.ts'
 
 export const Workspace = z
@@ -29,8 +29,7 @@ export const WorkspaceView = z
   .meta({ id: 'WorkspaceView' })
 export type WorkspaceView = z.output<typeof WorkspaceView>
 
-const TimeZone = z
-  .string()
+const TimeZone = bounded(100)
   .refine(isTimeZone, 'must be a time zone of the IANA database, as Africa/Nairobi')
   .meta({ example: 'Africa/Nairobi' })
 

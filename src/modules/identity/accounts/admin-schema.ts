@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WalletAddress } from '../../../auth/wallet.ts'
 import { accountStatuses } from '../../../db/tables/accounts.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdIn, TimeOut, VisibleText } from '../../../http/wire.ts'
+import { bounded, IdIn, TimeOut, VisibleText } from '../../../http/wire.ts'
 import { Account } from './schema.ts'
 
 export const AdminAccount = Account.extend({
@@ -13,10 +13,8 @@ export type AdminAccount = z.output<typeof AdminAccount>
 
 export const FindAccounts = PageQuery.extend({
   id: IdIn('account').optional(),
-  email: z
-    .string()
+  email: bounded(254)
     .min(1)
-    .max(254)
     .optional()
     .meta({ description: "The account's e-mail, or the verified e-mail of one of its identities." }),
   wallet_address: WalletAddress.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { identityProviders } from '../../../db/tables/accounts.ts'
 import { flowProviders } from '../../../db/tables/sign-in-flows.ts'
-import { IdOut, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, TimeOut } from '../../../http/wire.ts'
 import { AdminAccount } from '../accounts/admin-schema.ts'
 import { Account } from '../accounts/schema.ts'
 
@@ -33,12 +33,12 @@ export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.ar
 })
 
 /** A signed Sign-In with Ethereum message: the proof of a wallet. */
-const signedMessage = { message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) }
+const signedMessage = { message: bounded(4000).min(1), signature: bounded(20_000).min(1) }
 export const SignedMessage = z.strictObject(signedMessage)
 
 export const LinkIdentity = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),
-  z.strictObject({ provider: z.enum(flowProviders), return_to: z.string().min(1).max(2000).optional() }),
+  z.strictObject({ provider: z.enum(flowProviders), return_to: bounded(2000).min(1).optional() }),
 ])
 
 export const LinkFlow = z

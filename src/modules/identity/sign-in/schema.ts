@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WalletAddress } from '../../../auth/wallet.ts'
-import { TimeOut } from '../../../http/wire.ts'
+import { bounded, TimeOut } from '../../../http/wire.ts'
 import { Account } from '../accounts/schema.ts'
 
 export const CreateNonce = z
@@ -42,13 +42,13 @@ export const DashboardToken = z
   .meta({ id: 'DashboardToken' })
 
 export const StartQuery = z.object({
-  return_to: z.string().min(1).max(2000).optional().meta({ description: 'A path of this site, or a URL of an allowed origin.' }),
+  return_to: bounded(2000).min(1).optional().meta({ description: 'A path of this site, or a URL of an allowed origin.' }),
 })
 
 export const CallbackQuery = z.object({
-  state: z.string().max(500).optional(),
-  code: z.string().max(4000).optional(),
-  error: z.string().max(500).optional(),
+  state: bounded(500).optional(),
+  code: bounded(4000).optional(),
+  error: bounded(500).optional(),
 })
 
 export const Redirect = z.undefined().meta({ description: 'A redirect; there is no body.' })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { ok } from '../../../http/idempotency.ts'
 import { routesOf } from '../../../http/routes.ts'
-import { byId } from '../../../http/wire.ts'
+import { bounded, byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { AuthorizationName } from '../authorize/authorizations.ts'
 import type { Deps } from '../deps.ts'
@@ -11,7 +11,7 @@ import { Authorization, Decided, Decision } from '../schema.ts'
 import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { presentConsentRequest } from './present.ts'
 
-const ByUserCode = z.object({ user_code: z.string().max(40) })
+const ByUserCode = z.object({ user_code: bounded(40) })
 
 const deviceName = (text: string): AuthorizationName => {
   const userCode = readUserCode(text)

@@ -3,7 +3,7 @@ import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
@@ -144,8 +144,8 @@ export type Decide = z.output<typeof Decide>
 export const DecideBySignature = z
   .strictObject({
     decision: Choice,
-    signature: z.string().min(1).max(20_000),
-    address: z.string().max(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+    signature: bounded(20_000).min(1),
+    address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
     reason: Reason,
   })
   .meta({ id: 'DecideApprovalBySignature' })

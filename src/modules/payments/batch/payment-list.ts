@@ -32,6 +32,7 @@ const known: ReadonlySet<string> = new Set([
   'account_reference',
   'narrative',
 ])
+const mostColumns = 64
 const isMetadata = (column: string): boolean => /^metadata\..+/.test(column)
 
 const columnOf = (cell: string): string => {
@@ -96,6 +97,8 @@ export const readPaymentList = (text: string): PaymentList => {
       path: 'body',
       message: 'has no rows: the first row names the columns, and each later one is a payment',
     })
+  if (header.cells.length > mostColumns)
+    throw invalidFields({ path: 'body', message: `has ${header.cells.length} columns: at most ${mostColumns} are read` })
   const columns = header.cells.map(columnOf)
   const problems = headerProblems(columns)
   if (problems.length > 0) throw invalidFields(...problems)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { fieldErrors } from '../../../http/field-errors.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
 import { verificationStatuses } from '../../../lib/verification.ts'
@@ -71,7 +71,7 @@ const BatchEntry = BatchItem.transform(entryOf).catch(({ error, input }) => ({
 export const CreatePaymentBatch = z
   .strictObject({
     items: z.array(BatchEntry).min(1).max(mostItems),
-    name: z.string().trim().min(1).max(120).nullish(),
+    name: bounded(120).trim().min(1).nullish(),
     execute_at: CreatePayment.shape.execute_at,
     duplicates_intended: z.boolean().optional().meta({
       description:
@@ -89,8 +89,7 @@ export const CreatePaymentBatchQuery = z.object({
     .unwrap()
     .optional()
     .meta({ description: 'The name of the batch, for a body in CSV.' }),
-  execute_at: z
-    .string()
+  execute_at: bounded(64)
     .optional()
     .meta({ format: 'date-time', description: 'When the batch is decided and sent, for a body in CSV.' }),
   duplicates_intended: z.enum(['true', 'false']).optional().meta({ description: 'As in a body in JSON, for a body in CSV.' }),
@@ -184,5 +183,5 @@ export type PaymentBatchLines = z.output<typeof PaymentBatchLines>
 
 export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),
-  idempotency_key: z.string().min(1).max(255).optional(),
+  idempotency_key: bounded(255).min(1).optional(),
 })

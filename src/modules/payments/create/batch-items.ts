@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import { Refusal, refuseFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
@@ -29,7 +29,7 @@ export const formFaults = (deps: Pick<Deps, 'rails'>, { input }: BatchRequest): 
   input.items.flatMap((entry, index) => {
     if (!('faults' in entry)) return []
     const destination = destinationRefusal(deps, entry.to)
-    return [faultOf(index, invalidFields(...entry.faults)), ...(destination ? [faultOf(index, destination)] : [])]
+    return [faultOf(index, refuseFields(entry.faults)), ...(destination ? [faultOf(index, destination)] : [])]
   })
 
 /** Whether an item names its payee by a destination, so that a beneficiary may have to be created. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
 import { fitting } from '../../../http/pagination.ts'
-import { Refusal } from '../../../lib/errors.ts'
+import { namedFaults, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import type { BatchRequest } from '../request.ts'
@@ -79,11 +79,12 @@ export const refusalForItems = (
   const code =
     status === 403 && !own.some(({ refusal }) => refusal.code === 'policy_denied') ? own[0]?.refusal.code : codes[status]
   const items = faults.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
-  const named = items.slice(0, fitting(items))
+  const named = items.slice(0, Math.min(namedFaults, fitting(items)))
+  const more = items.length - named.length
   const affected = new Set(faults.map(({ index }) => index)).size
-  const which = named.length === items.length ? 'each' : 'the first of them'
+  const which = more === 0 ? 'each' : 'the first of them'
   return new Refusal(code ?? codes[status], {
     message: `${affected} of ${input.items.length} items cannot be paid, so nothing was created. details.items names ${which}.`,
-    details: { ...funds, ...(status === 409 && { reason: 'possible_duplicate' }), items: named },
+    details: { ...funds, ...(status === 409 && { reason: 'possible_duplicate' }), items: named, ...(more > 0 && { more }) },
   })
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { IdIn } from '../../../http/wire.ts'
+import { bounded, IdIn } from '../../../http/wire.ts'
 
 export const AssignSuspense = z
   .strictObject({
     account_id: IdIn('account').optional(),
     topup_id: IdIn('topup').optional().meta({ description: 'The top-up that the payer meant; its account is credited.' }),
-    note: z.string().trim().min(1).max(500),
+    note: bounded(500).trim().min(1),
   })
   .refine(({ account_id, topup_id }) => (account_id === undefined) !== (topup_id === undefined), {
     path: ['account_id'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NamedWallet } from '../../../auth/wallet.ts'
 import { workspaceKinds } from '../../../db/tables/workspaces.ts'
-import { IdOut, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, TimeOut } from '../../../http/wire.ts'
 import { Role } from '../schema.ts'
 
 export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const
@@ -34,7 +34,7 @@ export const InvitationWithToken = Invitation.extend({
 export const CreateInvitation = z
   .strictObject({
     role: Role,
-    email: z.email().max(254).optional(),
+    email: bounded(254).email().optional(),
     wallet_address: NamedWallet.optional().meta({
       description:
         'The wallet of the person: its address, for one with a key of its own; `eip155:<chain>:<address>` for a contract on that chain.',
@@ -46,7 +46,7 @@ export const CreateInvitation = z
   })
 export type CreateInvitation = z.output<typeof CreateInvitation>
 
-export const AcceptInvitation = z.strictObject({ token: z.string().min(1).max(200) })
+export const AcceptInvitation = z.strictObject({ token: bounded(200).min(1) })
 
 export const InvitationPreview = z
   .object({

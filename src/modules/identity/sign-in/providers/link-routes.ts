@@ -3,13 +3,14 @@ import { z } from 'zod'
 import type { App } from '../../../../http/app-type.ts'
 import { isNavigationFromOwnPage } from '../../../../http/csrf.ts'
 import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../../http/page.ts'
+import { bounded } from '../../../../http/wire.ts'
 import { Refusal } from '../../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { Redirect } from '../schema.ts'
 import { markBrowser, readBrowser } from './flow-cookie.ts'
 import { leaveLinkPage, passLinkPage, showLinkPage } from './link-page.ts'
 
-const Params = z.object({ flow: z.string().min(1).max(100) })
+const Params = z.object({ flow: bounded(100).min(1) })
 const Html = z.string().meta({ description: 'A page.' })
 
 const answerWithPage = async (
@@ -70,7 +71,7 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
       schema: {
         hide: true,
         params: Params,
-        querystring: z.object({ page: z.string().max(100).default('') }),
+        querystring: z.object({ page: bounded(100).default('') }),
         response: { 302: Redirect },
       },
     },
