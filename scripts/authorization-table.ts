@@ -7,7 +7,7 @@ import { withoutPermission } from '../src/http/without-permission.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its creation, `·` may not; empty where the question does not arise. */
 export type Mark = '●' | '○' | '·' | ''
-const columns = [...roles, 'key', 'agent', 'stopped', 'frozen'] as const
+const columns = [...roles, 'key', 'agent', 'stopped', 'frozen', 'proof'] as const
 export type Column = (typeof columns)[number]
 export type Row = { method: string; path: string; needs: string } & Record<Column, Mark>
 
@@ -29,6 +29,8 @@ const grantMay = (route: RouteEntry, has: (permission: Permission) => boolean): 
 
 const byDefault = (permission: Permission): boolean => !undelegable.has(permission)
 
+const proofMarks = { always: '●', by_content: '○', never: '' } as const
+
 const rowOf = (route: RouteEntry): Row => {
   const write = route.method !== 'GET'
   const ofWorkspace = route.permissions.length > 0 && !route.permissions[0]?.startsWith('account.')
@@ -42,6 +44,7 @@ const rowOf = (route: RouteEntry): Row => {
     agent: yes(grantMay(route, byDefault)),
     stopped: write && !isOpen(route) ? yes(route.whileFrozen || !ofWorkspace) : '',
     frozen: write && !isOpen(route) ? yes(route.whileFrozen) : '',
+    proof: proofMarks[route.freshProof ?? 'never'],
   }
 }
 
@@ -82,7 +85,9 @@ const routesAbout = `
 
 **owner … viewer**: a member with that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
 **stopped**: works while the workspace is frozen or suspended, or its owning account is not active. **frozen**: works while the caller's own
-account is frozen. Reading always works. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
+account is frozen. Reading always works. **proof**: a session must have proven within ten minutes who its person is, for every request (\`●\`) or where
+the request adds, widens, raises or loosens something (\`○\`); a dashboard token of a session may not (an administrator's acts excepted), and a key
+or an agent needs no proof. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
 requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator in person.
 `
 

@@ -73,7 +73,7 @@ export class CapabilityDisabledError extends PaymentsError<{ capability?: string
 export class PolicyDeniedError extends PaymentsError<{ decision: Decision }> {}
 export class SeparationOfDutiesError extends PaymentsError {}
 export class CsrfRejectedError extends PaymentsError {}
-export class StepUpRequiredError extends PaymentsError<{ max_age_seconds: number; proven_at?: string }> {}
+export class StepUpRequiredError extends PaymentsError<{ max_age_seconds: number; proven_at: string | null }> {}
 export class NotFoundError extends PaymentsError {}
 export class MethodNotAllowedError extends PaymentsError {}
 export class ConflictError extends PaymentsError<{ reason?: string }> {}

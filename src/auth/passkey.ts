@@ -179,13 +179,13 @@ export const challengeFor = (message: string): string => sha256(message).toStrin
 export type ReadAssertion = { signature: string; proof: PasskeyProof; signCount: number; backedUp: boolean }
 
 /**
- * An assertion over `message` by this passkey, made on this site with its user verified; else why it is not one. Whether the count has grown is
+ * An assertion over `challenge` (base64url) by this passkey, made on this site with its user verified; else why it is not one. Whether the count has grown is
  * checked where it is stored, under the passkey's lock.
  */
 export const readAssertion = async (
   site: { publicUrl: string },
   passkey: { credentialId: string; coseKey: Buffer; publicKey: PasskeyKey },
-  { assertion, message }: { assertion: Assertion; message: string },
+  { assertion, challenge }: { assertion: Assertion; challenge: string },
 ): Promise<ReadAssertion | { problem: string }> => {
   try {
     const { verifyAuthenticationResponse } = await webauthn()
@@ -194,7 +194,7 @@ export const readAssertion = async (
     const { verified, authenticationInfo: read } = await verifyAuthenticationResponse({
       ...siteOf(site),
       response: { id, rawId, type, response: { authenticatorData, clientDataJSON, signature }, clientExtensionResults: {} },
-      expectedChallenge: challengeFor(message),
+      expectedChallenge: challenge,
       requireUserVerification: true,
       credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.coseKey), counter: 0 },
     })

@@ -2,6 +2,12 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
+/**
+ * When the person behind a session last proved who they are. `never`: a session's dashboard token, which a page may hold, proves nothing of them.
+ * `not_needed`: a key or an agent, to which a person gave its permissions.
+ */
+export type Proof = 'not_needed' | 'never' | { readonly at: Date }
+
 export type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
 /**
@@ -33,7 +39,9 @@ export type Principal = {
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
-  /** When the person behind a session last proved who they are; null for a delegated credential. */
+  /** For what a stolen session alone must not do to its owner's account and workspaces. */
+  readonly proof: Proof
+  /** For what an administrator does, also with a session's dashboard token: when the session was proven. */
   readonly provenAt: Date | null
   /** When the credential expires. */
   readonly expiresAt: Date | null

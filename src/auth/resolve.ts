@@ -6,7 +6,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { LastUsed } from './last-used.ts'
 import type { ApiKeyRow, CredentialLookups, HashKey } from './lookups.ts'
 import { effectivePermissions } from './permissions.ts'
-import type { Authenticated, Principal } from './principal.ts'
+import type { Authenticated, Principal, Proof } from './principal.ts'
 import type { GrantRow, IdentityRow } from './rows.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
@@ -30,6 +30,11 @@ const principals = new WeakMap<IdentityRow, Authenticated>()
 /** Whom a session stands for, if there is one. */
 type Person = { admin: boolean; provenAt: Date | null }
 const nobody: Person = { admin: false, provenAt: null }
+
+const proofOf = (kind: Principal['credential']['kind'], grant: GrantRow | null, provenAt: Date | null): Proof => {
+  if (grant) return 'not_needed'
+  return kind === 'session' && provenAt ? { at: provenAt } : 'never'
+}
 
 /** An administrator signs in again every day: a session that is left open somewhere does not keep that right. */
 const administratorsSessionHours = 12
@@ -70,6 +75,7 @@ const principalOf = (
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
     isAdmin: admin && !grant,
     credential,
+    proof: proofOf(credential.kind, grant, provenAt),
     provenAt: grant ? null : provenAt,
     expiresAt,
   }

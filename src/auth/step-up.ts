@@ -1,13 +1,18 @@
 import { secondsAfter } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
+import type { Proof } from './principal.ts'
 
-/** An administrator's act that changes something needs a proof that is not older. */
-const maxAgeSeconds = 600
+export const proofMaxAgeSeconds = 600
+
+const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
 
 /** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes */
-export const requireFreshProof = (provenAt: Date | null, now: Date): void => {
-  if (provenAt && secondsAfter(provenAt, maxAgeSeconds) > now) return
+export const requireFreshProof = (proof: Proof, now: Date): void => {
+  if (proof === 'not_needed') return
+  const provenAt = proof === 'never' ? null : proof.at
+  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now) return
   throw new Refusal('step_up_required', {
-    details: { max_age_seconds: maxAgeSeconds, ...(provenAt && { proven_at: provenAt.toISOString() }) },
+    ...(provenAt === null && { message: byToken }),
+    details: { max_age_seconds: proofMaxAgeSeconds, proven_at: provenAt?.toISOString() ?? null },
   })
 }

@@ -99,11 +99,12 @@ export const catalogue = {
   },
   step_up_required: {
     status: 403,
-    sentence: 'An administrator has to prove who they are again first.',
-    fix: 'Sign in again within this session, with a method that the account has (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub), or sign in to a new session. Then send the request again. Such a proof counts for ten minutes.',
-    details: '`max_age_seconds`: how old the proof may be; `proven_at`: when it was last given.',
+    sentence: 'This session has to prove again who its person is first.',
+    fix: 'Sign in again within this session (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub) with the method that it began with or one that was added before it began, or use such a passkey (`POST /v1/auth/proof`), or sign in to a new session. Then send the request again. Such a proof counts for ten minutes.',
+    details:
+      '`max_age_seconds`: how old the proof may be; `proven_at`: when it was last given; null for a dashboard token of a session, which cannot have one.',
     agent: 'stop',
-    person: 'Confirm that it is you, then try again.',
+    person: 'Confirm that it is you with the method that you signed in with, then try again.',
   },
   workspace_frozen: {
     status: 403,

@@ -32,6 +32,7 @@ export const privateAuditActions = [
   'passkey.remove',
   'session.create',
   'session.prove',
+  'session.prove_refused',
   'session.revoke',
   'sign_in.refused',
   'sign_in.start',

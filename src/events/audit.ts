@@ -13,7 +13,7 @@ export type Actor =
       origin: RequestOrigin | null
       way: string
       /** The credential that began what ends now without it. */
-      startedBy?: { credentialId: Uuid; grantId: Uuid | null }
+      startedBy?: { credential: Principal['credential']; grantId: Uuid | null }
     }
 
 export type AuditEntry = {
@@ -42,7 +42,7 @@ const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: Uuid | null } =>
   isPrincipal(actor)
     ? { ...actor.credential, grantId: actor.grant?.id ?? null }
-    : { kind: actor.way, id: actor.startedBy?.credentialId ?? null, grantId: actor.startedBy?.grantId ?? null }
+    : { kind: actor.way, id: actor.startedBy?.credential.id ?? null, grantId: actor.startedBy?.grantId ?? null }
 
 const workspaceOf = ({ actor, workspaceId }: ActedEntry): Uuid | null =>
   workspaceId === undefined ? (isPrincipal(actor) ? actor.workspace.id : null) : workspaceId

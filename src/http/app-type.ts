@@ -58,6 +58,11 @@ declare module 'fastify' {
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */
     whileNotAdmitted?: boolean
+    /**
+     * A session must have proven lately who its person is: for every request, or for some, which the service tells by what they change
+     * (`requireFreshProof`). Administrators' writes always need it, and do not say so.
+     */
+    freshProof?: 'always' | 'by_content'
     /** Issues credentials, or lets callers guess them: the stricter limit for each address applies. */
     credentialIssuing?: boolean
     /** Another protected resource than the API: only bearer tokens for it, and API keys, are accepted. */

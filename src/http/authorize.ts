@@ -68,9 +68,14 @@ export const authorize = (request: FastifyRequest, principal: Principal): void =
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-/** What an administrator changes moves other people's money or authority: a stolen session alone may not do it. */
-const needsFreshProof = ({ method, routeOptions }: FastifyRequest): boolean =>
-  routeOptions.config.access === 'admin' && isUnsafe(method)
+/**
+ * What an administrator changes moves other people's money or authority, and what a route declares lasts longer than a session: a stolen session
+ * alone may do neither.
+ */
+const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, { proof, provenAt }: Principal, now: Date): void => {
+  if (config.access === 'admin' && isUnsafe(method)) requireFreshProof(provenAt ? { at: provenAt } : 'never', now)
+  if (config.freshProof === 'always') requireFreshProof(proof, now)
+}
 
 export const registerAuthorization = (app: App, clock: Clock): void => {
   app.addHook(
@@ -80,7 +85,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
       if (!caller) return
       const check = hasKey(request) ? checkAuthority : authorize
       check(request, caller)
-      if (needsFreshProof(request)) requireFreshProof(caller.provenAt, clock.now())
+      checkProof(request, caller, clock.now())
     }),
   )
 }

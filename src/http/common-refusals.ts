@@ -17,7 +17,7 @@ const ofCredentials: readonly ErrorCode[] = [
 
 /** The refusals that can occur before a route's handler runs. They follow from its declaration, so that no route lists them. */
 export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
-  const { permission, access, whileFrozen, idempotent, query } = route.config ?? {}
+  const { permission, access, whileFrozen, idempotent, query, freshProof } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
   const when = (holds: boolean, ...codes: readonly ErrorCode[]): readonly ErrorCode[] => (holds ? codes : [])
   return [
@@ -29,7 +29,7 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
-    ...when(access === 'admin' && unsafe, 'step_up_required'),
+    ...when((access === 'admin' && unsafe) || freshProof !== undefined, 'step_up_required'),
     ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),
     ...when(unsafe && !whileFrozen && access !== 'public', 'account_frozen'),
     ...when(unsafe && !whileFrozen && permission !== undefined, 'workspace_frozen'),

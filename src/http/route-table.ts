@@ -16,6 +16,7 @@ export type RouteEntry = {
   permissions: readonly Permission[]
   rule: Access | null
   whileFrozen: boolean
+  freshProof: 'always' | 'by_content' | null
   /** What its service refuses besides what follows from the route's declaration. */
   refuses: readonly ErrorCode[]
   /** The schemas of what it reads: parameters of path and query, and the body. */
@@ -81,6 +82,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       permissions: [config.permission ?? []].flat(),
       rule: config.access ?? null,
       whileFrozen: config.whileFrozen ?? false,
+      freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
       refuses: config.refuses ?? [],
       reads: [route.schema?.params, route.schema?.querystring, route.schema?.body].filter((part) => part !== undefined),
     })
@@ -106,10 +108,16 @@ const accessNotes = {
   admin: 'Administrators only.',
 } as const
 
-const accessNote = ({ permission, access, idempotent }: NonNullable<RouteOptions['config']>): string =>
+const proofNotes = {
+  always: 'A session needs a fresh proof.',
+  by_content: 'A session needs a fresh proof for some of what this does.',
+} as const
+
+const accessNote = ({ permission, access, idempotent, freshProof }: NonNullable<RouteOptions['config']>): string =>
   [
     permission === undefined ? '' : `Permission: \`${accessOf({ permission })}\`.`,
     access === undefined ? '' : accessNotes[access],
+    freshProof === undefined ? '' : proofNotes[freshProof],
     idempotent ? 'Honours `Idempotency-Key`.' : '',
   ]
     .filter(Boolean)

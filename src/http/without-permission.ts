@@ -34,6 +34,8 @@ export const withoutPermission: Readonly<Record<string, readonly [access: OpenAc
     'optional',
     'The signature is the credential; with a session it links, which requires the authority to do so.',
   ],
+  'sessions.prepare_proof': ['undelegated', 'A challenge that only the account’s own passkeys answer.'],
+  'sessions.prove': ['undelegated', 'The passkey’s signature is the proof; it adds nothing that the session did not have.'],
   'sign_in.logout': ['optional', 'Ends the session of the request; without a session there is nothing to end.'],
   'sign_in.create_dashboard_token': ['authenticated', 'The token has the permissions of the request’s credential, and no more.'],
   'oauth.server_metadata': ['public', 'RFC 8414: clients read it before they have a credential.'],

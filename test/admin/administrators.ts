@@ -1,29 +1,20 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Client } from '../harness/client.ts'
+import { type Client, withCall } from '../harness/client.ts'
 import { newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestOptions, type TestService } from '../harness/service.ts'
 
 export type Administered = { service: TestService; admin: Person; second: Person; wallets: PrivateKeyAccount[] }
 
-/** An administrator who signs in again whenever the service asks for it, and repeats what was refused: time passes in these tests. */
+/** An administrator who signs in again when the session has ended, after its twelve hours, and repeats what was refused. */
 const attentive = (service: TestService, person: Person): Person => {
   let current = person.api
   const call: Client['call'] = async (method, path, options) => {
     const answer = await current.call(method, path, options)
-    if (!['step_up_required', 'token_expired'].includes(answer.body?.error)) return answer
+    if (answer.body?.error !== 'token_expired') return answer
     current = (await signIn(service.api, person.wallet)).api
     return current.call(method, path, options)
   }
-  const api: Client = {
-    ...person.api,
-    call,
-    get: (path, options) => call('GET', path, options),
-    post: (path, body, options) => call('POST', path, { ...options, ...(body !== undefined && { body }) }),
-    patch: (path, body, options) => call('PATCH', path, { body, ...options }),
-    put: (path, body, options) => call('PUT', path, { body, ...options }),
-    delete: (path, options) => call('DELETE', path, options),
-  }
-  return { ...person, api }
+  return { ...person, api: withCall(person.api, call) }
 }
 
 /** A service whose settings name two administrators by their wallets, both signed in. */

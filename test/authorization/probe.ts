@@ -72,7 +72,7 @@ export const probeAll = async (service: TestService, rows: readonly Row[], crede
   return probed
 }
 
-const refused = new Set(['forbidden', 'admin_required'])
+const refused = new Set(['forbidden', 'admin_required', 'step_up_required'])
 
 /** Where a credential was accepted or refused against the table; empty when everything agrees. */
 export const refusals = async (

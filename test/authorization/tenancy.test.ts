@@ -142,9 +142,10 @@ describe('an id of another tenant is the same 404, byte for byte, as an id that 
     for (const { name, api } of strangers) {
       const path = row.path.replace(':id', owned[route]?.id ?? '')
       const [foreign, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
-      // Without the permission both give the same 403: an agent learns nothing either.
-      const expected =
-        foreign.status === 403 && ['a key', 'an agent'].includes(name) && foreign.body.error === 'forbidden' ? 403 : 404
+      // Without the permission both give the same 403: an agent learns nothing either. Nor does a token, which proves nothing of its person.
+      const lacks = ['a key', 'an agent'].includes(name) && foreign.body.error === 'forbidden'
+      const proves = name === 'a dashboard token' && foreign.body.error === 'step_up_required'
+      const expected = foreign.status === 403 && (lacks || proves) ? 403 : 404
       expect([name, foreign.status, nameless(foreign.text)]).toEqual([name, expected, nameless(none.text)])
       expect(foreign.headers.get('content-type')).toBe(none.headers.get('content-type'))
       if (expected === 403) continue

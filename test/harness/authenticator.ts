@@ -127,6 +127,16 @@ export const newAuthenticator = (publicUrl: string, { kind = 'EC' }: Pick<Authen
     authenticatorAttachment: 'cross-platform',
     response,
   })
+  const assertion = (challenge: string, options: AuthenticatorOptions) => {
+    const authenticatorData = dataOf(Buffer.alloc(0), 0, options)
+    const client = clientData('webauthn.get', challenge, options)
+    const signature = createSign('sha256').update(authenticatorData).update(sha256(client)).sign(privateKey)
+    return credential({
+      authenticatorData: base64url(authenticatorData),
+      clientDataJSON: base64url(client),
+      signature: base64url(signature),
+    })
+  }
   return {
     id: base64url(id),
     create: (challenge: string, options: AuthenticatorOptions = {}) => {
@@ -142,16 +152,10 @@ export const newAuthenticator = (publicUrl: string, { kind = 'EC' }: Pick<Authen
       return credential({ clientDataJSON: base64url(client), attestationObject: base64url(cbor(attestation)) })
     },
     /** Signs a text as the approval page lets it be signed: the challenge is its SHA-256. */
-    sign: (message: string, options: AuthenticatorOptions = {}) => {
-      const authenticatorData = dataOf(Buffer.alloc(0), 0, options)
-      const client = clientData('webauthn.get', base64url(sha256(message)), options)
-      const signature = createSign('sha256').update(authenticatorData).update(sha256(client)).sign(privateKey)
-      return credential({
-        authenticatorData: base64url(authenticatorData),
-        clientDataJSON: base64url(client),
-        signature: base64url(signature),
-      })
-    },
+    /** Signs a text, as for an approval. */
+    sign: (message: string, options: AuthenticatorOptions = {}) => assertion(base64url(sha256(message)), options),
+    /** Answers a challenge of the service. */
+    answer: (challenge: string, options: AuthenticatorOptions = {}) => assertion(challenge, options),
   }
 }
 

@@ -53,6 +53,17 @@ const send = (method: string, url: string, body: string | undefined, headers: Re
     sent.end(body)
   })
 
+/** Everything that a client does, by its one call. */
+export const withCall = (client: Pick<Client, 'url' | 'credentials' | 'as'>, call: Client['call']): Client => ({
+  ...client,
+  call,
+  get: (path, options) => call('GET', path, options),
+  post: (path, body, options) => call('POST', path, { ...options, ...(body !== undefined && { body }) }),
+  patch: (path, body, options) => call('PATCH', path, { ...options, body }),
+  put: (path, body, options) => call('PUT', path, { ...options, body }),
+  delete: (path, options) => call('DELETE', path, options),
+})
+
 export const createClient = (url: string, defaults: Credentials = {}): Client => {
   const call: Client['call'] = async (method, path, options = {}) => {
     const { bearer, cookie } = { ...defaults, ...options }
@@ -67,15 +78,6 @@ export const createClient = (url: string, defaults: Credentials = {}): Client =>
     const isJson = answer.headers.get('content-type')?.includes('json') && answer.text !== ''
     return { ...answer, body: isJson ? JSON.parse(answer.text) : undefined }
   }
-  return {
-    url,
-    credentials: defaults,
-    call,
-    get: (path, options) => call('GET', path, options),
-    post: (path, body, options) => call('POST', path, { ...options, ...(body !== undefined && { body }) }),
-    patch: (path, body, options) => call('PATCH', path, { ...options, body }),
-    put: (path, body, options) => call('PUT', path, { ...options, body }),
-    delete: (path, options) => call('DELETE', path, options),
-    as: (credentials) => createClient(url, { ...defaults, ...credentials }),
-  }
+  const as: Client['as'] = (credentials) => createClient(url, { ...defaults, ...credentials })
+  return withCall({ url, credentials: defaults, as }, call)
 }

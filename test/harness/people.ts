@@ -1,5 +1,5 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Client } from './client.ts'
+import { type Client, withCall } from './client.ts'
 
 /** A person with a wallet, signed in by it: the session's cookie is the credential of `api`. */
 export type Person = { wallet: PrivateKeyAccount; accountId: string; cookie: string; api: Client }
@@ -20,13 +20,31 @@ export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): 
 
 export const nonceIn = (message: string): string => /\nNonce: (\w+)\n/.exec(message)?.[1] ?? ''
 
+/** Signs in again within the session: the answer proves it where the wallet counts. */
+export const prove = async ({ api, wallet }: Pick<Person, 'api' | 'wallet'>) => {
+  const message = await walletMessage(api, wallet)
+  return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+}
+
+/**
+ * As a person does whom the dashboard asks: proves the session again whenever the service wants it, and repeats what was refused. Time passes in
+ * tests that are not about that; those that are use the session's cookie itself.
+ */
+const attentive = (api: Client, wallet: PrivateKeyAccount): Client =>
+  withCall(api, async (method, path, options) => {
+    const answer = await api.call(method, path, options)
+    const isOwn = options?.cookie === undefined && options?.bearer === undefined
+    if (!isOwn || answer.body?.error !== 'step_up_required' || (await prove({ api, wallet })).status !== 200) return answer
+    return api.call(method, path, options)
+  })
+
 export const signIn = async (client: Client, wallet = newWallet()): Promise<Person> => {
   const message = await walletMessage(client, wallet)
   const signature = await wallet.signMessage({ message })
   const answer = await client.post('/v1/auth/wallet/verify', { message, signature })
   if (answer.status !== 200) throw new Error(`sign-in failed: ${answer.status} ${answer.text}`)
   const cookie = sessionCookieOf(answer.headers)
-  return { wallet, accountId: answer.body.account.id, cookie, api: client.as({ cookie }) }
+  return { wallet, accountId: answer.body.account.id, cookie, api: attentive(client.as({ cookie }), wallet) }
 }
 
 /** A key created over HTTP; `api` uses it. */

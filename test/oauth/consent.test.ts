@@ -151,8 +151,10 @@ describe('consent', () => {
     expect(refusal(await decide(other, id))).toEqual([404, 'not_found'])
     const elsewhere = await signIn(service.api, person.wallet)
     expect(refusal(await decide(elsewhere, id))).toEqual([403, 'forbidden'])
+    // A token of that session is of the same browser, and proves nothing of the person.
     const token = (await person.api.post('/v1/auth/dashboard-tokens')).body.token
-    expect((await decide({ api: service.api.as({ bearer: token }) }, id)).status).toBe(200)
+    expect(refusal(await decide({ api: service.api.as({ bearer: token }) }, id))).toEqual([403, 'step_up_required'])
+    expect((await decide(person, id)).status).toBe(200)
   })
 
   test('comes after a sign-in if no person is signed in', async () => {

@@ -43,24 +43,27 @@ const base64url = (bytes: ArrayBuffer): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '')
 
+/** Asks the device to sign a challenge of the service with one of the named passkeys. */
+export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
+  try {
+    const { startAuthentication } = await webauthn()
+    return await startAuthentication({ optionsJSON })
+  } catch (error) {
+    throw toPasskeyError(error)
+  }
+}
+
 /** Signs a text with one of these passkeys: the challenge is its SHA-256, so the device signs what the page shows. */
 export const signWithPasskey = async (
   message: string,
   passkeys: readonly Pick<Schemas['Passkey'], 'credential_id'>[],
 ): Promise<Schemas['PasskeyAssertion']> => {
-  try {
-    const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
-    const { startAuthentication } = await webauthn()
-    return await startAuthentication({
-      optionsJSON: {
-        challenge,
-        rpId: location.hostname,
-        allowCredentials: passkeys.map(({ credential_id }) => ({ id: credential_id, type: 'public-key' })),
-        userVerification: 'required',
-        timeout: 120_000,
-      },
-    })
-  } catch (error) {
-    throw toPasskeyError(error)
-  }
+  const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
+  return answerWithPasskey({
+    challenge,
+    rpId: location.hostname,
+    allowCredentials: passkeys.map(({ credential_id }) => ({ id: credential_id, type: 'public-key' })),
+    userVerification: 'required',
+    timeout: 120_000,
+  })
 }

@@ -12,6 +12,7 @@ import { setPageZone } from '../lib/zone.ts'
 import { Failure } from '../ui/failure.tsx'
 import { signInPath } from './paths.ts'
 import { ShellFrame } from './shell-frame.tsx'
+import { StepUp } from './step-up.tsx'
 
 export type Session = {
   account: Schemas['AccountWithIdentities']
@@ -85,5 +86,10 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
     ownsBalance: workspace.owning_account_id === account.id,
     can: (permission) => permissions.has(permission),
   }
-  return <SessionContext value={session}>{children}</SessionContext>
+  return (
+    <SessionContext value={session}>
+      {children}
+      <StepUp />
+    </SessionContext>
+  )
 }

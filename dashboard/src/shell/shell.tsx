@@ -15,7 +15,6 @@ import { SandboxBadge } from './sandbox-badge.tsx'
 import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
-import { StepUp } from './step-up.tsx'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
@@ -127,7 +126,6 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       </main>
       <BottomBar waiting={waiting} onSearch={search} />
       <ConnectionBar />
-      <StepUp />
       {open === 'help' && <ShortcutHelp onClose={close} />}
       {open === 'palette' && <Palette onClose={close} />}
     </div>

@@ -1,15 +1,54 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { api, call } from '../api/client.ts'
 import { onProven, stepUp } from '../api/step-up.ts'
 import { ProviderButtons } from '../pages/sign-in/provider-buttons.tsx'
 import { prepareSignIn } from '../pages/sign-in/wallet-message.ts'
+import { answerWithPasskey, hasPasskeys } from '../passkey/passkey.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/layout.tsx'
 import { useWalletFlow } from '../wallet/wallet-flow.ts'
 import { WalletPicker } from '../wallet/wallet-picker.tsx'
 import { confirmedPath } from './paths.ts'
 
 type Asked = 'no' | 'in a window' | { blocked: string }
+
+const startProof = () => call(api.POST('/v1/auth/proof/options'))
+
+/** Shown where a passkey was there before this session began: others prove nothing of it. */
+const ByPasskey = ({ onProven }: { onProven: () => void }) => {
+  const proving = useQuery({ queryKey: ['proof'], queryFn: startProof, enabled: hasPasskeys(), gcTime: 0 })
+  const prove = useMutation({
+    // A challenge of its own, as the dialog may have been open for long.
+    mutationFn: async () => {
+      const passkey = await answerWithPasskey(await startProof())
+      return call(api.POST('/v1/auth/proof', { body: { passkey } }))
+    },
+    onSuccess: onProven,
+  })
+  if (!proving.data || proving.data.allowCredentials.length === 0) return null
+  return (
+    <div className="stack-s">
+      <button
+        type="button"
+        className="button button-secondary button-large button-wide button-way"
+        aria-disabled={prove.isPending || undefined}
+        onClick={() => {
+          if (!prove.isPending) prove.mutate()
+        }}
+      >
+        <span className="avatar">
+          <Icon name="fingerprint" />
+        </span>
+        <span className="grow">Confirm with a passkey</span>
+        <Icon name="forward" size={16} />
+      </button>
+      <Failure error={prove.error} />
+    </div>
+  )
+}
 
 const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const [asked, setAsked] = useState<Asked>('no')
@@ -34,10 +73,11 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   return (
     <Dialog title="Confirm that it is you" onClose={() => answer(false)}>
       <p className="quiet">
-        What an administrator changes needs a proof from the last ten minutes. What you were doing then goes on, and what you
-        typed stays.
+        You signed in some time ago, and this changes who may act for you. Confirm with the sign-in method that you used, or with
+        one that you had before. What you were doing then goes on, and what you typed stays.
       </p>
       <WalletPicker flow={flow} verb="Confirm with" />
+      <ByPasskey onProven={() => answer(true)} />
       <ProviderButtons returnTo={confirmedPath} verb="Confirm with" begin={begin} />
       {asked === 'in a window' && (
         <Notice title="Continue in the window that has opened" live>

@@ -20,7 +20,7 @@ export const sessions = pgTable(
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
-    /** When its person last proved who they are: by the sign-in, or since then by one of the account's sign-in methods again. */
+    /** When its person last proved who they are: by the sign-in, or since then by a method that it began with or that was there before. */
     provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -57,7 +57,7 @@ export const dashboardTokens = pgTable(
   ],
 )
 
-export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey'] as const
+export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey', 'proof'] as const
 
 /**
  * Numbers used once, given out before a wallet signs or a passkey is made. A sign-in's nonce proves itself and has a row only when it was used; the
@@ -68,7 +68,7 @@ export const nonces = pgTable(
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** What it is bound to besides its purpose: for a mandate, the digest of its terms; for a passkey, the account. */
+    /** What it is bound to besides its purpose: for a mandate, the digest of its terms; for a passkey, the account; for a proof, the session. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

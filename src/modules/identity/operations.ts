@@ -78,6 +78,15 @@ export const identityOperations = {
     text: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
   },
   'sessions.list': { summary: 'List sessions', text: 'The browsers in which the account is signed in.' },
+  'sessions.prepare_proof': {
+    summary: 'Begin a proof by passkey',
+    text: 'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
+  },
+  'sessions.prove': {
+    summary: 'Prove a session by passkey',
+    text: 'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+    body: 'ProveSession',
+  },
   'sessions.revoke': { summary: 'End a session', text: 'Signs out one browser, with its next request.' },
   'admin.list_accounts': { summary: 'Find accounts', text: 'By id, e-mail, wallet or status.' },
   'admin.get_account': { summary: 'Read an account', text: 'With its identities and balance.' },

@@ -70,6 +70,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   routes.patch(one, {
     config: {
       operation: 'policies.update',
+      freshProof: 'by_content',
       sideBySide: true,
       takesFrom: 'nobody',
       permission: 'policy.manage',
@@ -82,6 +83,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     // A policy can be archived while the workspace is frozen, as the contract says.
     config: {
       operation: 'policies.archive',
+      freshProof: 'always',
       sideBySide: true,
       takesFrom: 'nobody',
       permission: 'policy.manage',

@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
+import { requireFreshProof } from '../../auth/step-up.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -12,6 +13,7 @@ import { conflict, found } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { policyFieldNames } from '../../policy/fields.ts'
+import { loosens } from '../../policy/loosens.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { changedBy, changedByColumns, createdBy, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
@@ -138,6 +140,7 @@ export const updatePolicy = async (
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
+  if (loosens(before, terms)) requireFreshProof(principal.proof, at)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const changes = {
     ...terms,

@@ -22,6 +22,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   routes.post('/v1/accounts/me/api-keys', {
     config: {
       operation: 'api_keys.create',
+      freshProof: 'always',
       sideBySide: true,
       takesFrom: 'nobody',
       permission: 'key.manage',
@@ -56,6 +57,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   routes.patch('/v1/accounts/me/api-keys/:id', {
     config: {
       operation: 'api_keys.update',
+      freshProof: 'by_content',
       sideBySide: true,
       takesFrom: 'grants',
       permission: 'key.manage',
@@ -71,6 +73,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   routes.post('/v1/accounts/me/api-keys/:id/rotate', {
     config: {
       operation: 'api_keys.rotate',
+      freshProof: 'always',
       permission: 'key.manage',
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],

@@ -1,6 +1,7 @@
 import { defaultKeyPermissions } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newApiKey } from '../../../auth/secrets.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
 import { keyLife } from '../../../db/credential-life.ts'
@@ -67,12 +68,13 @@ const issueKey = async (
 ) => {
   const { at } = tx
   const { plaintext, ...stored } = newApiKey()
+  const originSessionId = await sessionBehind(tx, principal.credential)
   const row: ApiKeyRecord = {
     id: newId(),
     accountId: grant.accountId,
     workspaceId: grant.workspaceId,
     grantId: grant.id,
-    originSessionId: null,
+    originSessionId,
     ...key,
     ...stored,
     createdAt: at,

@@ -1,6 +1,7 @@
 import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { DuplicateAnswer, NewPayeeAnswer } from '../../../lib/policy-answers.ts'
+import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAnswers } from '../../../lib/policy-answers.ts'
+import { isHigher, isMilder } from '../../../policy/loosens.ts'
 import type { Limits } from '../../../policy/types.ts'
 
 /** A grant's spending controls as they are stored; null = this grant sets no such limit. */
@@ -29,6 +30,24 @@ export const changeControls = (controls: Controls, change: ControlsChange): Cont
   const named = Object.entries(change).filter(([, value]) => value !== undefined)
   return { ...controls, ...Object.fromEntries(named) }
 }
+
+const allowsMore = (before: readonly string[] | null, after: readonly string[] | null): boolean =>
+  before !== null && (after === null || after.some((item) => !before.includes(item)))
+
+/** How each control can let pass what it did not before. */
+const widened: { readonly [Name in keyof Controls]: (before: Controls, after: Controls) => boolean } = {
+  perPaymentLimitMinor: (before, after) => isHigher(before.perPaymentLimitMinor, after.perPaymentLimitMinor),
+  dailyLimitMinor: (before, after) => isHigher(before.dailyLimitMinor, after.dailyLimitMinor),
+  monthlyLimitMinor: (before, after) => isHigher(before.monthlyLimitMinor, after.monthlyLimitMinor),
+  approvalThresholdMinor: (before, after) => isHigher(before.approvalThresholdMinor, after.approvalThresholdMinor),
+  paymentTypes: (before, after) => allowsMore(before.paymentTypes, after.paymentTypes),
+  beneficiaryIds: (before, after) => allowsMore(before.beneficiaryIds, after.beneficiaryIds),
+  newPayees: (before, after) => isMilder(newPayeeAnswers, before.newPayees, after.newPayees, 'require_approval'),
+  onDuplicate: (before, after) => isMilder(duplicateAnswers, before.onDuplicate, after.onDuplicate, 'warn'),
+}
+
+export const widens = (before: Controls, after: Controls): boolean =>
+  Object.values(widened).some((isWider) => isWider(before, after))
 
 /** Answers that limit nothing. */
 const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']

@@ -2,6 +2,7 @@ import { and, gt, isNull, or, sql } from 'drizzle-orm'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -154,18 +155,19 @@ export const createGrant = async (
     expiresAt: null,
     revokedAt: null,
   }
-  const [member, chain, living, derivedFromGrantId, usages] = await Promise.all([
+  const [member, chain, living, derivedFromGrantId, originSessionId, usages] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     shareChain(tx, lineage),
     readLiving(tx, lineage),
     principal.grant ? null : grantBehind(tx, principal.credential, null),
+    sessionBehind(tx, principal.credential),
     loadGrantUsage(tx, at, [draft]),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
   checkPermissions(principal, heldPermissions(principal, member), input)
   const inherited = inheritFromParent(principal, chain, input.expiresAt, at)
   requireRoom(lineage, living)
-  const grant = { ...draft, ...inherited, derivedFromGrantId }
+  const grant = { ...draft, ...inherited, derivedFromGrantId, originSessionId }
   insertGrant(tx, grant)
   const view = presentGrant(grant, usages.get(grant.id))
   await deps.appendEvents(tx, at, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])

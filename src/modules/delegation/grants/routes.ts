@@ -52,6 +52,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     // A grant can be frozen while its workspace is frozen; the service then refuses new controls.
     config: {
       operation: 'grants.update',
+      freshProof: 'by_content',
       sideBySide: true,
       takesFrom: 'grants',
       permission: 'grant.manage',

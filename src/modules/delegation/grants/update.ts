@@ -1,4 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
+import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
@@ -9,7 +10,14 @@ import { controlContradictions } from '../../../policy/contradictions.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { findWorkspace, type WorkspaceRecord } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
-import { type Controls, type ControlsChange, changeControls, noControls, refuseLimitedAccountManager } from './control-rules.ts'
+import {
+  type Controls,
+  type ControlsChange,
+  changeControls,
+  noControls,
+  refuseLimitedAccountManager,
+  widens,
+} from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, lockVisibleGrant, scopeOf } from './queries.ts'
 import type { Grant } from './schema.ts'
@@ -122,6 +130,7 @@ export const changeGrant = async (
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
   const merged = controls ? mergeControls(before, controls) : controlsOf(before)
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
+  if (widens(controlsOf(before), merged) || (before.frozenAt && !frozenAt)) requireFreshProof(principal.proof, at)
   const changes = { ...merged, label: label ?? before.label, frozenAt }
   const after = { ...before, ...changes }
   const [view] = await Promise.all([

@@ -66,6 +66,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   routes.patch('/v1/workspaces/current/grants/:id', {
     config: {
       operation: 'workspace_grants.freeze',
+      freshProof: 'by_content',
       permission: 'workspace.manage',
       access: 'undelegated',
       whileFrozen: true,

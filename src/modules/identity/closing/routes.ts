@@ -9,7 +9,7 @@ import { closeOwnAccount } from './close.ts'
 export const registerClosing = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.delete('/v1/accounts/me', {
-    config: { operation: 'accounts.close', access: 'undelegated', refuses: ['conflict'] },
+    config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict'] },
     schema: { response: { 200: AccountWithIdentities } },
     work: async (tx, { principal }) => {
       await closeOwnAccount(tx, deps, principal)

@@ -12,18 +12,18 @@ import type { IdentityRecord } from './queries.ts'
 
 const insertIdentity = prepareInsert('identities.insert', identities)
 
-type Attached = { accountId: Uuid; proof: IdentityProof; linkedByGrantId: Uuid | null }
+type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
 /** The first identity of a new account, whose e-mail is the identity's. Nothing is waited for. */
 export const attachFirstIdentity = (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
-  { accountId, proof, linkedByGrantId }: Attached,
+  { accountId, proof, linkedByGrantId, originSessionId }: Attached,
 ): IdentityRecord => {
   const { at } = tx
   const { provider, subject } = proof
-  const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId: null, createdAt: at, lastUsedAt: at }
+  const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
   insertIdentity(tx, identity)
   tx.defer(
     deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]),

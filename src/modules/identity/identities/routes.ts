@@ -35,18 +35,11 @@ export const registerIdentities = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'identities.link',
+        freshProof: 'by_content',
         permission: 'account.manage',
         idempotent: true,
         credentialIssuing: true,
-        refuses: [
-          'invalid_request',
-          'invalid_signature',
-          'forbidden',
-          'grant_frozen',
-          'conflict',
-          'provider_not_configured',
-          'step_up_required',
-        ],
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'],
       },
       schema: {
         description:
@@ -83,6 +76,7 @@ export const registerIdentities = (app: App, deps: Deps): void => {
   routes.delete('/v1/accounts/me/identities/:id', {
     config: {
       operation: 'identities.unlink',
+      freshProof: 'always',
       permission: 'account.manage',
       refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
     },

@@ -1,10 +1,11 @@
+import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { grantOf, linkingGrantOf, signInAuthorityRefusal } from '../sessions/authority.ts'
-import { renewProof, requireProofToChange } from '../sessions/proof.ts'
+import { proofOf, renewProof, sessionOf } from '../sessions/proof.ts'
 import { attachIdentity, touchIdentity } from './attach.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
 import type { IdentityProof } from './proof.ts'
@@ -37,15 +38,14 @@ export const linkIdentity = async (
     throw new CommitThenThrow(refusal)
   }
   if (existing) {
-    await renewProof(tx, owner)
+    await renewProof(tx, owner, existing)
     return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
   }
-  await requireProofToChange(tx, deps, owner)
-  const linkedBy = await linkingGrantOf(tx, owner)
-  return {
-    outcome: 'linked',
-    identity: await attachIdentity(tx, deps, owner, { accountId: owner.accountId, proof, linkedByGrantId: linkedBy }),
-  }
+  // Else a stolen session would link a method of its own, and stay when the session is ended.
+  requireFreshProof(await proofOf(tx, owner), tx.at)
+  const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
+  const attached = { accountId: owner.accountId, proof, linkedByGrantId, originSessionId }
+  return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner, attached) }
 }
 
 const linkRefusal = (status: string, accountId: Uuid, existing: IdentityRecord | undefined): Refusal | null => {

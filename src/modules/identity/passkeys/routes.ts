@@ -40,6 +40,7 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'passkeys.add',
+        freshProof: 'always',
         access: 'undelegated',
         idempotent: true,
         credentialIssuing: true,
@@ -57,7 +58,13 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
   )
   routes.delete(`${path}/:id`, {
     // A frozen account may still lose a phone.
-    config: { operation: 'passkeys.remove', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
+    config: {
+      operation: 'passkeys.remove',
+      freshProof: 'always',
+      access: 'undelegated',
+      whileFrozen: true,
+      refuses: ['not_found'],
+    },
     schema: { params: byId('passkey'), response: { 200: Passkey } },
     work: async (tx, { principal, params }) => ok(presentPasskey(await removePasskey(tx, deps, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),

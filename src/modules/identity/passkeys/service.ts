@@ -9,6 +9,7 @@ import {
   type readNewPasskey,
 } from '../../../auth/passkey.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
@@ -94,7 +95,8 @@ export const addPasskey = async (
     throw new CommitThenThrow(conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached'))
   if (await findPasskeyByCredential(tx, read.credentialId))
     throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
-  const record = { id: newId(), accountId, name, ...read, originSessionId: null, createdAt: at, lastUsedAt: null }
+  const originSessionId = await sessionBehind(tx, principal.credential)
+  const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: at, lastUsedAt: null }
   insertRow(tx, record)
   const data = presentPasskey(record)
   await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
@@ -141,22 +143,22 @@ export const removePasskeysOf = async (
   for (const { id } of await listPasskeys(tx, principal.accountId)) await removePasskey(tx, deps, principal, id)
 }
 
-/** A text that a passkey of the account signed. */
-export type PasskeySignature = ReadAssertion & { passkeyId: Uuid; message: string }
+/** What a passkey of the account signed. */
+export type UsedPasskey = ReadAssertion & { passkey: PasskeyRecord }
 
 /**
- * The signature of a registered passkey of this account over `message`; else why it is not one. Called before the transaction; `recordPasskeyUse` is
- * called inside it.
+ * The signature of a registered passkey of this account over `challenge`; else why it is not one. Called before the transaction; `recordPasskeyUse`
+ * is called inside it.
  */
 export const provePasskey = async (
   deps: Pick<Deps, 'config' | 'db'>,
   accountId: Uuid,
-  { assertion, message }: { assertion: Assertion; message: string },
-): Promise<PasskeySignature | { problem: string }> => {
+  { assertion, challenge }: { assertion: Assertion; challenge: string },
+): Promise<UsedPasskey | { problem: string }> => {
   const passkey = await findPasskeyByCredential(deps.db, assertion.id)
   if (passkey?.accountId !== accountId) return { problem: 'it is not a passkey of this account' }
-  const read = await readAssertion(deps.config, passkey, { assertion, message })
-  return 'problem' in read ? read : { ...read, passkeyId: passkey.id, message }
+  const read = await readAssertion(deps.config, passkey, { assertion, challenge })
+  return 'problem' in read ? read : { ...read, passkey }
 }
 
 const noteUse = prepareWrite(
@@ -179,6 +181,6 @@ const noteUse = prepareWrite(
  * Records the use of a passkey, under its lock. False where it was removed meanwhile, or where its count has not grown: then the assertion was
  * used before, or a copy of the passkey exists.
  */
-export const recordPasskeyUse = async (tx: Tx, { passkeyId, signCount, backedUp }: PasskeySignature): Promise<boolean> => {
-  return (await tx.run(noteUse, { id: passkeyId, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
+export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }: UsedPasskey): Promise<boolean> => {
+  return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
 }

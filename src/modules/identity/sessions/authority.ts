@@ -21,7 +21,7 @@ export const grantOf = (actor: Actor): Uuid | null =>
 /** The grant whose revocation also ends what this actor links now. */
 export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | null => {
   if ('credential' in actor) return grantBehind(tx, actor.credential, actor.grant?.id ?? null)
-  return actor.startedBy ? grantBehind(tx, { kind: 'session', id: actor.startedBy.credentialId }, actor.startedBy.grantId) : null
+  return actor.startedBy ? grantBehind(tx, actor.startedBy.credential, actor.startedBy.grantId) : null
 }
 
 /**

@@ -1,36 +1,44 @@
-import { isAdministrator } from '../../../auth/administrators.ts'
-import { requireFreshProof } from '../../../auth/step-up.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import type { Proof } from '../../../auth/principal.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { sessions } from '../../../db/tables/sessions.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
+import { findSession, type SessionRecord } from './queries.ts'
 
-/** The session that an actor acts with, or the dashboard token that it issued. */
-const sessionOf = (actor: Actor): Uuid | null =>
-  'credential' in actor ? actor.credential.id : (actor.startedBy?.credentialId ?? null)
-
-const named = `sessions.id = any(array[$1::uuid, (select d.session_id from dashboard_tokens d where d.id = $1::uuid)])`
-const renew = statement('sessions.prove', `update sessions set proven_at = $2 where ${named} and revoked_at is null returning id`)
-const read = statement('sessions.proven_at', `select proven_at as "provenAt" from sessions where ${named}`)
-
-/** A sign-in method that the account already had was used again: the session's person is who they were. */
-export const renewProof = async (tx: Tx, actor: Actor): Promise<void> => {
-  const [session] = await tx.query<{ id: Uuid }>(renew, [sessionOf(actor), tx.at])
-  if (session)
-    await audit(tx, actor, tx.at, { action: 'session.prove', workspaceId: null, subject: { type: 'session', id: session.id } })
+/** The session in which an actor acts, if it acts in one: what is made now keeps it as its origin. */
+export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
+  const credential = 'credential' in actor ? actor.credential : actor.startedBy?.credential
+  return credential ? sessionBehind(tx, credential) : null
 }
 
-/**
- * A new sign-in method of an administrator's account needs a fresh proof by an old one: otherwise a stolen session would link a method of its
- * own, and prove itself with that.
- * @throws 403 `step_up_required`
- */
-export const requireProofToChange = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  actor: Actor & { accountId: Uuid },
-): Promise<void> => {
-  if (!(await isAdministrator(tx, actor.accountId, deps.config.ADMIN_ACCOUNTS))) return
-  const [session] = await tx.query<{ provenAt: Date }>(read, [sessionOf(actor)])
-  requireFreshProof(session?.provenAt ?? null, tx.at)
+/** A sign-in method or a passkey of the account. */
+type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
+
+/** Whether a method proves a session: it began the session, or it was there before. What was added since may be a thief's. */
+export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
+  id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
+
+const setProven = prepareUpdate('sessions.prove', sessions, ['provenAt'])
+
+type Owner = Actor & { accountId: Uuid }
+
+/** A method of the account was used again: its person is who they were. False where it proves nothing of this session. */
+export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<boolean> => {
+  const sessionId = await sessionOf(tx, actor)
+  const session = sessionId === null ? undefined : await findSession(tx, actor.accountId, sessionId)
+  if (!session || session.revokedAt || !provesSession(session, method)) return false
+  setProven(tx, session.id, { provenAt: tx.at })
+  await audit(tx, actor, tx.at, { action: 'session.prove', workspaceId: null, subject: { type: 'session', id: session.id } })
+  return true
+}
+
+/** Of whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
+export const proofOf = async (tx: Tx, actor: Owner): Promise<Proof> => {
+  if ('credential' in actor) return actor.proof
+  if (actor.startedBy?.grantId) return 'not_needed'
+  if (actor.startedBy?.credential.kind !== 'session') return 'never'
+  const session = await findSession(tx, actor.accountId, actor.startedBy.credential.id)
+  return session ? { at: session.provenAt } : 'never'
 }

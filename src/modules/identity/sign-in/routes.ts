@@ -48,17 +48,10 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     {
       config: {
         operation: 'sign_in.wallet_verify',
+        freshProof: 'by_content',
         access: 'optional',
         credentialIssuing: true,
-        refuses: [
-          'invalid_request',
-          'invalid_signature',
-          'forbidden',
-          'account_frozen',
-          'grant_frozen',
-          'conflict',
-          'step_up_required',
-        ],
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
       },
       schema: {
         body: SignedMessage,

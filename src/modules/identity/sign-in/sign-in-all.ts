@@ -62,19 +62,24 @@ const signUp = (tx: Tx, deps: SignInDeps, proven: Proven): Standing => {
   const { accountId, workspaceId } = createAccount(tx, deps, { email, displayName: proof.displayName })
   // No other transaction knows it yet.
   noteLocked(tx, [accountId])
-  const identity = attachFirstIdentity(tx, deps, actorOf(accountId, proven), { accountId, proof, linkedByGrantId: null })
-  return { accountId, status: 'active', workspaceId, identity, linkedByGrantId: null, isSettled: true }
+  const identity = attachFirstIdentity(tx, deps, actorOf(accountId, proven), {
+    accountId,
+    proof,
+    linkedByGrantId: null,
+    originSessionId: null,
+  })
+  return { accountId, status: 'active', workspaceId, identity, linkedByGrantId: null, originSessionId: null, isSettled: true }
 }
 
 /** With the identity that is used: attached now, if the account was found by its e-mail. */
 const withIdentity = (tx: Tx, deps: SignInDeps, batch: Batch, standing: Standing, proven: Proven): Standing => {
-  const { accountId, identity, linkedByGrantId } = standing
+  const { accountId, identity, linkedByGrantId, originSessionId } = standing
   const { proof } = proven
   if (!leavesEmail(standing, proof)) batch.unsettled.add(accountId)
   if (!identity)
     return {
       ...standing,
-      identity: attachFirstIdentity(tx, deps, actorOf(accountId, proven), { accountId, proof, linkedByGrantId }),
+      identity: attachFirstIdentity(tx, deps, actorOf(accountId, proven), { accountId, proof, linkedByGrantId, originSessionId }),
     }
   batch.used.set(identity.id, { id: identity.id, proof })
   return standing

@@ -21,6 +21,8 @@ export type Standing = {
   identity: Pick<IdentityRecord, 'id' | 'email' | 'emailVerified'> | null
   /** The grant that links a new identity, when every identity that verifies its e-mail on this account was linked by a grant. */
   linkedByGrantId: Uuid | null
+  /** In the same way, the session in which such an identity was linked. */
+  originSessionId: Uuid | null
   /** The account's e-mail is what `recomputeAccountEmail` would leave. */
   isSettled: boolean
 }
@@ -72,7 +74,15 @@ type Attached = Pick<IdentityRecord, 'id' | 'provider' | 'issuer' | 'subjectKey'
 const standingOf = ({ id, email, emailVerified, workspaceId, ...row }: Attached): Standing => {
   if (workspaceId === null) throw new Error('an account has no personal workspace')
   const { accountId, status, isSettled } = row
-  return { accountId, status, workspaceId, isSettled, linkedByGrantId: null, identity: { id, email, emailVerified } }
+  return {
+    accountId,
+    status,
+    workspaceId,
+    isSettled,
+    linkedByGrantId: null,
+    originSessionId: null,
+    identity: { id, email, emailVerified },
+  }
 }
 
 /** By the names of the identities. */
@@ -84,7 +94,11 @@ const readStandings = async (tx: Tx, proofs: readonly IdentityProof[]): Promise<
 /** The attached identities whose provider has verified this e-mail. */
 const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at) =>
   orm
-    .select({ accountId: identities.accountId, linkedByGrantId: identities.linkedByGrantId })
+    .select({
+      accountId: identities.accountId,
+      linkedByGrantId: identities.linkedByGrantId,
+      originSessionId: identities.originSessionId,
+    })
     .from(identities)
     .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`)),
 )
@@ -103,7 +117,7 @@ const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) 
 const matchByEmail = async (
   tx: Tx,
   proof: IdentityProof,
-): Promise<Pick<Standing, 'accountId' | 'linkedByGrantId'> | undefined> => {
+): Promise<Pick<Standing, 'accountId' | 'linkedByGrantId' | 'originSessionId'> | undefined> => {
   const email = verifiedEmail(proof)
   if (email === null) return undefined
   const [owner, matches] = await Promise.all([first(tx, accountWith, { email }), tx.run(verifiedBy, { email })])
@@ -111,8 +125,10 @@ const matchByEmail = async (
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
   const own = matches.filter((carrier) => carrier.accountId === accountId)
-  const byPerson = own.some(({ linkedByGrantId }) => linkedByGrantId === null)
-  return { accountId, linkedByGrantId: byPerson ? null : (own[0]?.linkedByGrantId ?? null) }
+  /** What leads to the account only through what was linked there ends with that. */
+  const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
+    own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
+  return { accountId, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
 }
 
 /** The account's row is locked too: it guards the set of its identities, of which there will be one more. */

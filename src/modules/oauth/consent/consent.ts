@@ -3,6 +3,7 @@ import { effectivePermissions, isPermission, type Permission } from '../../../au
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
+import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
@@ -111,6 +112,7 @@ const approve = async (
   decision: Decision,
 ) => {
   const { authorization, client } = consentRequest
+  requireFreshProof(principal.proof, tx.at)
   if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id

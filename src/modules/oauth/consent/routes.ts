@@ -38,7 +38,7 @@ export const registerConsent = (app: App, deps: Deps): void => {
       presentConsentRequest(await readConsentRequest(deps, principal, params), deps.clock.now()),
   })
   routes.post('/v1/oauth/authorizations/:id/decision', {
-    config: { operation: 'oauth.decide_authorization', access: 'undelegated', refuses: decided },
+    config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
     schema: { params: byId('oauth_authorization'), body: Decision, response: { 200: Decided } },
     work: async (tx, { principal, params, body }) => {
       const { status, redirectTo } = await decideAuthorization(tx, deps, principal, params, body)
@@ -57,7 +57,13 @@ export const registerConsent = (app: App, deps: Deps): void => {
       presentConsentRequest(await readConsentRequest(deps, principal, deviceName(params.user_code)), deps.clock.now()),
   })
   routes.post('/v1/oauth/device/:user_code/decision', {
-    config: { operation: 'oauth.decide_device', access: 'undelegated', credentialIssuing: true, refuses: decided },
+    config: {
+      operation: 'oauth.decide_device',
+      freshProof: 'by_content',
+      access: 'undelegated',
+      credentialIssuing: true,
+      refuses: decided,
+    },
     schema: { params: ByUserCode, body: Decision, response: { 200: Decided } },
     work: async (tx, { principal, params, body }) => {
       const { status, redirectTo } = await decideAuthorization(tx, deps, principal, deviceName(params.user_code), body)

@@ -8,7 +8,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { type PasskeySignature, recordPasskeyUse } from '../../identity/passkeys/service.ts'
+import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
 import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
@@ -23,7 +23,7 @@ import { confirmPayees, proposedPayees } from './proposed.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { sharesOrigin } from './shares-origin.ts'
-import { type ProvenSigner, proofColumns, signingOf } from './signer.ts'
+import { type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
@@ -72,9 +72,9 @@ const alreadyDecided = (record: LockedApproval, { accountId, choice, proof }: De
 
 /** An assertion of a passkey counts once: whoever saw one cannot use it after its decision was voided. */
 const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: Decision): Promise<void> => {
-  if (!proof || !('passkeyId' in proof)) return
-  const { passkeyId, signature } = proof
-  const isReplayed = record.decisions.some((earlier) => earlier.passkeyId === passkeyId && earlier.signature === signature)
+  if (!proof || !('passkey' in proof)) return
+  const { passkey, signature } = proof
+  const isReplayed = record.decisions.some((earlier) => earlier.passkeyId === passkey.id && earlier.signature === signature)
   if (!isReplayed && (await recordPasskeyUse(tx, proof))) return
   await refuseProof(tx, record, actor, notOfPasskey('it was used before, or its passkey was removed'))
 }

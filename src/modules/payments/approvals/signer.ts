@@ -1,4 +1,5 @@
 import { hasDecidingRole } from '../../../auth/authority-sql.ts'
+import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
@@ -7,7 +8,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { walletKey } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
 import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
-import { type PasskeySignature, provePasskey } from '../../identity/passkeys/service.ts'
+import { provePasskey, type UsedPasskey } from '../../identity/passkeys/service.ts'
 import type { Deps } from '../deps.ts'
 import { type ApprovalRecord, findApprovalIn } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
@@ -32,6 +33,9 @@ export const proveSigner = async (
   return signer === undefined || !identity ? undefined : { signer, accountId: identity.accountId, signature, message }
 }
 
+/** An approval's canonical message that a passkey of the caller signed. */
+export type PasskeySignature = UsedPasskey & { message: string }
+
 /** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */
 export const proveCaller = async (
   deps: Pick<Deps, 'config' | 'db'>,
@@ -41,7 +45,9 @@ export const proveCaller = async (
 ): Promise<PasskeySignature | { problem: string } | null> => {
   if (!passkey) return null
   const record = found(await findApprovalIn(deps.db, workspace.id, approvalId))
-  return provePasskey(deps, accountId, { assertion: passkey, message: messageFor(record.approval, decision) })
+  const message = messageFor(record.approval, decision)
+  const used = await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) })
+  return 'problem' in used ? used : { ...used, message }
 }
 
 type ProofColumns = Pick<
@@ -55,7 +61,7 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null): Pr
   if (signed === null) return { via: 'credential', signature: null, message: null, ...none }
   const { signature, message } = signed
   if ('signer' in signed) return { via: 'signature', signature, message, ...none, signer: signed.signer }
-  return { via: 'passkey', signature, message, ...none, passkeyId: signed.passkeyId, passkeyProof: signed.proof }
+  return { via: 'passkey', signature, message, ...none, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
 }
 
 type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & Principal['workspace']['zone']

@@ -38,6 +38,7 @@ export const requesterOf = async (
     grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
     isAdmin: false,
     credential: { kind: 'session', id: payment.initiatorAccountId },
+    proof: 'never',
     provenAt: null,
     expiresAt: null,
     origin: { ip: null, userAgent: null, requestId: null },

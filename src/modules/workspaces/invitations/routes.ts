@@ -19,6 +19,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   routes.post('/v1/workspaces/current/invitations', {
     config: {
       operation: 'invitations.create',
+      freshProof: 'always',
       permission: 'workspace.manage',
       access: 'undelegated',
       idempotent: true,

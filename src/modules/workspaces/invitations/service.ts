@@ -1,6 +1,8 @@
+import { grantBehind } from '../../../auth/begun-by.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import { sessionBehind } from '../../../auth/session-behind.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
@@ -54,8 +56,8 @@ export const createInvitation = async (
     ...addressee,
     tokenHash: sha256(token),
     invitedBy: principal.accountId,
-    originSessionId: null,
-    originGrantId: null,
+    originSessionId: await sessionBehind(tx, principal.credential),
+    originGrantId: await grantBehind(tx, principal.credential, principal.grant?.id ?? null),
     createdAt: at,
     expiresAt: daysAfter(at, ttlDays),
     acceptedAt: null,

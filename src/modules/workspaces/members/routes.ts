@@ -27,6 +27,7 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
   routes.patch('/v1/workspaces/current/members/:id', {
     config: {
       operation: 'members.update',
+      freshProof: 'by_content',
       permission: 'workspace.manage',
       refuses: ['invalid_request', 'forbidden', 'not_found', 'last_owner'],
     },

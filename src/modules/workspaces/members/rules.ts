@@ -24,7 +24,7 @@ export const includesRole = (role: Role, other: Role): boolean => {
 }
 
 /** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */
-const addsRights = (target: Held, change: MemberChange): boolean =>
+export const addsRights = (target: Held, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { effectivePermissions } from '../../../auth/permissions.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
+import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate, prepareWrite } from '../../../db/prepare-write.ts'
 import { members } from '../../../db/tables/workspaces.ts'
@@ -13,7 +14,7 @@ import type { WorkspaceMembership } from '../queries.ts'
 import { publishMemberEvent, publishMemberRemovedEvent } from './events.ts'
 import { countOwners, findMember, type NamedMember } from './queries.ts'
 import { endInvitations } from './removal.ts'
-import { checkMemberChange, type MemberChange } from './rules.ts'
+import { addsRights, checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
 const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'updatedAt'])
@@ -63,6 +64,7 @@ export const updateMember = async (
   if (change.role === target.role && change.status === target.status) return target
   await check(tx, principal, membership, target, change)
   const { at } = tx
+  if (addsRights(target, change)) requireFreshProof(principal.proof, at)
   changeRow(tx, id, { ...change, updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {

@@ -41,7 +41,7 @@ type FlowActor = Exclude<Actor, Principal>
 
 const actorOf = (provider: ProviderName, intent: LinkIntent | null, origin: RequestOrigin): FlowActor => {
   if (!intent) return { accountId: null, origin, way: `sign_in:${provider}` }
-  const startedBy = { credentialId: intent.credential.id, grantId: intent.grantId }
+  const startedBy = { credential: intent.credential, grantId: intent.grantId }
   return { accountId: intent.accountId, origin, way: `link:${provider}`, startedBy }
 }
 

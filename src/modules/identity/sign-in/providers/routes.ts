@@ -82,6 +82,7 @@ const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: Provid
     {
       config: {
         operation: `sign_in.${provider}_callback`,
+        freshProof: 'by_content',
         access: 'public',
         query: 'lenient',
         credentialIssuing: true,
@@ -94,7 +95,6 @@ const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: Provid
           'conflict',
           'provider_error',
           'provider_not_configured',
-          'step_up_required',
         ],
       },
       schema: {

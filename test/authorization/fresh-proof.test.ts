@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { addPasskey } from '../harness/authenticator.ts'
+import type { Client } from '../harness/client.ts'
+import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
+import { createKey, newWallet, type Person, prove, signIn, walletMessage } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+import { createTeam, join, type Team } from '../workspaces/team.ts'
+
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const site = service.deps.config.publicUrl
+
+type Scene = { owner: Person; team: Team; keyId: string; grantId: string; frozenId: string; identityId: string; memberId: string }
+type Act = readonly [method: string, path: string, body?: object]
+
+/** A person whose session is eleven minutes old, with something of everything that such a session might change. */
+let scene: Scene & { passkeyId: string; policyId: string; authorization: string; raw: Client }
+beforeEach(async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  const { api } = owner
+  const [key, frozen, member] = [
+    await createKey(owner, { spending_controls: { daily_limit_minor: '5000' } }),
+    await createKey(owner),
+    await join(service, team, 'member'),
+  ]
+  await api.patch(`/v1/accounts/me/grants/${frozen.grantId}`, { frozen: true })
+  const second = newWallet()
+  const message = await walletMessage(api, second)
+  const linked = await api.post('/v1/accounts/me/identities', {
+    provider: 'wallet',
+    message,
+    signature: await second.signMessage({ message }),
+  })
+  const policy = await api.post('/v1/spending-policies', { name: 'Ask', daily_limit_minor: '5000', required_approval_count: 2 })
+  const passkey = await addPasskey(api, site)
+  service.clock.advance(660)
+  const authorization = await requestConsent(owner, await registerClient(service.api), newPkce())
+  scene = {
+    owner,
+    team,
+    keyId: key.id,
+    grantId: key.grantId,
+    frozenId: frozen.grantId,
+    identityId: linked.body.id,
+    memberId: member.memberId,
+    passkeyId: passkey.passkey.id,
+    policyId: policy.body.id,
+    authorization,
+    raw: service.api.as({ cookie: owner.cookie }),
+  }
+})
+
+/** The whole list of contract's section 5, by the operation that does it; `also`: what the same operation does without. */
+const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?: (is: typeof scene) => Act[] }>> = {
+  'identities.link': { needs: () => [] },
+  'sign_in.wallet_verify': { needs: () => [] },
+  'sign_in.google_callback': { needs: () => [] },
+  'sign_in.github_callback': { needs: () => [] },
+  'identities.unlink': { needs: ({ identityId }) => [['DELETE', `/v1/accounts/me/identities/${identityId}`]] },
+  'passkeys.add': { needs: () => [['POST', '/v1/accounts/me/passkeys', {}]] },
+  'passkeys.remove': { needs: ({ passkeyId }) => [['DELETE', `/v1/accounts/me/passkeys/${passkeyId}`]] },
+  'api_keys.create': { needs: () => [['POST', '/v1/accounts/me/api-keys', { name: 'Mine' }]] },
+  'api_keys.rotate': { needs: ({ keyId }) => [['POST', `/v1/accounts/me/api-keys/${keyId}/rotate`]] },
+  'api_keys.update': {
+    needs: ({ keyId }) => [
+      ['PATCH', `/v1/accounts/me/api-keys/${keyId}`, { spending_controls: { daily_limit_minor: '5001' } }],
+      ['PATCH', `/v1/accounts/me/api-keys/${keyId}`, { name: 'Other', spending_controls: { daily_limit_minor: null } }],
+    ],
+    also: ({ keyId }) => [
+      ['PATCH', `/v1/accounts/me/api-keys/${keyId}`, { name: 'Other' }],
+      ['PATCH', `/v1/accounts/me/api-keys/${keyId}`, { spending_controls: { daily_limit_minor: '4999' } }],
+    ],
+  },
+  'grants.update': {
+    needs: ({ grantId, frozenId }) => [
+      ['PATCH', `/v1/accounts/me/grants/${grantId}`, { spending_controls: { daily_limit_minor: '5001' } }],
+      ['PATCH', `/v1/accounts/me/grants/${frozenId}`, { frozen: false }],
+    ],
+    also: ({ grantId, frozenId }) => [
+      ['PATCH', `/v1/accounts/me/grants/${grantId}`, { spending_controls: { per_payment_limit_minor: '1' } }],
+      ['PATCH', `/v1/accounts/me/grants/${grantId}`, { frozen: true }],
+      ['PATCH', `/v1/accounts/me/grants/${frozenId}`, { frozen: true }],
+    ],
+  },
+  'workspace_grants.freeze': {
+    needs: ({ frozenId }) => [['PATCH', `/v1/workspaces/current/grants/${frozenId}`, { frozen: false }]],
+    also: ({ grantId }) => [['PATCH', `/v1/workspaces/current/grants/${grantId}`, { frozen: true }]],
+  },
+  'invitations.create': { needs: () => [['POST', '/v1/workspaces/current/invitations', { role: 'viewer' }]] },
+  'members.update': {
+    needs: ({ memberId }) => [['PATCH', `/v1/workspaces/current/members/${memberId}`, { role: 'approver' }]],
+    also: ({ memberId }) => [['PATCH', `/v1/workspaces/current/members/${memberId}`, { role: 'viewer' }]],
+  },
+  'oauth.decide_authorization': {
+    needs: ({ authorization }) => [['POST', `/v1/oauth/authorizations/${authorization}/decision`, { decision: 'approve' }]],
+    also: ({ authorization }) => [['POST', `/v1/oauth/authorizations/${authorization}/decision`, { decision: 'deny' }]],
+  },
+  'oauth.decide_device': { needs: () => [] },
+  'policies.update': {
+    needs: ({ policyId }) => [
+      ['PATCH', `/v1/spending-policies/${policyId}`, { version: 1, daily_limit_minor: '5001' }],
+      ['PATCH', `/v1/spending-policies/${policyId}`, { version: 1, daily_limit_minor: '1', required_approval_count: 1 }],
+    ],
+    also: ({ policyId }) => [['PATCH', `/v1/spending-policies/${policyId}`, { version: 1, daily_limit_minor: '4999' }]],
+  },
+  'policies.archive': { needs: ({ policyId }) => [['DELETE', `/v1/spending-policies/${policyId}`]] },
+  'accounts.close': { needs: () => [['DELETE', '/v1/accounts/me']] },
+}
+
+test('the routes that need a fresh proof are these, and no others', () => {
+  const declared = service.routes.filter(({ freshProof, rule }) => freshProof !== null && rule !== 'admin')
+  expect(declared.map(({ operation }) => operation).toSorted()).toEqual(Object.keys(acts).toSorted())
+  const administrators = service.routes.filter(({ method, rule }) => rule === 'admin' && method !== 'GET')
+  expect(administrators.length).toBeGreaterThan(8)
+  expect(administrators.filter(({ freshProof }) => freshProof !== 'always')).toEqual([])
+})
+
+const send = (api: Client, [method, path, body]: Act) => api.call(method, path, body ? { body } : {})
+
+describe.each(Object.entries(acts).filter(([, { needs }]) => needs({} as typeof scene).length > 0))('%s', (operation, act) => {
+  test('in an old session is refused with the time of its proof, and what only narrows is not', async () => {
+    for (const one of act.needs(scene)) {
+      const refused = await send(scene.raw, one)
+      expect([one, refused.status, refused.body]).toMatchObject([
+        one,
+        403,
+        { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: expect.stringMatching(/Z$/) } },
+      ])
+    }
+    for (const one of act.also?.(scene) ?? []) expect([one, (await send(scene.raw, one)).status]).toEqual([one, 200])
+  })
+
+  test("with a dashboard token is refused, however fresh its session is, which may do it itself", async () => {
+    await prove({ api: scene.raw, wallet: scene.owner.wallet })
+    const bearer = (await scene.raw.post('/v1/auth/dashboard-tokens')).body.token
+    for (const one of act.needs(scene)) {
+      const refused = await send(service.api.as({ bearer }), one)
+      expect([one, refused.status, refused.body]).toMatchObject([
+        one,
+        403,
+        { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: null } },
+      ])
+    }
+    const again = await send(scene.raw, act.needs(scene)[0] ?? ['GET', '/'])
+    expect([operation, again.body?.error]).not.toEqual([operation, 'step_up_required'])
+  })
+})
+
+test('a key, its dashboard token and an agent need no proof for what a person gave them', async () => {
+  await prove({ api: scene.raw, wallet: scene.owner.wallet })
+  const permissions = ['key.manage', 'account.manage', 'policy.manage', 'grant.manage', 'workspace.manage', 'account.read']
+  const key = await createKey({ api: scene.raw }, { permissions })
+  service.clock.advance(86_400)
+  const bearer = (await key.api.post('/v1/auth/dashboard-tokens')).body.token
+  for (const api of [key.api, service.api.as({ bearer })]) {
+    expect((await api.post('/v1/accounts/me/api-keys', { name: 'Child' })).status).toBe(201)
+    const wallet = newWallet()
+    const message = await walletMessage(api, wallet)
+    const linked = await api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+    expect([linked.status, linked.body.outcome]).toEqual([200, 'linked'])
+  }
+  expect((await key.api.delete(`/v1/spending-policies/${scene.policyId}`)).status).toBe(200)
+  const agent = await authorizeAgent(service.api, await signIn(service.api))
+  service.clock.advance(900)
+  expect((await agent.api.post('/v1/accounts/me/api-keys', { name: 'Child' })).status).not.toBe(403)
+})

@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
+import type { Client } from '../../harness/client.ts'
+import { newWallet, type Person, prove, signIn, walletMessage } from '../../harness/people.ts'
+import { openService } from '../../harness/service.ts'
+
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const site = service.deps.config.publicUrl
+
+/** Without the proof that a person would give when asked. */
+const raw = ({ cookie }: Pick<Person, 'cookie'>): Client => service.api.as({ cookie })
+const minutes = (count: number) => service.clock.advance(count * 60)
+const makeKey = (api: Client) => api.post('/v1/accounts/me/api-keys', { name: 'Mine' })
+const refused = { status: 403, body: { error: 'step_up_required' } }
+
+const options = (api: Client) => api.post('/v1/auth/proof/options')
+const proveBy = async (api: Client, passkey: ReturnType<typeof newAuthenticator>) =>
+  api.post('/v1/auth/proof', { passkey: passkey.answer((await options(api)).body.challenge) })
+const link = async (api: Client, wallet = newWallet()) => {
+  const message = await walletMessage(api, wallet)
+  const body = { provider: 'wallet', message, signature: await wallet.signMessage({ message }) }
+  return { wallet, answer: await api.post('/v1/accounts/me/identities', body) }
+}
+
+let person: Person
+let session: Client
+beforeEach(async () => {
+  person = await signIn(service.api)
+  session = raw(person)
+})
+
+describe('an old session', () => {
+  test('is proven by the wallet that began it for ten minutes more, keeps its cookie, and proves no other session', async () => {
+    const other = raw(await signIn(service.api, person.wallet))
+    minutes(11)
+    expect(await makeKey(session)).toMatchObject(refused)
+    expect((await prove({ api: session, wallet: person.wallet })).body).toMatchObject({
+      outcome: 'already_linked',
+      session: null,
+    })
+    expect((await makeKey(session)).status).toBe(201)
+    expect(await makeKey(other)).toMatchObject(refused)
+    minutes(9)
+    expect((await makeKey(session)).status).toBe(201)
+    minutes(1)
+    expect(await makeKey(session)).toMatchObject(refused)
+  })
+
+  test('is proven by a method that was added before it began, and not by one that was added since', async () => {
+    const added = await link(session)
+    expect(added.answer.status).toBe(201)
+    minutes(11)
+    expect((await prove({ api: session, wallet: added.wallet })).body.outcome).toBe('already_linked')
+    expect(await makeKey(session)).toMatchObject(refused)
+    const later = raw(await signIn(service.api, person.wallet))
+    minutes(11)
+    expect(await makeKey(later)).toMatchObject(refused)
+    await prove({ api: later, wallet: added.wallet })
+    expect((await makeKey(later)).status).toBe(201)
+  })
+
+  test('links no wallet that is new, says 409 of one on another account, and 200 of its own', async () => {
+    const stranger = await signIn(service.api)
+    minutes(11)
+    expect((await link(session)).answer).toMatchObject(refused)
+    expect((await link(session, stranger.wallet)).answer).toMatchObject({ status: 409, body: { error: 'conflict' } })
+    expect(await makeKey(session)).toMatchObject(refused)
+    expect((await link(session, person.wallet)).answer.status).toBe(200)
+    expect((await link(session)).answer.status).toBe(201)
+  })
+
+  test('of before this rule, which says only by which method it lives, is proven by that', async () => {
+    await service.deps.db.query('update sessions set began_by_identity_id = null')
+    minutes(11)
+    await prove({ api: session, wallet: person.wallet })
+    expect((await makeKey(session)).status).toBe(201)
+  })
+})
+
+describe('a passkey', () => {
+  test('that was added before the session began proves it', async () => {
+    const { authenticator } = await addPasskey(person.api, site)
+    minutes(1)
+    const later = raw(await signIn(service.api, person.wallet))
+    minutes(11)
+    const asked = await options(later)
+    expect([asked.status, asked.body]).toEqual([
+      200,
+      {
+        challenge: expect.stringMatching(/^[\w-]{22}$/),
+        timeout: 600_000,
+        rpId: new URL(site).hostname,
+        allowCredentials: [{ id: authenticator.id, type: 'public-key' }],
+        userVerification: 'required',
+      },
+    ])
+    const proven = await later.post('/v1/auth/proof', { passkey: authenticator.answer(asked.body.challenge) })
+    expect([proven.status, proven.body]).toEqual([200, { proven_at: service.clock.now().toISOString() }])
+    expect((await makeKey(later)).status).toBe(201)
+    // The session in which it was added may be the thief's.
+    expect((await options(session)).body.allowCredentials).toEqual([])
+    expect(await proveBy(session, authenticator)).toMatchObject(refused)
+    expect(await makeKey(session)).toMatchObject(refused)
+  })
+
+  test('of nobody, of another person, over another challenge, used before or without its user proves nothing, and leaves its trace', async () => {
+    const { authenticator } = await addPasskey(person.api, site)
+    const stranger = await addPasskey((await signIn(service.api)).api, site)
+    minutes(1)
+    const later = raw(await signIn(service.api, person.wallet))
+    const another = raw(await signIn(service.api, person.wallet))
+    minutes(11)
+    const challenge = async (api = later) => (await options(api)).body.challenge
+    const send = (passkey: unknown) => later.post('/v1/auth/proof', { passkey })
+    const used = await challenge()
+    expect((await send(authenticator.answer(used))).status).toBe(200)
+    minutes(11)
+    const attempts = [
+      newAuthenticator(site).answer(await challenge()),
+      stranger.authenticator.answer(await challenge()),
+      authenticator.answer(await challenge(another)),
+      authenticator.answer('AAAAAAAAAAAAAAAAAAAAAA'),
+      authenticator.answer(used),
+      authenticator.answer(await challenge(), { userVerified: false }),
+      authenticator.answer(await challenge(), { origin: 'https://evil.example' }),
+      authenticator.answer(await challenge(), { count: 1 }),
+    ]
+    for (const passkey of attempts)
+      expect(await send(passkey)).toMatchObject({ status: 401, body: { error: 'invalid_signature' } })
+    const spent = await challenge()
+    await send(authenticator.answer(spent, { userVerified: false }))
+    expect((await send(authenticator.answer(spent))).status).toBe(401)
+    expect(await makeKey(later)).toMatchObject(refused)
+    const traces = await service.deps.db.query<{ count: number }>(
+      `select count(*)::int as count from audit_log where action = 'session.prove_refused'`,
+    )
+    expect(traces[0]?.count).toBeGreaterThan(8)
+    expect(await send({ id: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  test('proves no session for a stranger, a key or nobody', async () => {
+    const key = (await makeKey(session)).body.key
+    expect((await options(service.api.as({ bearer: key }))).status).toBe(403)
+    expect((await options(service.api)).status).toBe(401)
+    expect((await service.api.post('/v1/auth/proof', {})).status).toBe(401)
+  })
+})
