@@ -152,22 +152,6 @@ export interface paths {
     delete?: never
     patch?: never
   }
-  "/v1/accounts/me/passkeys/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never }
-    get?: never
-    put?: never
-    post?: never
-    delete: { parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Passkey"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 413: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 415: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
-    patch?: never
-  }
-  "/v1/accounts/me/sessions": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never }
-    get: { parameters: { query?: { "limit"?: number; "cursor"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["SessionPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
-    put?: never
-    post?: never
-    delete?: never
-    patch?: never
-  }
   "/v1/auth/proof/options": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
@@ -181,6 +165,22 @@ export interface paths {
     get?: never
     put?: never
     post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/json": components["schemas"]["ProveSession"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Proven"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 413: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 415: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    delete?: never
+    patch?: never
+  }
+  "/v1/accounts/me/passkeys/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post?: never
+    delete: { parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Passkey"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 413: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 415: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    patch?: never
+  }
+  "/v1/accounts/me/sessions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["SessionPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    put?: never
+    post?: never
     delete?: never
     patch?: never
   }
@@ -1004,7 +1004,7 @@ export interface components {
     "PaymentSummary": { /** Its id. */ "id": string; /** The workspace, by id; null for what belongs to the account alone. */ "workspace_id": string; "status": components["schemas"]["PaymentStatus"]; /** Minor units (cents) as a decimal string. */ "amount_minor": string; /** The currency of all amounts here, as its ISO 4217 code. */ "currency": string; /** Who is paid. */ "beneficiary": { /** Its id. */ "id": string; /** The name that people see. */ "display_name": string; "payment_rail": components["schemas"]["Rail"]; /** The last characters of the destination. The destination itself is never shown. */ "destination_mask": string; /** Nothing has been paid to this destination from this workspace yet. */ "first_payment": boolean }; /** What kind of payment it is: its rail, or a word of your own. */ "payment_type": string; /** The reference on the payment; at a paybill the account that is paid. */ "account_reference": string | null; /** What it is for; the person who approves reads it. */ "narrative": string | null; /** Who asked for it: an account, and the grant of a key or an agent. */ "initiated_by": { /** The account, by id. */ "account_id": string; /** The API key’s or agent’s grant; null for a person. */ "grant_id": string | null; /** The name of the key or the agent; null for a person. */ "label": string | null }; /** What was decided. */ "decision": components["schemas"]["Decision"]; /** When it was created. */ "created_at": string }
     "PaymentsSummary": { /** The currency of all amounts here, as its ISO 4217 code. */ "currency": string; /** How many there are. */ "count": number; /** Minor units (cents) as a decimal string. */ "amount_minor": string; /** Those of them that were sent or are being sent: what `by_day` counts too. */ "spent": { /** How many there are. */ "count": number; /** Minor units (cents) as a decimal string. */ "amount_minor": string }; /** The same for each status. */ "by_status": { "status": components["schemas"]["PaymentStatus"]; /** How many there are. */ "count": number; /** Minor units (cents) as a decimal string. */ "amount_minor": string }[]; /** Payments that were sent or are being sent, by the day of their creation in the workspace’s time zone; oldest first. */ "by_day": { /** The day, in the time zone of the workspace. */ "date": string; /** How many there are. */ "count": number; /** Minor units (cents) as a decimal string. */ "amount_minor": string }[] }
     "PreparedMandate": { /** The text, for people. */ "message": string; /** What makes the text valid once. */ "nonce": string; /** When it expires; null for never. */ "expires_at": string }
-    "ProofOptions": { /** In base64url; it can be used once, in this session, for ten minutes. */ "challenge": string; /** For how many milliseconds the browser may ask (WebAuthn). */ "timeout": number; "rpId": string; /** The passkeys that were there when the session began. Empty: prove the session by a sign-in method. */ "allowCredentials": { /** Its id. */ "id": string; /** What kind it is. */ "type": "public-key" }[]; /** Whether the authenticator checks the person (WebAuthn). */ "userVerification": "required" }
+    "ProofOptions": { /** In base64url; it can be used once, in this session, for ten minutes. */ "challenge": string; /** For how many milliseconds the browser may ask (WebAuthn). */ "timeout": number; /** The host of this site. */ "rpId": string; /** The passkeys that were there when the session began. Empty: prove the session by a sign-in method. */ "allowCredentials": { /** Its id. */ "id": string; /** What kind it is. */ "type": "public-key" }[]; /** Whether the authenticator checks the person (WebAuthn). */ "userVerification": "required" }
     "ProveSession": { "passkey": components["schemas"]["PasskeyAssertion"] }
     "Proven": { /** From then on the session may do what needs a fresh proof, for ten minutes. */ "proven_at": string }
     "Readiness": { /** How it stands. */ "status": "ok"; /** The rails that are paused, and why. */ "rails"?: Record<string, string> }

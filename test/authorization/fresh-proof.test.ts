@@ -130,7 +130,7 @@ describe.each(Object.entries(acts).filter(([, { needs }]) => needs({} as typeof 
     for (const one of act.also?.(scene) ?? []) expect([one, (await send(scene.raw, one)).status]).toEqual([one, 200])
   })
 
-  test("with a dashboard token is refused, however fresh its session is, which may do it itself", async () => {
+  test('with a dashboard token is refused, however fresh its session is, which may do it itself', async () => {
     await prove({ api: scene.raw, wallet: scene.owner.wallet })
     const bearer = (await scene.raw.post('/v1/auth/dashboard-tokens')).body.token
     for (const one of act.needs(scene)) {

@@ -224,6 +224,8 @@ export const rare: Readonly<Record<string, string>> = {
   'passkeys.add': byPerson,
   'passkeys.remove': byPerson,
   'sessions.revoke': byPerson,
+  'sessions.prepare_proof': byPerson,
+  'sessions.prove': byPerson,
   'workspaces.create': byPerson,
   'workspaces.switch': 'when a person changes to another workspace',
   'workspaces.freeze': 'in an emergency',

@@ -100,8 +100,12 @@ export const playExamples = async (
     body: { name: 'My phone', credential: authenticator.create(asked.challenge) },
   })
   await play('passkeys.list', api)
-  await play('passkeys.remove', api, { path: { id: passkey.id } })
+  // It proves sessions that begin later.
+  pass()
   const elsewhere = await signIn(open, wallet)
+  const { challenge } = await play('sessions.prepare_proof', elsewhere.api)
+  await play('sessions.prove', elsewhere.api, { body: { passkey: authenticator.answer(challenge) } })
+  await play('passkeys.remove', api, { path: { id: passkey.id } })
   const sessions = await play('sessions.list', api)
   await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })
   await play('sign_in.create_dashboard_token', api)

@@ -4,10 +4,12 @@ import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 import { presentPasskey } from './present.ts'
+import { examineProof, proveByPasskey, startProof } from './prove.ts'
 import { pagePasskeys } from './queries.ts'
-import { CreatePasskey, Passkey, PasskeyOptions } from './schema.ts'
+import { CreatePasskey, Passkey, PasskeyOptions, ProofOptions, Prove, Proven } from './schema.ts'
 import { addPasskey, removePasskey, startPasskey } from './service.ts'
 
 const path = '/v1/accounts/me/passkeys'
@@ -54,6 +56,34 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       return respondOnce(deps, request, reply, async (tx) =>
         created(presentPasskey(await addPasskey(tx, deps, request.principal, { ...request.body, read }))),
       )
+    },
+  )
+  app.post(
+    '/v1/auth/proof/options',
+    {
+      config: { operation: 'sessions.prepare_proof', access: 'undelegated', whileFrozen: true, credentialIssuing: true },
+      schema: { response: { 200: ProofOptions } },
+    },
+    async (request, reply) => reply.header('cache-control', 'no-store').send(await startProof(deps, request.principal)),
+  )
+  app.post(
+    '/v1/auth/proof',
+    {
+      config: {
+        operation: 'sessions.prove',
+        access: 'undelegated',
+        whileFrozen: true,
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'step_up_required'],
+      },
+      schema: { body: Prove, response: { 200: Proven } },
+    },
+    async (request, reply) => {
+      const examined = await examineProof(deps, request.principal, request.body.passkey)
+      return respondOnce(deps, request, reply, async (tx) => {
+        await proveByPasskey(tx, request.principal, examined)
+        return ok({ proven_at: isoTime(tx.at) })
+      })
     },
   )
   routes.delete(`${path}/:id`, {

@@ -1,14 +1,12 @@
 import type { App } from '../../../http/app-type.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 import { presentSession } from './present.ts'
-import { examineProof, proveByPasskey, startProof } from './prove.ts'
 import { pageSessions } from './queries.ts'
-import { ProofOptions, Prove, Proven, Session } from './schema.ts'
+import { Session } from './schema.ts'
 import { endSession, viewFor } from './service.ts'
 
 export const registerSessions = (app: App, deps: Deps): void => {
@@ -28,34 +26,6 @@ export const registerSessions = (app: App, deps: Deps): void => {
       }
     },
   })
-  app.post(
-    '/v1/auth/proof/options',
-    {
-      config: { operation: 'sessions.prepare_proof', access: 'undelegated', whileFrozen: true, credentialIssuing: true },
-      schema: { response: { 200: ProofOptions } },
-    },
-    async (request, reply) => reply.header('cache-control', 'no-store').send(await startProof(deps, request.principal)),
-  )
-  app.post(
-    '/v1/auth/proof',
-    {
-      config: {
-        operation: 'sessions.prove',
-        access: 'undelegated',
-        whileFrozen: true,
-        credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'step_up_required'],
-      },
-      schema: { body: Prove, response: { 200: Proven } },
-    },
-    async (request, reply) => {
-      const examined = await examineProof(deps, request.principal, request.body.passkey)
-      return respondOnce(deps, request, reply, async (tx) => {
-        await proveByPasskey(tx, request.principal, examined)
-        return ok({ proven_at: isoTime(tx.at) })
-      })
-    },
-  )
   routes.delete('/v1/accounts/me/sessions/:id', {
     config: {
       operation: 'sessions.revoke',

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { Assertion } from '../../../auth/passkey.ts'
 import { IdOut, TimeOut } from '../../../http/wire.ts'
 
 export const Session = z
@@ -16,28 +15,3 @@ export const Session = z
   })
   .meta({ id: 'Session' })
 export type Session = z.output<typeof Session>
-
-export const Prove = z.strictObject({ passkey: Assertion }).meta({ id: 'ProveSession' })
-
-/** The W3C's `PublicKeyCredentialRequestOptionsJSON`. */
-export const ProofOptions = z
-  .object({
-    challenge: z.string().meta({ description: 'In base64url; it can be used once, in this session, for ten minutes.' }),
-    timeout: z.number().int(),
-    rpId: z.string(),
-    allowCredentials: z.array(z.object({ id: z.string(), type: z.literal('public-key') })).meta({
-      description: 'The passkeys that were there when the session began. Empty: prove the session by a sign-in method.',
-    }),
-    userVerification: z.literal('required'),
-  })
-  .meta({
-    id: 'ProofOptions',
-    description: 'What `PublicKeyCredential.parseRequestOptionsFromJSON()` takes, for `navigator.credentials.get()`.',
-  })
-export type ProofOptions = z.output<typeof ProofOptions>
-
-export const Proven = z
-  .object({
-    proven_at: TimeOut.meta({ description: 'From then on the session may do what needs a fresh proof, for ten minutes.' }),
-  })
-  .meta({ id: 'Proven' })

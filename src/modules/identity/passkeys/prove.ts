@@ -6,12 +6,12 @@ import type { Tx } from '../../../db/client.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { listPasskeys } from '../passkeys/queries.ts'
-import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../passkeys/service.ts'
+import { provesSession, renewProof } from '../sessions/proof.ts'
+import { findSession } from '../sessions/queries.ts'
 import { consumeNonce, issueNonce, lockNonce } from '../sign-in/wallet/nonces.ts'
-import { provesSession, renewProof } from './proof.ts'
-import { findSession } from './queries.ts'
+import { listPasskeys } from './queries.ts'
 import type { ProofOptions } from './schema.ts'
+import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 
 /** What the browser needs to sign with a passkey that proves this session. The challenge can be used in this session alone. */
 export const startProof = async (
