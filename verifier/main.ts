@@ -1,3 +1,4 @@
+import { repeatedName } from '../src/lib/repeated-name.ts'
 import { createAskContract } from './chain.ts'
 import { holds, type VerifyOptions, verifyReceipt } from './verify.ts'
 
@@ -14,16 +15,21 @@ RECEIPT.json may be - for standard input. The exit status is 0 when every check 
 
 type Terminal = { say: (line: string) => void; read: (path: string) => Promise<string> }
 
-const parsed = (text: string, what: string): unknown => {
+/** JSON in which no object has a name twice: of two amounts a reader may see the one that was not checked. Throws a sentence. */
+export const readJson = (text: string, what: string): unknown => {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw new TypeError(`${what} is not JSON`)
   }
+  const repeated = repeatedName(text)
+  if (repeated !== undefined) throw new TypeError(`${what} gives "${repeated.slice(0, 40)}" more than once`)
+  return value
 }
 
 const keysOf = (text: string, from: string): VerifyOptions['keys'] => {
-  const set = parsed(text, from)
+  const set = readJson(text, from)
   if (typeof set !== 'object' || set === null || !('keys' in set) || !Array.isArray(set.keys))
     throw new TypeError(`${from} is not a JSON Web Key Set`)
   return set.keys
@@ -62,7 +68,7 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
     return 2
   }
   try {
-    const receipt = parsed(await read(file), file)
+    const receipt = readJson(await read(file), file)
     const ask = createAskContract(rpc === undefined ? new Map() : rpcUrlsOf(rpc))
     const trusted = jwks === undefined ? await askFor(issuer ?? '') : { keys: keysOf(await read(jwks), jwks) }
     const findings = await verifyReceipt(receipt, { ...trusted, ask })

@@ -56,6 +56,9 @@ export const registerBodyParsing = (app: App): void => {
       const { headers } = request.raw
       const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
       if (empty) delete headers['content-type']
+      // No body is unpacked here: a short one may become a very long one.
+      if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
+        throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
       // Parsers treat a tab in it differently, and such differences have let bodies pass their checks.
       if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
       refuseNul(request.raw.url ?? '')

@@ -23,7 +23,7 @@ const page = renderPage(
 )
 
 /** Text from the receipt is set as text, never as HTML. */
-const script = `import { holds, verifyReceipt } from '/verify-receipt.mjs'
+const script = `import { holds, readJson, verifyReceipt } from '/verify-receipt.mjs'
 
 const [file, text, button, result] = ['file', 'text', 'check', 'result'].map((id) => document.getElementById(id))
 const marks = { ok: '✓', bad: '✗ not true:', unchecked: '? not checked:' }
@@ -37,7 +37,7 @@ const show = (...elements) => result.replaceChildren(...elements)
 const check = async () => {
   show(line('p', 'Checking…'))
   try {
-    const receipt = JSON.parse(text.value)
+    const receipt = readJson(text.value, 'The receipt')
     const answer = await fetch('/.well-known/jwks.json', { credentials: 'omit' })
     const { keys } = await answer.json()
     // The receipt names the address that people know, which a proxy may hide from this page: the keys are this service's either way.

@@ -66,6 +66,18 @@ describe('what is wrong is named up to a hundred times and counted beyond, in a 
   })
 })
 
+test('a column with the name of a part of every object is a column that is not known', async () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'metadata.__proto__']) {
+    const raw = `display_name,destination,amount,${name}\nAsha,0722000111,10,polluted\n`
+    const { status, body } = await person.api.call('POST', '/v1/payment-batches', {
+      raw,
+      headers: { 'content-type': 'text/csv' },
+    })
+    const [first] = body.details.fields ?? body.details.items
+    expect([name, status, first.message]).toEqual([name, 400, expect.stringMatching(/is not a known (?:column|field)/)])
+  }
+})
+
 describe('a text is refused by its length before anything else is done with it', () => {
   // 64 KB of them cost half a second to normalise; refused by length, nothing is normalised.
   const marks = `a${'\u0301\u0327'.repeat(14_000)}`

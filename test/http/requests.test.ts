@@ -97,6 +97,12 @@ describe('a body is JSON that every parser reads in the same way', () => {
     expect(errorOf(await post(body))).toEqual([400, 'invalid_request', path])
   })
 
+  test('a body that is packed is refused, an unpacked one may say so', async () => {
+    for (const encoding of ['gzip', 'br', 'gzip, identity', 'x'])
+      expect((await post(wellFormed, 'application/json', [`Content-Encoding: ${encoding}`])).status).toBe(415)
+    expect((await post(wellFormed, 'application/json', ['Content-Encoding: identity'])).status).toBe(201)
+  })
+
   test('a field that is not known is refused and named, also in nested objects', async () => {
     const answer = await person.api.post('/v1/beneficiaries', { ...beneficiary, status: 'active', account_id: person.accountId })
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
@@ -212,4 +218,27 @@ test.each([
     await person.api.get(`/v1/workspaces/current/audit-log?created_after=${encoded}`),
   ]
   expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'invalid_request']))
+})
+
+test('a date at either end of the calendar is answered or refused, in every parameter that takes one', async () => {
+  const document = (await person.api.get('/openapi.json')).body
+  const dated = Object.entries<Record<string, { parameters?: { name: string; in: string; schema: { format?: string } }[] }>>(
+    document.paths,
+  ).flatMap(([path, item]) =>
+    (item.get?.parameters ?? [])
+      .filter((one) => one.in === 'query' && ['date', 'date-time'].includes(one.schema.format ?? ''))
+      .map(({ name, schema }) => ({
+        path: path.replace(/\{\w+\}/g, 'ben_01h455vb4pex5vsknk084sn02q'),
+        name,
+        format: schema.format,
+      })),
+  )
+  expect(dated.length).toBeGreaterThan(10)
+  const days = ['0000-01-01', '0001-01-01', '1969-12-31', '1970-01-01', '1970-01-02', '9998-12-31', '9999-12-31']
+  for (const { path, name, format } of dated)
+    for (const day of days) {
+      const query = `${path}?${new URLSearchParams({ [name]: format === 'date' ? day : `${day}T23:59:59+14:00` })}`
+      const { status } = await person.api.get(query)
+      expect([query, [200, 400, 403, 404].includes(status)]).toEqual([query, true])
+    }
 })

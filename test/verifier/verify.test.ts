@@ -8,7 +8,7 @@ import { createReceiptKeys } from '../../src/auth/receipt-keys.ts'
 import { canonicalJson } from '../../src/lib/canonical.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
-import { holds, verifyReceipt } from '../../verifier/main.ts'
+import { holds, readJson, verifyReceipt } from '../../verifier/main.ts'
 import type { Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -63,6 +63,16 @@ describe.each(Object.keys(kinds))('a receipt of a payment that was %s', (kind) =
       ]),
     )
   })
+})
+
+test('a receipt in which an object has a name twice is refused, whichever of the two was signed', () => {
+  const [[, document] = []] = receipts
+  const text = JSON.stringify(document)
+  expect(readJson(text, 'it')).toEqual(document)
+  for (const name of ['payment', 'amount_minor', 'jws']) {
+    const twice = text.replace(`"${name}":`, `"${name}":"1","${name}":`)
+    expect(() => readJson(twice, 'The receipt')).toThrow(`The receipt gives "${name}" more than once`)
+  }
 })
 
 /** Every place in a document: the way to it, and what is there. */

@@ -3,7 +3,10 @@ import { PageQuery } from '../../http/pagination.ts'
 import { IdOut, MinorOut, SignedMinorOut, TimeOut } from '../../http/wire.ts'
 import { statementTypes } from '../../ledger/statement.ts'
 
-const LocalDate = z.iso.date().meta({ description: "A date in the workspace's time zone.", example: '2026-03-01' })
+const LocalDate = z.iso
+  .date()
+  .refine((date) => date >= '1970-01-02' && date < '9999', 'must be a date from the years 1970 to 9998')
+  .meta({ description: "A date in the workspace's time zone.", example: '2026-03-01' })
 
 export const ReadStatement = PageQuery.extend({
   from: LocalDate.optional().meta({ description: 'The first day; the first of the current month if it is left out.' }),

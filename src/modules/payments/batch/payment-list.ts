@@ -11,12 +11,12 @@ export type PaymentList = {
 }
 
 /** What a spreadsheet calls the same. */
-const aliases: Readonly<Record<string, string>> = {
-  name: 'display_name',
-  phone: 'destination',
-  phone_number: 'destination',
-  reference: 'account_reference',
-}
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['name', 'display_name'],
+  ['phone', 'destination'],
+  ['phone_number', 'destination'],
+  ['reference', 'account_reference'],
+])
 
 const known: ReadonlySet<string> = new Set([
   'beneficiary_id',
@@ -33,11 +33,11 @@ const known: ReadonlySet<string> = new Set([
   'narrative',
 ])
 const mostColumns = 64
-const isMetadata = (column: string): boolean => /^metadata\..+/.test(column)
+const isMetadata = (column: string): boolean => /^metadata\.(?!__proto__$).+/.test(column)
 
 const columnOf = (cell: string): string => {
   const name = cell.toLowerCase().replaceAll(/[\s-]+/g, '_')
-  return aliases[name] ?? (isMetadata(name) ? cell : name)
+  return aliases.get(name) ?? (isMetadata(name) ? cell : name)
 }
 
 const headerProblems = (columns: readonly string[]): FieldError[] => {
