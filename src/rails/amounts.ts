@@ -20,3 +20,10 @@ export const readShillings = (value: unknown): Minor | undefined => {
   const amount = BigInt(match[1] ?? '0') * 100n + BigInt((match[2] ?? '').padEnd(2, '0'))
   return amount < largest ? amount : undefined
 }
+
+/** An account may be below zero: -26, "-26.00". */
+export const readBalance = (value: unknown): Minor | undefined => {
+  const [, sign = '', rest] = /^\s*(-?)\s*(.*)$/.exec(String(value ?? '')) ?? []
+  const amount = readShillings(rest)
+  return amount === undefined ? undefined : sign === '-' ? -amount : amount
+}

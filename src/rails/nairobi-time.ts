@@ -23,3 +23,10 @@ export const nairobiInstant = (text: string): Date | undefined => {
   const at = new Date(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}+03:00`)
   return Number.isNaN(at.getTime()) ? undefined : at
 }
+
+/** A provider's time: of the zone that it states, else Nairobi's, whatever the zone of this process is. */
+export const providerInstant = (text: string): Date | undefined => {
+  const isZoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
+  const at = isZoned ? new Date(text.trim()) : nairobiInstant(text.trim())
+  return at === undefined || Number.isNaN(at.getTime()) ? undefined : at
+}

@@ -66,14 +66,14 @@ export type Submission =
  * What the provider reports. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing. `amountMinor` is
  * the amount that the provider reports (null when it reports none): a person looks at a difference. `receipt` is null only where the proof
  * has none (the STK query): the callback may still bring it. Messages contain no phone or account number.
- * `payeeName`: whose number it is, as the provider writes it.
+ * `payeeName`: whose number it is, as the provider writes it. `moved`: money moved, and how much or under which receipt cannot be read.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
   | ({ kind: 'failed' } & Failure)
   | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; message: string }
   | { kind: 'pending' }
-  | { kind: 'unknown'; code: string; message: string }
+  | { kind: 'unknown'; code: string; message: string; moved?: true }
 
 export type Attempt = {
   orderId: string
@@ -88,10 +88,15 @@ export type Attempt = {
 /** The attempt's URL at which a delivery arrived. */
 export type DeliveryKind = 'result' | 'timeout'
 
-/** A parsed delivery: its evidence, and the ids that it names, which are compared with the attempt in its path. */
+/**
+ * A parsed delivery: its evidence, and the ids that it names. It came to the attempt's secret address, so it is about the attempt: an id that
+ * differs is noted, unless it is the id of another order of ours.
+ */
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
+  /** It answers a query of ours, which may decide what a report has left in doubt. */
+  answersQuery?: true
   /** Who was paid, where the provider says it: it must be the payee where nothing else shows that this was our order. */
   receiver?: string
 }

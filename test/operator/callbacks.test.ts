@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import {
@@ -99,7 +100,7 @@ test('of deliveries that come at the same moment each counts for its own attempt
   }
 })
 
-test('every delivery is accepted and stored, and one that cannot be parsed ends nothing', async () => {
+test('every delivery is accepted and stored; one that cannot be parsed ends nothing, and one that reports money waits for a person', async () => {
   const { id, order } = await ask()
   const bodies = [
     '',
@@ -113,17 +114,22 @@ test('every delivery is accepted and stored, and one that cannot be parsed ends 
   ]
   for (const body of bodies) expect(await deliver(order.resultUrl, body)).toEqual(accepted)
   await settleBoth()
-  expect(new Set(await verdicts(service, order.resultUrl))).toEqual(new Set(['inconclusive']))
+  const [money, ...others] = (await verdicts(service, order.resultUrl)).sort()
+  expect([money, new Set(others)]).toEqual(['contradiction', new Set(['inconclusive'])])
   expect((await topupOf(person, id)).status).toBe('pending')
+  const items = await service.deps.db.query<{ reason: string; direction: string }>(
+    'select reason, direction from suspense_items where subject_id = $1',
+    [parseId('topup', id)],
+  )
+  expect(items).toEqual([{ reason: 'contradiction', direction: 'in' }])
 })
 
-test('a delivery that names another request is not applied, and raises an alert', async () => {
+test('a delivery to the secret address of a top-up is about it, whatever other id it names', async () => {
   const { id, order } = await ask()
   await deliver(order.resultUrl, stkCallback(order, { request: 'ws_CO_somebody_elses' }))
   await settleBoth()
-  expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
-  expect([...alerts(service), ...alerts(second)]).toContain('evidence_mismatch')
-  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await verdicts(service, order.resultUrl)).toEqual(['applied'])
+  expect((await topupOf(person, id)).status).toBe('succeeded')
 })
 
 test('a receipt credits only one top-up', async () => {

@@ -145,7 +145,7 @@ describe('results that arrive together', () => {
     expect(await balanceOf(second.of)).toEqual({ available: '990000', held: '10000' })
   })
 
-  test('for another amount, of another request, unreadable: each is judged alone, and the others are booked', async () => {
+  test('for another amount, with another id, unreadable: each is judged alone, and the others are booked', async () => {
     const payments = await sent([await payer(), await payer(), await payer(), await payer()])
     const [amount, request, unreadable, fine] = payments
     if (!amount || !request || !unreadable || !fine) throw new Error('nothing was sent')
@@ -155,7 +155,7 @@ describe('results that arrive together', () => {
     await report(fine)
     await service.settle()
     expect(await statuses([amount, fine])).toEqual(['unknown', 'succeeded'])
-    expect(await statuses([request, unreadable])).toEqual(['processing', 'unknown'])
+    expect(await statuses([request, unreadable])).toEqual(['succeeded', 'unknown'])
     expect(await verdicts(service, fine.url)).toEqual(['applied'])
   })
 })

@@ -177,7 +177,7 @@ describe('if the answer to the request is lost the payment is unknown, is never 
   })
 })
 
-describe('a report of another amount moves no money: the payment is unknown until an operator decides, also after later reports', () => {
+describe('a report of another amount moves no money: the payment is unknown, until a query says what was paid', () => {
   test.each([b2c('254711000005'), phoneAtBank('254711000005')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -185,11 +185,20 @@ describe('a report of another amount moves no money: the payment is unknown unti
     expect(alerts(service).sort()).toEqual(['evidence_mismatch', 'payment_unknown'])
     const order = lastOrder(service)
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
-    await pass(service, 86_400)
-    await deliver(order.resultUrl, payee.payment_rail === 'PESALINK' ? transferCallback(order) : '{}')
+    const found = () =>
+      service.deps.db.query('select reason, amount_minor::text as amount from suspense_items where subject_id = $1', [
+        parseId('payment', id),
+      ])
+    expect(await found()).toEqual([{ reason: 'amount_mismatch', amount: String(order.amountMinor + 100n) }])
+    // A right report after a wrong one decides nothing by itself.
+    const right = payee.payment_rail === 'PESALINK' ? transferCallback(order) : b2cResult(order)
+    await deliver(order.resultUrl, right)
     await service.settle()
     expect((await paymentOf(person, id)).status).toBe('unknown')
     expect(await balanceOf(person)).toEqual(held)
+    await pass(service, 60)
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+    expect(await found()).toHaveLength(1)
   })
 })
 
@@ -381,12 +390,44 @@ describe('a report after the end', () => {
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
-  test("a delivery that names another transaction than the bank's is not applied, and raises an alert", async () => {
+  test("a delivery that names another transaction than the bank's answer is the payment's: the bank may answer with a tracking id", async () => {
     const { id, order } = await settled('99994999')
     await deliverOutcome(order, { transactionId: 'ANOTHERTRANSACTION' })
-    expect((await paymentOf(person, id)).status).toBe('processing')
-    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
-    expect(alerts(service)).toEqual(['evidence_mismatch'])
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: 'ANOTHERTRANSACTION' })
+    expect(await verdicts(service, order.resultUrl)).toEqual(['applied'])
+  })
+})
+
+describe("evidence that money moved, after it was said to have failed or at another order's address", () => {
+  const item = (id: string) =>
+    service.deps.db.query('select direction, reason, provider_receipt as receipt from suspense_items where subject_id = $1', [
+      parseId('payment', id),
+    ])
+
+  test('without a receipt that can be read is in suspense', async () => {
+    const id = await pay(person, b2c('254700000001'))
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    const order = lastOrder(service)
+    await deliver(order.resultUrl, b2cResult(order, { receipt: '' }))
+    await service.settle()
+    expect(await item(id)).toEqual([{ direction: 'out', reason: 'contradiction', receipt: null }])
+  })
+
+  test("with the id of another order of ours is not booked, and is in suspense; with a gateway's id it is booked", async () => {
+    const one = await pay(person, b2c('254700004999'))
+    await service.settle()
+    const first = lastOrder(service)
+    const two = await pay(person, b2c('254700004999'))
+    await service.settle()
+    const second = lastOrder(service)
+    await deliver(first.resultUrl, b2cResult({ ...first, key: second.key }, { receipt: 'CROSSED001' }))
+    await service.settle()
+    expect((await paymentOf(person, one)).status).toBe('processing')
+    expect(await item(one)).toEqual([{ direction: 'out', reason: 'contradiction', receipt: 'CROSSED001' }])
+    await deliver(second.resultUrl, b2cResult({ ...second, key: '0c1d-4e2f-8a3b-11aa22bb33cc4455667' }))
+    await service.settle()
+    expect((await paymentOf(person, two)).status).toBe('succeeded')
   })
 })
 

@@ -126,8 +126,13 @@ test.each<Row>([
   ['under way', seen.pesalinkDelivery('Pending', -1), { kind: 'pending' }],
   ['a new state', seen.pesalinkDelivery('Parked', 0), { kind: 'unknown' }],
   [
-    'another payment',
+    'a success that names another reference, at the address of this payment',
     seen.pesalinkDelivery('Success', 0, { reference: '999999999999' }),
+    { kind: 'succeeded' },
+  ],
+  [
+    'a failure of another payment',
+    seen.pesalinkDelivery('Failed', 1, { reference: '999999999999' }),
     { kind: 'unknown', code: 'other_request' },
   ],
 ])('PesaLink: %s', (_name, body, evidence) => {

@@ -43,9 +43,17 @@ export const suspenseOf = (
     const { receipt, amountMinor } = evidence
     return { direction: 'in', reason: 'amount_mismatch', receipt, amountMinor, book: amountMinor !== attempt.amountMinor }
   }
-  if (evidence.kind !== 'succeeded' || !['mismatch', 'contradiction'].includes(verdict)) return null
+  // How much moved, or came back, is for a person to find out: nothing is booked.
+  if ((evidence.kind === 'returned' || (evidence.kind === 'unknown' && evidence.moved)) && verdict === 'contradiction') {
+    const direction = evidence.kind === 'returned' || attempt.kind === 'topup' ? 'in' : 'out'
+    const known = evidence.kind === 'returned' ? evidence : { receipt: null, amountMinor: null }
+    return { direction, reason: 'contradiction', receipt: known.receipt, amountMinor: known.amountMinor, book: false }
+  }
+  // Of an attempt in dispute, the right amount waits for the answer to a query; another one is one more finding.
+  if (evidence.kind !== 'succeeded') return null
   const { receipt, amountMinor } = evidence
   const otherAmount = amountMinor !== null && amountMinor !== attempt.amountMinor
+  if (!['mismatch', 'contradiction'].includes(verdict) && !(verdict === 'disputed' && otherAmount)) return null
   const reason = verdict === 'contradiction' ? 'contradiction' : otherAmount ? 'amount_mismatch' : 'receipt_taken'
   const isMissing = attempt.kind === 'topup' && receipt !== null && reason !== 'receipt_taken'
   return { direction: attempt.kind === 'topup' ? 'in' : 'out', reason, receipt, amountMinor, book: isMissing }

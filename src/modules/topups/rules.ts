@@ -44,6 +44,8 @@ export const moveTopup = (topup: TopupRecord, evidence: Evidence, receiptIsTaken
       return none(topup.status === 'succeeded' ? 'contradiction' : 'repeated')
     case 'returned':
       return none('contradiction')
+    case 'unknown':
+      return none(evidence.moved && topup.status !== 'succeeded' ? 'contradiction' : 'inconclusive')
     default:
       return none('inconclusive')
   }

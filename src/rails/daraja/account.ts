@@ -1,4 +1,4 @@
-import { readShillings } from '../amounts.ts'
+import { readBalance } from '../amounts.ts'
 import type { AccountBalance, CallbackUrls, OrganisationAccount } from '../rail.ts'
 import type { Post } from './gateway.ts'
 import type { DarajaOptions } from './options.ts'
@@ -8,7 +8,7 @@ import { readSubmission, referenceOfAnswer } from './submission.ts'
 /** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
 const balanceOf = (text: string): AccountBalance | undefined => {
   const [account, currency, current, available] = text.split('|')
-  const availableMinor = readShillings(available ?? current)
+  const availableMinor = readBalance(available ?? current)
   return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
 }
 

@@ -7,6 +7,7 @@ import { collectionFailure, stillUnderWay } from './codes.ts'
 import { metadataItem } from './result.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 /** Every code but success: it is evidence only when the code proves that nothing was paid. */
 const readOtherCode = (code: string | undefined): Evidence => {
@@ -19,10 +20,11 @@ const readOtherCode = (code: string | undefined): Evidence => {
 
 const readPaid = (callback: unknown): Evidence => {
   const receipt = receiptOf(metadataItem(callback, 'MpesaReceiptNumber'))
-  if (receipt === undefined) return unknown('no_receipt', 'The provider reports a success without a receipt.')
+  if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
   const amount = metadataItem(callback, 'Amount')
   const amountMinor = amount === undefined ? null : readShillings(amount)
-  if (amountMinor === undefined) return unknown('unreadable_amount', 'The provider reports a success of an unreadable amount.')
+  if (amountMinor === undefined)
+    return movedUnread('unreadable_amount', 'The provider reports a success of an unreadable amount.')
   return { kind: 'succeeded', receipt, amountMinor }
 }
 

@@ -1,6 +1,6 @@
 import { readShillings } from '../amounts.ts'
 import { asList, field, textField } from '../json.ts'
-import { nairobiDateTime } from '../nairobi-time.ts'
+import { nairobiDateTime, providerInstant } from '../nairobi-time.ts'
 import type { Attempt, Evidence, Movement } from '../rail.ts'
 import { receiptOf } from '../text.ts'
 import type { Post } from './gateway.ts'
@@ -8,6 +8,7 @@ import type { Post } from './gateway.ts'
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
 const pageSize = 100
+const nothing = '1001'
 /** A hundred thousand payments: a longer list is treated as an error. */
 const mostPages = 1_000
 /** Our clock and the provider's may differ by some seconds. */
@@ -23,7 +24,10 @@ const readList = async (post: Post, shortcode: string, { start, end }: Period): 
   const payments: unknown[] = []
   for (let page = 0; page < mostPages; page += 1) {
     const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(page * pageSize) })
-    if (answer.kind !== 'answer' || textField(answer.body, 'ResponseCode') !== '1000') return undefined
+    const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
+    // Nothing in the period, or a shortcode that is not registered for this list: what is known of that time is then a difference.
+    if (code === nothing) return payments
+    if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
     payments.push(...listed)
     if (listed.length < pageSize) return payments
@@ -34,9 +38,9 @@ const readList = async (post: Post, shortcode: string, { start, end }: Period): 
 const movementOf = (payment: unknown): Movement | undefined => {
   const receipt = receiptOf(textField(payment, 'transactionId'))
   const amountMinor = readShillings(textField(payment, 'amount'))
-  const at = new Date(textField(payment, 'trxDate') ?? Number.NaN)
+  const at = providerInstant(textField(payment, 'trxDate') ?? '')
   const reference = textField(payment, 'billreference')
-  if (receipt === undefined || amountMinor === undefined || Number.isNaN(at.getTime())) return undefined
+  if (receipt === undefined || amountMinor === undefined || at === undefined) return undefined
   return { receipt, at, amountMinor, references: reference ? [reference] : [] }
 }
 

@@ -10,6 +10,7 @@ import { type Result, readResult } from './result.ts'
 type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 const nameless = { request: null, conversation: null }
 
 /** The value of TransactionID when there was no transaction: "OAK0000000". */
@@ -22,9 +23,9 @@ const duplicateResults = new Set(['13', '15'])
 const succeeded = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence => {
   const receipt = receiptOf(named)
   if (receipt === undefined || isPlaceholder(receipt))
-    return unknown('no_receipt', 'The provider reports a success without a receipt.')
+    return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
   const amountMinor = readShillings(amount)
-  if (amountMinor === undefined) return unknown('no_amount', 'The provider reports a success without a readable amount.')
+  if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
   const payeeName = reportedName(payee)
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
@@ -47,14 +48,18 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   )
 }
 
+/**
+ * A success at the attempt's own address is the attempt's, whatever ids it names beside. A failure must name it: the refusal of a query of ours
+ * comes to the same address.
+ */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
-  if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const code = result.code ?? ''
   if (code === '0') {
     const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
     const amount = result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount')
     return succeeded(receipt, amount, result.parameter('ReceiverPartyPublicName'))
   }
+  if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const failure = payoutFailure(code)
   return failure === undefined
     ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
@@ -67,12 +72,12 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
  */
 const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
   const conversation = result.parameter('ConversationID')
-  if (conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation) {
-    return unknown('other_request', 'The status is that of another payment.')
-  }
+  const isOther =
+    conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation
   if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not determine the status.')
   const word = status.toLowerCase()
   const ended = Object.hasOwn(endedStatuses, word) ? endedStatuses[word] : undefined
+  if (ended && isOther) return unknown('other_request', 'The status is that of another payment.')
   if (ended) {
     const reason = safeMessage(result.parameter('TransactionReason'), `The provider reports the payment as ${word}.`)
     return { kind: 'failed', ...failureOf(ended, word, reason) }
@@ -118,5 +123,10 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   // The ids of the envelope belong to the query; the payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
-  return { evidence: readStatus(status, result, attempt), provider, ...(receiver !== undefined && { receiver }) }
+  return {
+    evidence: readStatus(status, result, attempt),
+    provider,
+    answersQuery: true,
+    ...(receiver !== undefined && { receiver }),
+  }
 }

@@ -6,6 +6,7 @@ import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
   code !== undefined && failureCodes.includes(code)
@@ -27,9 +28,10 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
   switch (state) {
     case 'success': {
-      if (receipt === undefined) return unknown('no_receipt', 'The bank reports a success without a reference.')
+      if (receipt === undefined) return movedUnread('no_receipt', 'The bank reports a success without a reference.')
       const amountMinor = amountOf(details)
-      if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a success of an unreadable amount.')
+      if (amountMinor === undefined)
+        return movedUnread('unreadable_amount', 'The bank reports a success of an unreadable amount.')
       const payeeName = reportedName(textField(details, 'receiverName'))
       return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
     }
@@ -38,7 +40,7 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
     case 'returned':
     case 'reversed': {
       const amountMinor = amountOf(details)
-      if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a return of an unreadable amount.')
+      if (amountMinor === undefined) return movedUnread('unreadable_amount', 'The bank reports a return of an unreadable amount.')
       return { kind: 'returned', receipt: receipt ?? null, amountMinor, message: 'The bank has sent the money back.' }
     }
     case 'pending':
@@ -70,7 +72,9 @@ export const readTransferDelivery =
       conversation: textField(details, 'transactionId') ?? null,
     }
     if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
-    return provider.request === attempt.reference
-      ? { evidence: readDetails(details, failureCodes), provider }
-      : { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
+    const evidence = readDetails(details, failureCodes)
+    // It came to the attempt's own address. Only a failure must name it.
+    return evidence.kind === 'failed' && provider.request !== attempt.reference
+      ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
+      : { evidence, provider }
   }

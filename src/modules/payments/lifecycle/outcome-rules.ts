@@ -57,7 +57,8 @@ export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receipt
     case 'returned':
       return onReturn(payment, evidence.amountMinor, receiptIsTaken)
     case 'unknown':
-      return payment.status === 'processing' ? { move: 'mark_unknown' } : none('inconclusive')
+      if (payment.status === 'processing') return { move: 'mark_unknown' }
+      return none(evidence.moved && !isUnderWay(payment.status) && !isPaid(payment.status) ? 'contradiction' : 'inconclusive')
     default:
       return none('inconclusive')
   }

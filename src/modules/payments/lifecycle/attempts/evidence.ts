@@ -1,4 +1,5 @@
 import type { Tx } from '../../../../db/client.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { only } from '../../../../lib/only.ts'
 import { collectionRail } from '../../../../lib/rail-names.ts'
@@ -7,7 +8,8 @@ import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import { recordDoubtful } from '../../../suspense/service.ts'
 import type { Deps } from '../../deps.ts'
-import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
+import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts, stopQueries } from './queries.ts'
+import { secondsToNextQuery } from './schedule.ts'
 import type { AttemptSubject, EvidenceSource, OpenSubjects, Verdict } from './subject.ts'
 
 /** An attempt under its subject's locks, and the one that settles the subject; `superseded`: that is a later one. */
@@ -58,7 +60,15 @@ export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSou
  * proves nothing about the money.
  */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
-  evidence.kind === 'pending' || (evidence.kind === 'unknown' && (source.kind === 'query' || evidence.code === 'other_request'))
+  evidence.kind === 'pending' ||
+  (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
+
+/**
+ * An answer to a query decides what a report has left in doubt, if it says how much moved: a person is not needed then. That nothing moved is
+ * not believed of what was reported as moved.
+ */
+const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
+  source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
 
 const alertOf: Partial<Record<Verdict, Alert>> = {
   mismatch: 'evidence_mismatch',
@@ -94,7 +104,7 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   if (superseded) return judgeSuperseded(evidence)
   // The attempt was never sent, and the provider reports nothing that contradicts this.
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
-  if (attempt.state === 'disputed') return isConclusive(evidence) ? 'disputed' : 'inconclusive'
+  if (attempt.state === 'disputed' && !isDecision(evidence, source)) return isConclusive(evidence) ? 'disputed' : 'inconclusive'
   return undefined
 }
 
@@ -124,13 +134,20 @@ const raiseAlert = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, 
   alertAfterCommit(tx, deps, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
-/** How the attempt moves: after a mismatch it is disputed, and from then on only a person ends it. */
+/** How the attempt moves: after a mismatch it is disputed, and from then on only an answer to a query, or a person, ends it. */
 const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
   if (!ends || open.superseded) return undefined
   if (open.attempt.state !== 'not_sent') return 'resolve'
   return verdict === 'applied' ? 'resolve_unsent' : undefined
+}
+
+/** The rail is asked about a payment once more. A prompt's query names no amount, and an answer that differs too leaves it to a person. */
+const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
+  const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
+  if (attempt.state === 'disputed') stopQueries(tx, attempt.id)
+  else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
 /**
@@ -147,7 +164,8 @@ export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, reported
     const { attempt } = proof.open
     const move = moveOf(proof, verdict)
     if (move === 'resolve') resolved.push(attempt.subjectId)
-    else if (move) await moveAttempt(tx, attempt.id, move === 'dispute' ? 'disputed' : 'resolved', null)
+    else if (move === 'dispute') await dispute(tx, proof)
+    else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
     raiseAlert(tx, deps, attempt, verdict, proof.evidence)
     await recordDoubtful(tx, deps, attempt, verdict, proof.evidence)
   }

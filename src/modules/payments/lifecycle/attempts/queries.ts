@@ -95,6 +95,11 @@ const setState = prepareWrite(
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 
+const rest = prepareUpdate('attempts.rest', railAttempts, ['nextCheckAt', 'updatedAt'])
+
+/** What the rail answers has not decided it: a person does. */
+export const stopQueries = (tx: Tx, id: Uuid): void => rest(tx, id, { nextCheckAt: null, updatedAt: tx.at })
+
 const forget = prepareUpdate('attempts.forget_order', railAttempts, ['fingerprint', 'updatedAt'])
 
 /** The provider has another order under these names, or the same one from a time that the database has lost: it is not known which. */

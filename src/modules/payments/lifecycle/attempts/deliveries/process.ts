@@ -12,11 +12,12 @@ import type { Uuid } from '../../../../../lib/ids.ts'
 import { unpack } from '../../../../../lib/packed-text.ts'
 import { continueTrace, inSpan } from '../../../../../lib/tracing.ts'
 import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
+import { orderIds } from '../../../../../rails/destinations.ts'
 import { parseJson } from '../../../../../rails/json.ts'
 import type { Delivery, ProviderReference } from '../../../../../rails/rail.ts'
 import { alertAfterCommit } from '../../../../alerts.ts'
 import type { Operator } from '../../../../operators.ts'
-import { recordSuspense } from '../../../../suspense/service.ts'
+import { recordDoubtful, recordSuspense } from '../../../../suspense/service.ts'
 import type { Deps } from '../../../deps.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from '../evidence.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from '../queries.ts'
@@ -26,7 +27,10 @@ import type { Subjects } from '../subject.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { isPayee } from './payee.ts'
 
-export type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+export type ProcessDeliveryDeps = Pick<
+  Deps,
+  'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'
+>
 
 /** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
@@ -52,11 +56,28 @@ const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>)
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
 }
 
-const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
+const anotherOrder = statement(
+  'deliveries.another_order',
+  'select from rail_attempts where subject_id <> $1 and (id = any($2::uuid[]) or (reference = any($3::text[]) and send = 1)) limit 1',
+)
 
-/** Whether it names a different request than the one that the provider accepted for this attempt. */
-const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
-  differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
+/**
+ * Whether it names another order of ours: then it came to the wrong address. A gateway's own id in the place of ours, or a tracking id in the place
+ * of a receipt, says nothing.
+ */
+const namesAnother = async (
+  tx: Tx,
+  { orderNames }: Pick<Deps, 'orderNames'>,
+  { request, conversation }: ProviderReference,
+  attempt: AttemptRecord,
+): Promise<boolean> => {
+  const foreign = [request, conversation].flatMap((name) => name ?? []).filter((name) => name !== attempt.reference)
+  const orders = orderIds(foreign).filter((orderId) => orderId !== attempt.orderId)
+  const references = foreign.filter((name) => /^\d{12}$/.test(name))
+  if (orders.length === 0 && references.length === 0) return false
+  const attemptIds = orders.map((orderId) => orderNames.attemptOf({ orderId }, 1))
+  return (await tx.query(anotherOrder, [attempt.subjectId, attemptIds, references])).length > 0
+}
 
 /**
  * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or has named no id of its own. What it has may
@@ -74,7 +95,7 @@ const paidAnother = async (
 
 const judgeAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'vault'>,
+  deps: Pick<Deps, 'alerts' | 'orderNames' | 'vault'>,
   read: readonly ReadDelivery[],
 ): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
   const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
@@ -83,13 +104,13 @@ const judgeAll = async (
     const { attempt } = delivery.open
     const { evidence, provider, receiver } = delivery.report
     if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if (namesAnother(provider, attempt) || (await paidAnother(tx, deps, attempt, receiver))) {
+    else if ((await namesAnother(tx, deps, provider, attempt)) || (await paidAnother(tx, deps, attempt, receiver))) {
       const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
       alertAfterCommit(tx, deps, 'evidence_mismatch', facts)
+      await recordDoubtful(tx, deps, attempt, 'contradiction', evidence)
       judged.push({ delivery, verdict: 'mismatch' })
     } else own.push(delivery)
   }
-  const source = { kind: 'delivery' } as const
   const [, verdicts] = await Promise.all([
     adoptProviders(
       tx,
@@ -98,7 +119,11 @@ const judgeAll = async (
     applyEvidence(
       tx,
       deps,
-      own.map(({ open, report }) => ({ open, evidence: report.evidence, source })),
+      own.map(({ open, report: { evidence, answersQuery } }) => ({
+        open,
+        evidence,
+        source: { kind: answersQuery ? ('query' as const) : ('delivery' as const) },
+      })),
     ),
   ])
   own.forEach((delivery, index) => {
