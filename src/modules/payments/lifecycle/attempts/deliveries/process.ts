@@ -1,11 +1,11 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import { lockBatch } from '../../../../../db/account-lock.ts'
 import { first, inTx, statement, type Tx } from '../../../../../db/client.ts'
 import { describeError } from '../../../../../db/errors.ts'
 import { plainList } from '../../../../../db/lists.ts'
 import { prepare } from '../../../../../db/prepare.ts'
 import { prepareWrite } from '../../../../../db/prepare-write.ts'
-import { callbackBodies, callbackDeliveries } from '../../../../../db/tables/payments.ts'
+import { callbackBodies, callbackDeliveries, railAttempts } from '../../../../../db/tables/payments.ts'
 import { audit } from '../../../../../events/audit.ts'
 import { Refusal } from '../../../../../lib/errors.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
@@ -56,9 +56,20 @@ const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>)
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
 }
 
-const anotherOrder = statement(
-  'deliveries.another_order',
-  'select from rail_attempts where subject_id <> $1 and (id = any($2::uuid[]) or (reference = any($3::text[]) and send = 1)) limit 1',
+const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' }, (orm, at) =>
+  orm
+    .select({ id: railAttempts.id })
+    .from(railAttempts)
+    .where(
+      and(
+        ne(railAttempts.subjectId, at.subjectId),
+        or(
+          sql`${railAttempts.id} = any(${at.ids})`,
+          and(sql`${railAttempts.reference} = any(${at.references})`, eq(railAttempts.send, 1)),
+        ),
+      ),
+    )
+    .limit(1),
 )
 
 /**
@@ -76,7 +87,7 @@ const namesAnother = async (
   const references = foreign.filter((name) => /^\d{12}$/.test(name))
   if (orders.length === 0 && references.length === 0) return false
   const attemptIds = orders.map((orderId) => orderNames.attemptOf({ orderId }, 1))
-  return (await tx.query(anotherOrder, [attempt.subjectId, attemptIds, references])).length > 0
+  return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
 /**
