@@ -23,10 +23,9 @@ export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V):
 
 /**
  * Reads whose best plan depends on the text that is searched for: each statement is planned for its own values and may combine indexes,
- * which the connections' settings switch off for everything else. Runs in a read-only transaction. `bitmaps`: by nothing else, where an index can
- * only be read so, and the planner takes what it cannot know for dear.
+ * which the connections' settings switch off for everything else. Runs in a read-only transaction.
  */
-export type Search = <T>(read: (db: Db) => Promise<T>, only?: 'bitmaps') => Promise<T>
+export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
 
 export const inTransaction: unique symbol = Symbol('inTransaction')
 

@@ -79,11 +79,6 @@ const searchSettings = statement(
   `select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
    set_config('plan_cache_mode', 'force_custom_plan', true)`,
 )
-const bitmapSettings = statement(
-  'search.bitmap_settings',
-  `select set_config('enable_indexscan', 'off', true), set_config('enable_indexonlyscan', 'off', true)`,
-)
-
 export const connect = (options: DatabaseOptions): Database => {
   const named = options.pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
@@ -140,10 +135,9 @@ export const connect = (options: DatabaseOptions): Database => {
     onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,
     transaction,
-    search: (read, only) =>
+    search: (read) =>
       transaction(async (tx) => {
         tx.defer(tx.query(searchSettings))
-        if (only === 'bitmaps') tx.defer(tx.query(bitmapSettings))
         return read(tx)
       }),
     close: async () => {

@@ -21,7 +21,7 @@ const nearest = ({ id, at, owner }: Timed, { order, beyond, isOutside }: Bound):
   sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
 
 /** What is on this side of an id. */
-export const besideId = ({ id, owner, unordered }: Omit<Timed, 'at'>, side: '<' | '>', bound: SQL): SQL => {
+const besideId = ({ id, owner, unordered }: Omit<Timed, 'at'>, side: '<' | '>', bound: SQL): SQL => {
   const beside = side === '>' ? sql`>` : sql`<`
   return owner && unordered ? sql`(${owner.column}, ${id}) ${beside} (${owner.id}, ${bound})` : sql`${id} ${beside} ${bound}`
 }

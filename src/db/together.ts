@@ -53,8 +53,6 @@ type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xi
 type KeyTypes = Readonly<Record<string, SqlType>>
 type Part = string | number | bigint | Date | null | readonly string[]
 type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
-type List<L extends KeyTypes> = readonly KeyOf<L>[]
-type Listed<L extends KeyTypes> = { readonly list: List<L> }
 
 const isList = (type: SqlType): boolean => type.endsWith('[]')
 
@@ -65,70 +63,31 @@ const textOf = (part: Part): string | null => {
 }
 const partsIn = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string) =>
   rows.map((row) => textOf((row[name] ?? null) as Part))
-const columnOf = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string): string =>
-  plainList(partsIn(rows, name))
-
-/** Stands in the text for the rows of a key's list. */
-export const keyList = 'list_of_key'
-
-/** The columns of rows as they are sent, without their brackets: kept with the rows, because requests of a day have the same ones. */
-const partsOf = (columns: readonly string[]) => {
-  const known = new WeakMap<object, readonly string[]>()
-  return (rows: readonly Readonly<Record<string, unknown>>[]): readonly string[] => {
-    const kept = known.get(rows)
-    if (kept) return kept
-    const parts = columns.map((column) => columnOf(rows, column).slice(1, -1))
-    known.set(rows, parts)
-    return parts
-  }
-}
-
-/** Tells objects apart. */
-const numbering = (): ((value: object) => number) => {
-  const numbers = new WeakMap<object, number>()
-  let last = 0
-  return (value) => {
-    const known = numbers.get(value)
-    if (known !== undefined) return known
-    last += 1
-    numbers.set(value, last)
-    return last
-  }
-}
-
-const joined = (parts: readonly string[]): string => `{${parts.filter((part) => part !== '').join(',')}}`
 
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
- * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `list`: rows that each
- * key has, which the text reads from `keyList`. Keys with the same list, one object, share its rows. `fields`: the columns' names, the first of
+ * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `fields`: the columns' names, the first of
  * which tells rows apart: then rows that are asked for again are shared, as those of `prepare` are.
  */
-export const readTogether = <Row extends object, const T extends KeyTypes, const L extends KeyTypes = Record<never, never>>(
+export const readTogether = <Row extends object, const T extends KeyTypes>(
   name: string,
   types: T,
   text: string,
   lane: Lane,
-  { list, fields, most = mostReadTogether }: { list?: L; fields?: readonly (keyof Row & string)[]; most?: number } = {},
-): ((db: Db, key: KeyOf<T> & (keyof L extends never ? unknown : Listed<L>)) => Promise<Row[]>) => {
+  { fields, most = mostReadTogether }: { fields?: readonly (keyof Row & string)[]; most?: number } = {},
+): ((db: Db, key: KeyOf<T>) => Promise<Row[]>) => {
   const names = Object.keys(types)
-  const columns = Object.keys(list ?? {})
-  const ofKey = list ? [...names, 'list_number'] : names
-  const keys = [...Object.values(types), ...(list ? ['int' as const] : [])].map(
-    (type, at) => `$${at + 1}::${isList(type) ? 'text' : type}[]`,
-  )
+  const keys = Object.values(types).map((type, at) => `$${at + 1}::${isList(type) ? 'text' : type}[]`)
   // A list of lists of several lengths is no array: each is sent as a text, and read once.
-  const parts = [...ofKey, 'n'].map((part) =>
+  const parts = [...names, 'n'].map((part) =>
     types[part] && isList(types[part]) ? `sent.${part}::${types[part]} as ${part}` : `sent.${part}`,
   )
   const unpacked = `cross join lateral (select ${parts.join(', ')} offset 0) as key`
   const hasLists = Object.values(types).some(isList)
-  const lists = ['int', ...Object.values(list ?? {})].map((type, at) => `$${ofKey.length + at + 1}::${type}[]`)
-  const listed = `(select ${columns.join(', ')} from unnest(${lists.join(', ')}) as of_keys(list_number, ${columns.join(', ')}) where of_keys.list_number = key.list_number)`
   const query = statement(
     name,
-    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as ${hasLists ? 'sent' : 'key'}(${[...ofKey, 'n'].join(', ')})
-     ${hasLists ? unpacked : ''} cross join lateral (${text.replaceAll(keyList, listed)}) as r`,
+    `select key.n::int as "keyNumber", r.* from unnest(${keys.join(', ')}) with ordinality as ${hasLists ? 'sent' : 'key'}(${[...names, 'n'].join(', ')})
+     ${hasLists ? unpacked : ''} cross join lateral (${text}) as r`,
     lane,
   )
   const shared = fields && numberedRows<Row>(query, fields)
@@ -136,28 +95,19 @@ export const readTogether = <Row extends object, const T extends KeyTypes, const
     shared
       ? db.run(shared, values)
       : (await db.query<Row & { keyNumber: number }>(query, values)).map((row) => ({ keyNumber: row.keyNumber, row }))
-  const columnsOfList = partsOf(columns)
-  /** The number of each key's list, and the rows of the lists, each with its number. */
-  const listValues = (given: readonly Partial<Listed<L>>[]): string[] => {
-    const distinct = [...new Set(given.map(({ list: rows = [] }) => rows))]
-    const parts = distinct.map(columnsOfList)
-    return [
-      plainList(given.map(({ list: rows = [] }) => distinct.indexOf(rows) + 1)),
-      joined(distinct.map((rows, at) => rows.map(() => at + 1).join(','))),
-      ...columns.map((_, column) => joined(parts.map((of) => of[column] ?? ''))),
-    ]
-  }
   const keyColumn = (rows: readonly KeyOf<T>[], part: string): string =>
-    types[part] === 'text' || isList(types[part] ?? 'text') ? textList(partsIn(rows, part)) : columnOf(rows, part)
-  const numberOf = numbering()
+    types[part] === 'text' || isList(types[part] ?? 'text') ? textList(partsIn(rows, part)) : plainList(partsIn(rows, part))
   return together(
-    async (db, keys: readonly (KeyOf<T> & Partial<Listed<L>>)[]) => {
-      const rows = await read(db, [...names.map((part) => keyColumn(keys, part)), ...(list ? listValues(keys) : [])])
+    async (db, keys: readonly KeyOf<T>[]) => {
+      const rows = await read(
+        db,
+        names.map((part) => keyColumn(keys, part)),
+      )
       const groups: Row[][] = keys.map(() => [])
       for (const { keyNumber, row } of rows) groups[keyNumber - 1]?.push(row)
       return groups
     },
     most,
-    (key) => JSON.stringify([...names.map((part) => textOf(key[part] ?? null)), key.list && numberOf(key.list)]),
+    (key) => JSON.stringify(names.map((part) => textOf(key[part] ?? null))),
   )
 }

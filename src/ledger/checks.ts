@@ -2,9 +2,7 @@ import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
-import { beginningSql } from './booking-spans.ts'
-import { bookingColumns, bookingType, isBooking } from './booking-totals.ts'
-import { endedStatus, endsPayment } from './payment-totals.ts'
+import { ever, hourOf, sumsSql } from './hours.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 /** Only what was created or changed since: the first parameter of a check. */
@@ -85,58 +83,21 @@ const statements = sqlCheck(
   (facts) => [beginningOf(facts), facts.now],
 )
 
-/**
- * Hours and each payee's days are compared with the bookings, and what is larger with these. Reads every transfer, so only when everything is
- * checked, as above.
- */
-const bookingTotals = sqlCheck(
+/** Opening balances are compared with the sum of everything before. Reads every transfer, so only when everything is checked, as above. */
+const countedHours = sqlCheck(
   'I2',
-  'the sums that statements go on from are those of the bookings before their point',
-  `with counted as materialized (
-     select ${bookingColumns}, t.customer_account_id as account_id, coalesce(p.workspace_id, '${firstId}') as workspace_id, p.beneficiary_id
-     from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
-     where $1 = '-infinity' and ${isBooking} and t.customer_account_id is not null and t.id <= (select through from booking_points)
-       and not exists (select from late_transfers l where l.sums = 'bookings' and l.account_id = t.customer_account_id and l.transfer_id = t.id)),
-   parts as (
-     select account_id, workspace_id, 'hour' as unit, ${beginningSql('hour', 'c.at')} as begins, ${bookingType('c')} as type, '${firstId}'::uuid as beneficiary_id,
-       1 as entries, greatest(amount_minor, 0) as came_in, greatest(-amount_minor, 0) as went_out from counted c
+  'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before',
+  `with counted as (select * from counted_hours where $1 = '-infinity'),
+   ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},
+   expected as (
+     select * from sums
      union all
-     select account_id, workspace_id, 'payee_day', ${beginningSql('day', 'c.at')}, ${bookingType('c')}, beneficiary_id,
-       1, greatest(amount_minor, 0), greatest(-amount_minor, 0) from counted c where beneficiary_id is not null
-     union all
-     select account_id, workspace_id, larger.unit, larger.begins, type, beneficiary_id, entries, came_in_minor, went_out_minor
-     from booking_totals t cross join lateral (values
-       ('hour', 'day', ${beginningSql('day', 't.begins')}), ('hour', 'month', ${beginningSql('month', 't.begins')}),
-       ('payee_day', 'payee_month', ${beginningSql('month', 't.begins')})) as larger(smaller, unit, begins)
-     where $1 = '-infinity' and t.unit = larger.smaller),
-   summed as (
-     select account_id, workspace_id, unit, begins, type, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
-     from parts group by 1, 2, 3, 4, 5, 6)
-   select account_id || ' ' || unit || ' of ' || begins as subject
-   from summed s full join (select * from booking_totals where $1 = '-infinity') t using (account_id, workspace_id, unit, begins, type, beneficiary_id)
-   where (s.entries, s.came_in, s.went_out) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
-  since,
-)
-
-/** As above: hours are compared with the payments, and what is larger with these. */
-const paymentTotals = sqlCheck(
-  'I2',
-  'the sums that summaries of payments go on from are those of the payments whose holds ended before their point',
-  `with parts as (
-     select p.account_id, p.workspace_id, 'hour' as unit, ${beginningSql('hour', 'p.created_at')} as begins, ${endedStatus} as status, 1 as payments, p.amount_minor
-     from ledger_transfers t join payments p on p.id = t.reference_id
-     where $1 = '-infinity' and ${endsPayment} and t.id <= (select through from payment_points)
-       and not exists (select from late_transfers l where l.sums = 'payments' and l.account_id = t.customer_account_id and l.transfer_id = t.id)
-     union all
-     select account_id, workspace_id, larger.unit, larger.begins, status, payments, amount_minor
-     from payment_totals t cross join lateral (values
-       ('day', ${beginningSql('day', 't.begins')}), ('month', ${beginningSql('month', 't.begins')})) as larger(unit, begins)
-     where $1 = '-infinity' and t.unit = 'hour'),
-   summed as (
-     select account_id, workspace_id, unit, begins, status, sum(payments) as payments, sum(amount_minor) as amount_minor from parts group by 1, 2, 3, 4, 5)
-   select workspace_id || ' ' || unit || ' of ' || begins as subject
-   from summed s full join (select * from payment_totals where $1 = '-infinity') t using (account_id, workspace_id, unit, begins, status)
-   where (s.payments, s.amount_minor) is distinct from (t.payments, t.amount_minor)`,
+     select account_id, '${firstId}', '${firstId}', hour, 1, (sum(minor) over (partition by account_id order by hour) - minor)::bigint, 0, 'opening' from net)
+   select account_id || ' ' || type || ' of ' || hour as subject
+   from (select * from expected cross join counted where hour >= ${hourOf('since')}) e
+     full join (select h.* from hour_totals h cross join counted where h.hour >= since and h.hour < through) t
+       using (account_id, workspace_id, beneficiary_id, hour, type)
+   where (e.entries, e.came_in_minor, e.went_out_minor) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
   since,
 )
 
@@ -144,8 +105,7 @@ const paymentTotals = sqlCheck(
 export const ledgerChecks: readonly Check[] = [
   balances,
   statements,
-  bookingTotals,
-  paymentTotals,
+  countedHours,
   clearingPoints,
   sqlCheck(
     'I1',

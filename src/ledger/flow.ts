@@ -1,39 +1,27 @@
-import type { Db } from '../db/client.ts'
-import { keyList, readTogether } from '../db/together.ts'
+import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { spansOf } from './booking-spans.ts'
-import { bookedSql, type NamedSpan, spanTypes } from './booking-totals.ts'
+import { bookedSql, bookingColumns, isBookingType, localDate, periodSql, storedSql } from './hours.ts'
 
-/** `begins` and `ends`: its instants in the time zone of whoever reads it. */
-export type Day = { date: string; begins: Date; ends: Date }
 export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 
+const days = { zone: '$4::text', since: '$2::timestamptz' }
+
 /** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
-const flow = readTogether<{ date: string; in_minor: string; out_minor: string }, { account_id: 'uuid' }, typeof spanTypes>(
+const flow = statement(
   'ledger.flow',
-  { account_id: 'uuid' },
-  `with ${bookedSql('key.account_id', keyList)}
-   select label as date, sum(came_in_minor)::text as in_minor, sum(went_out_minor)::text as out_minor
-   from (select label, came_in_minor, went_out_minor from stored
-         union all select label, greatest(amount_minor, 0), greatest(-amount_minor, 0) from loose) as moved
-   group by label`,
-  'pool',
-  { list: spanTypes },
+  `with ${periodSql('$2::timestamptz', '$3::timestamptz', days)}
+   select date::text, sum(came_in)::bigint as "inMinor", sum(went_out)::bigint as "outMinor" from (
+     select ${localDate('h.hour', days)} as date, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')} where ${isBookingType('h')}
+     union all
+     select ${localDate('l.at', days)}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
+     from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l) as m
+   group by date`,
 )
 
-const spansOfDays = new WeakMap<readonly Day[], NamedSpan[]>()
-/** Kept with the days. */
-const daySpans = (days: readonly Day[]): NamedSpan[] => {
-  const known = spansOfDays.get(days)
-  if (known) return known
-  const spans = days.flatMap(({ date, begins, ends }) => spansOf(begins, ends).map((span) => ({ ...span, label: date })))
-  spansOfDays.set(days, spans)
-  return spans
-}
-
-/** Of the days on which anything moved. Requests with the same list of days, one object, share what is sent of it. */
-export const readFlow = async (db: Db, ownerId: Uuid, days: readonly Day[]): Promise<DayFlow[]> => {
-  const rows = await flow(db, { account_id: ownerId, list: daySpans(days) })
-  return rows.map((row) => ({ date: row.date, inMinor: BigInt(row.in_minor), outMinor: BigInt(row.out_minor) }))
-}
+/** Of the local days on which anything moved, from `begins` until before `ends`. */
+export const readFlow = (
+  db: Db,
+  ownerId: Uuid,
+  { zone, begins, ends }: { zone: string; begins: Date; ends: Date },
+): Promise<DayFlow[]> => db.query<DayFlow>(flow, [ownerId, begins, ends, zone])

@@ -2,23 +2,23 @@ import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
-import { keyList, readTogether } from '../db/together.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { readTogether } from '../db/together.ts'
+import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
-import { madeOnce, memoised } from '../lib/shared.ts'
+import { madeOnce } from '../lib/shared.ts'
 import { idAhead, idBehind } from './booked-between.ts'
-import { hourOf, never, spansOf } from './booking-spans.ts'
 import {
+  balanceSql,
   bookedSql,
   bookingColumns,
   bookingType,
+  countedSql,
   isBooking,
-  type NamedSpan,
-  spansOfValues,
-  spanTypes,
-  spanValues,
-} from './booking-totals.ts'
+  isBookingType,
+  periodSql,
+  storedSql,
+} from './hours.ts'
 
 export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
@@ -34,49 +34,50 @@ export type StatementOf = {
 
 /** A year of a busy account may have more payees than anybody reads. */
 const mostPayees = 1_000
+/** Bookings of hours that are not counted, of which sums are made for an answer: half a second's work. */
+const mostRows = 50_000
 
-const summaryKey = {
+const entriesKey = {
   account_id: 'uuid',
   starts: 'timestamptz',
   ends: 'timestamptz',
   workspace_id: 'uuid',
   payees_of: 'text',
+  after: 'uuid',
+  through: 'uuid',
+  take: 'int',
+  balance: 'bigint',
 } as const
-const entriesKey = { ...summaryKey, after: 'uuid', through: 'uuid', take: 'int', balance: 'bigint' } as const
 
-/**
- * Bookings only: money under a hold has not left. The opening balance is counted back from the account's present totals, over what was booked
- * `since` the start, so that the opening balance of one statement is the closing balance of the one before whatever their lengths.
- */
-const summary = readTogether<SummaryRow, typeof summaryKey, typeof spanTypes>(
+/** Bookings only: money under a hold has not left. `rows` are one more than are summed where there are too many. */
+const summary = statement(
   'ledger.statement_summary',
-  summaryKey,
-  `with ${bookedSql('key.account_id', keyList)},
+  `with ${periodSql('$2::timestamptz', '$3::timestamptz')},
+   rows as materialized (
+     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${mostRows + 1}),
+   is_pending as materialized (select count(*) > ${mostRows} as pending from rows),
    moved as (
-     select s.label, s.type, s.workspace_id, s.beneficiary_id, s.entries, s.came_in_minor, s.went_out_minor from stored s
+     select h.type, h.workspace_id, nullif(h.beneficiary_id, '${firstId}') as beneficiary_id, h.entries, h.came_in_minor as came_in, h.went_out_minor as went_out
+     from ${storedSql('$1::uuid')} where ${isBookingType('h')}
      union all
-     select l.label, ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
-     from loose l left join lateral (
-       select workspace_id, beneficiary_id from payments where l.label <> 'since' and l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true),
-   period as (select * from moved where label = 'period' and (key.workspace_id is null or workspace_id = key.workspace_id)),
+     select ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
+     from is_pending cross join rows l left join lateral (
+       select workspace_id, beneficiary_id from payments where l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true
+     where not pending),
+   period as materialized (select * from moved where $4::uuid is null or workspace_id = $4::uuid),
    payees as (
-     select beneficiary_id as id, sum(entries) as entries, sum(came_in_minor) as came_in, sum(went_out_minor) as went_out from moved
-     where label = 'payees' and beneficiary_id is not null and (key.workspace_id is null or workspace_id = key.workspace_id) and (key.payees_of = 'all' or workspace_id::text = key.payees_of)
+     select beneficiary_id as id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out from period
+     where beneficiary_id is not null and ($5::text = 'all' or workspace_id::text = $5::text)
      group by 1 order by 4 desc, 1 limit ${mostPayees})
-   select (select posted_credits_minor - posted_debits_minor - coalesce((select sum(came_in_minor - went_out_minor) from moved where label = 'since'), 0)
-       from ledger_accounts where id = key.account_id)::text as opening,
-     (select t.id from ledger_transfers t where t.customer_account_id = any(array[key.account_id]) and t.created_at >= key.starts and t.created_at < key.ends and ${isBooking}
-       and (t.customer_account_id, t.id) > (key.account_id, ${idBehind('key.account_id', 'key.starts')})
-       and (t.customer_account_id, t.id) < (key.account_id, ${idAhead('key.account_id', 'key.ends')}) order by t.customer_account_id desc, t.id desc limit 1) as through,
-     coalesce((select sum(came_in_minor) from period), 0)::text as came_in, coalesce((select sum(went_out_minor) from period), 0)::text as went_out,
+   select pending, ${balanceSql('$1::uuid', '$2::timestamptz')}::text as opening, ${balanceSql('$1::uuid', '$3::timestamptz')}::text as closing,
+     (select t.id from ${bookedSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
      coalesce((select json_agg(row_to_json(t) order by t.type) from (
-       select type, sum(entries)::int as entries, sum(came_in_minor)::text as came_in, sum(went_out_minor)::text as went_out
+       select type, sum(entries)::int as entries, sum(came_in)::text as came_in, sum(went_out)::text as went_out
        from period group by type) t), '[]') as by_type,
      coalesce((select json_agg(row_to_json(t) order by t.went_out::numeric desc, t.id) from (
        select m.id, b.display_name, m.entries::int, m.came_in::text, m.went_out::text
-       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee`,
-  'pool',
-  { list: spanTypes },
+       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee
+   from is_pending`,
 )
 
 /** In the order of their ids. `balance`: before the first of them. */
@@ -126,23 +127,27 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
 )
 
 export type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
-export type StatementSummary = {
-  openingMinor: Minor
-  closingMinor: Minor
+export type StatementSums = {
   inMinor: Minor
   outMinor: Minor
   byType: (StatementTotal & { type: BookingType })[]
   byPayee: (StatementTotal & { id: Uuid; displayName: string })[]
-  /** The last booking that it counts; null when there is none. */
+}
+export type StatementSummary = {
+  openingMinor: Minor
+  closingMinor: Minor
+  /** Null while too much of the period is not counted yet. */
+  sums: StatementSums | null
+  /** The last booking of the period; null when there is none. */
   through: Uuid | null
 }
 
 type TotalRow = { entries: number; came_in: string; went_out: string }
 type SummaryRow = {
+  pending: boolean
   opening: string
+  closing: string
   through: Uuid | null
-  came_in: string
-  went_out: string
   by_type: (TotalRow & { type: BookingType })[]
   by_payee: (TotalRow & { id: Uuid; display_name: string })[]
 }
@@ -153,34 +158,23 @@ const totalOf = ({ entries: count, came_in, went_out }: TotalRow): StatementTota
   outMinor: BigInt(went_out),
 })
 
-const named = (label: string, spans: ReturnType<typeof spansOf>): NamedSpan[] => spans.map((span) => ({ ...span, label }))
-
-/** By the two bounds in milliseconds, and whether payees may be named: statements of a day have the same ones. */
-const spansFor = memoised((key) => {
-  const [begins, ends, payees] = key.split(' ')
-  const [start, end] = [new Date(Number(begins)), new Date(Number(ends))]
-  return [
-    ...named('since', spansOf(start, never)),
-    ...named('period', spansOf(start, end)),
-    ...(payees === 'none' ? [] : named('payees', spansOf(start, end, 'by payee'))),
-  ]
-}, 64)
+const sumsOf = (row: SummaryRow): StatementSums => {
+  const byType = row.by_type.map((each) => ({ ...totalOf(each), type: each.type }))
+  return {
+    inMinor: byType.reduce((sum, { inMinor }) => sum + inMinor, 0n),
+    outMinor: byType.reduce((sum, { outMinor }) => sum + outMinor, 0n),
+    byType,
+    byPayee: row.by_payee.map((each) => ({ ...totalOf(each), id: each.id, displayName: each.display_name })),
+  }
+}
 
 /** The balances and sums of a statement. For a workspace the balances are those of the account, and mean nothing. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> => {
-  const { ownerId, start, end, workspaceId, payeesOf } = of
-  const spans = spansFor([start.getTime(), end.getTime(), payeesOf === 'none' ? 'none' : 'all'].join(' '))
-  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
-  const [row] = await summary(db, { ...key, list: spans })
-  if (!row) throw new Error('a statement has no summary')
-  const [openingMinor, inMinor, outMinor] = [row.opening, row.came_in, row.went_out].map(BigInt) as [Minor, Minor, Minor]
+  const row = only(await db.query<SummaryRow>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
   return {
-    openingMinor,
-    inMinor,
-    outMinor,
-    closingMinor: openingMinor + inMinor - outMinor,
-    byType: row.by_type.map((each) => ({ ...totalOf(each), type: each.type })),
-    byPayee: row.by_payee.map((each) => ({ ...totalOf(each), id: each.id, displayName: each.display_name })),
+    openingMinor: BigInt(row.opening),
+    closingMinor: BigInt(row.closing),
+    sums: row.pending ? null : sumsOf(row),
     through: row.through,
   }
 }
@@ -225,29 +219,25 @@ const bookedAt = prepare('ledger.booked_at', { id: 'uuid' }, (orm, at) =>
 )
 
 /**
- * The balance behind booking $8: that of an hour before it, and what was booked from there. Ids are in the order of the times, but for bookings
- * of processes whose clocks differ: $7 is the hour, and those of the period, $6 to $9, count by their ids.
+ * The balance behind booking $4 of the period from $2 until before $3: that at the beginning of its hour, and what was booked from there. Ids are in
+ * the order of the times, but for bookings of processes whose clocks differ: $5 is the hour, and bookings of the period count by their ids.
  */
 const balanceAfter = statement(
   'ledger.balance_after',
-  `with ${bookedSql('$1', spansOfValues)}
-   select (posted_credits_minor - posted_debits_minor
-     - coalesce((select sum(came_in_minor - went_out_minor) from stored), 0) - coalesce((select sum(amount_minor) from loose), 0)
-     + coalesce((select sum(case when t.created_at >= $7 and t.id <= $8 then 1 when t.created_at < $7 and t.id > $8 then -1 else 0 end
+  `with ${countedSql}
+   select (${balanceSql('$1::uuid', '$5::timestamptz')}
+     + coalesce((select sum(case when t.created_at >= $5 and t.id <= $4 then 1 when t.created_at < $5 and t.id > $4 then -1 else 0 end
            * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
-         from ledger_transfers t where t.customer_account_id = $1 and ${isBooking} and t.created_at >= $6 and t.created_at < $9
-           and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$7::timestamptz')})
-           and (t.customer_account_id, t.id) <= ($1, greatest($8::uuid, ${idAhead('$1', '$7::timestamptz')}))), 0))::text as minor
-   from ledger_accounts where id = $1`,
+         from ledger_transfers t where ${isBooking} and t.created_at >= $2::timestamptz and t.created_at < $3::timestamptz
+           and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$5::timestamptz')})
+           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::text as minor`,
 )
 
 const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<string> => {
   const booking = only(await db.run(bookedAt, { id: after }))
-  const hour = hourOf(booking.at)
-  const from = hour > start ? hour : start
-  const values = [...spanValues(ownerId, named('since', spansOf(from, never))), start, from, after, end]
-  const [row] = await db.query<{ minor: string }>(balanceAfter, values)
-  return row?.minor ?? '0'
+  const hour = new Date(Math.floor(booking.at.getTime() / 3_600_000) * 3_600_000)
+  const row = only(await db.query<{ minor: string }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
+  return row.minor
 }
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }

@@ -6,8 +6,7 @@ import { eventPeriod, pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
 import type { Work } from '../jobs/jobs.ts'
 import type { Sweep } from '../jobs/sweeps.ts'
-import { advanceBookingTotals } from '../ledger/booking-totals.ts'
-import { advancePaymentTotals } from '../ledger/payment-totals.ts'
+import { countHours } from '../ledger/hours.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/key-retention.ts'
 import { createNamesLane } from './beneficiaries/name-checks.ts'
@@ -75,8 +74,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
-    { name: 'ledger.totals', everySeconds: 10, run: () => advanceBookingTotals(db) },
-    { name: 'payments.totals', everySeconds: 10, run: () => advancePaymentTotals(db) },
+    { name: 'ledger.count', everySeconds: 60, run: () => countHours(db, clock.now()) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'periods.create', everySeconds: 3600, run: () => createPeriods(db, periodsOf(config)) },
     {

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
-import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
-import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
-import { lastId } from '../../src/lib/ids.ts'
+import { countHours } from '../../src/ledger/hours.ts'
 import { keepPoint, unverifiedSince } from '../../src/operate/verify/daily.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { settleThrough } from '../harness/settled.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { pay } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -71,9 +68,8 @@ beforeAll(async () => {
   await live()
   await service.deps.jobs.sweep()
   await service.settle()
-  await settleThrough(service.deps.db, lastId)
-  await advanceBookingTotals(service.deps.db)
-  await advancePaymentTotals(service.deps.db)
+  service.clock.advance(7_200)
+  await countHours(service.deps.db, service.clock.now())
 })
 afterAll(() => service.close())
 
@@ -132,18 +128,12 @@ test.each([
     'the sums from which comparisons',
     'update clearing_points set went_out_minor = went_out_minor + 1',
   ],
-  ...["'hour'", "'month'", "'payee_day'", "'payee_month'"].map((unit): [string, string, string] => [
-    `a sum of bookings that was raised: ${unit}`,
-    'the sums that statements go on from',
-    `update booking_totals set came_in_minor = came_in_minor + 1 where unit = ${unit}`,
+  ...['payment', 'made', 'opening'].map((type): [string, string, string] => [
+    `a sum that was raised: ${type}`,
+    'the sums of counted hours',
+    `update hour_totals set came_in_minor = came_in_minor + 1 where type = '${type}'`,
   ]),
-  ['a sum of bookings that is missing', 'the sums that statements go on from', `delete from booking_totals where unit = 'day'`],
-  ...["'hour'", "'month'"].map((unit): [string, string, string] => [
-    `a sum of payments that was raised: ${unit}`,
-    'the sums that summaries of payments go on from',
-    `update payment_totals set amount_minor = amount_minor + 1 where unit = ${unit}`,
-  ]),
-  ['a sum of payments that is missing', 'the sums that summaries of payments', `delete from payment_totals where unit = 'day'`],
+  ['a sum that is missing', 'the sums of counted hours', `delete from hour_totals where type = 'topup'`],
   ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
   [
     'a payment given back by one person, without an adjustment',

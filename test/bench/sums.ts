@@ -1,11 +1,10 @@
 import pino from 'pino'
 import { connect } from '../../src/db/connect.ts'
-import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
-import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
+import { countHours } from '../../src/ledger/hours.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Bench } from './processes.ts'
 
-/** What the sweeps of a service with jobs do: sums of what has settled. */
+/** What the sweeps of a service with jobs do: sums of the hours that have ended. */
 export const countSums = async (bench: Bench): Promise<void> => {
   const db = connect({
     url: bench.databaseUrl,
@@ -14,7 +13,6 @@ export const countSums = async (bench: Bench): Promise<void> => {
     clock: systemClock,
     statementTimeoutMs: 60_000,
   })
-  await advanceBookingTotals(db)
-  await advancePaymentTotals(db)
+  await countHours(db, systemClock.now())
   await db.close()
 }

@@ -2,15 +2,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
-import { advancePaymentTotals } from '../../src/ledger/payment-totals.ts'
-import { firstIdAt, parseId, type Uuid } from '../../src/lib/ids.ts'
+import { countHours } from '../../src/ledger/hours.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import type { PaymentStatus } from '../../src/modules/payments/queries.ts'
 import { summarizePayments } from '../../src/modules/payments/summary.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { settleThrough, whileUnderWay } from '../harness/settled.ts'
 
 const now = new Date('2026-04-20T10:17:00Z')
 const firstDay = '2026-01-25'
@@ -111,45 +110,25 @@ const changeSome = (from: string, to: string) =>
     `update payments set status = $2 where id in (select id from payments where workspace_id = $3 and status = $1 order by id limit 9)`,
     [from, to, id],
   )
-/** Payments under way end by posts whose ids are older than what is counted. */
-const endLate = (count: number) =>
-  service.deps.db.query(
-    `with late as (
-       select p.id, p.hold_transfer_id as transfer_id from payments p
-       where p.workspace_id = $1 and p.status = 'processing' and p.hold_transfer_id is not null order by p.id limit $2),
-     ended as (
-       insert into ledger_transfers (id, amount_minor, available_after_minor, created_at, kind, pending_id, debit_account_id, credit_account_id, reference_type, reference_id, customer_account_id)
-       select overlay(gen_random_uuid()::text placing left(s.transfer_id::text, 13) from 1)::uuid, h.amount_minor, 0, h.created_at, 'post', h.id, h.debit_account_id, h.credit_account_id, 'payment', s.id, h.customer_account_id
-       from late s join ledger_transfers h on h.id = s.transfer_id)
-     update payments set status = 'succeeded' where id in (select id from late)`,
-    [id, count],
-  )
-const advance = () => advancePaymentTotals(service.deps.db)
 const countOf = async (table: string) =>
   (await service.deps.db.query<{ rows: number }>(`select count(*)::int as rows from ${table}`))[0]?.rows
 
+const countAt = (time: Date | string) => countHours(service.deps.db, new Date(time))
+
 describe.each([
   ['nothing is counted yet', async () => undefined],
+  ['hours are counted up to a time', () => countAt('2026-03-17T09:41:00Z')],
+  ['all hours that ended are counted', () => countAt(now)],
   [
-    'sums are of a part of them',
-    async () => {
-      await settleThrough(service.deps.db, firstIdAt(new Date('2026-03-17T09:41:00Z')))
-      await whileUnderWay(service.deps.db, advance)
-    },
-  ],
-  ['sums are of all that has settled', advance],
-  [
-    'some ended late',
-    async () => {
-      await endLate(9)
-      expect(await countOf(`late_transfers where sums = 'payments'`)).toBe(9)
-    },
+    'older hours are not counted',
+    () => service.deps.db.query(`update counted_hours set since = '2026-03-09T05:00:00Z'`).then(() => undefined),
   ],
   [
-    'sums are counted again',
+    'payments end in hours that are counted',
     async () => {
-      await advance()
-      expect(await countOf(`late_transfers where sums = 'payments'`)).toBe(0)
+      await countAt(now)
+      await changeSome('processing', 'succeeded')
+      await changeSome('processing', 'failed')
     },
   ],
   ['some have been returned since they were counted', () => changeSome('succeeded', 'returned')],
@@ -168,30 +147,11 @@ describe.each([
   })
 })
 
-test('only where something is stored are sums asked for', async () => {
-  const { db } = service.deps
-  const asksForSums = async (workspaceId: Uuid) => {
-    const names: unknown[] = []
-    const query: typeof db.query = (statement, values) => {
-      names.push(typeof statement === 'string' ? statement : statement.name)
-      return db.query(statement, values)
-    }
-    const zone = { timeZone: 'UTC', nextTimeZone: null, nextFrom: null }
-    const principal = { workspace: { id: workspaceId, owningAccountId, zone } } as unknown as Parameters<
-      typeof summarizePayments
-    >[1]
-    await summarizePayments({ ...service.deps, db: { ...db, query } }, principal, {}, 30)
-    return names.includes('payments.sums')
-  }
-  expect(await asksForSums(id)).toBe(true)
-  expect(await asksForSums(owningAccountId)).toBe(false)
-})
-
 test('all of them were compared: each status, and what no transfer ended', async () => {
   const every = { zone: 'UTC', days: 90, createdAfter: null, createdBefore: null, statuses: paymentStatuses }
   const { by_status, count } = await summarize(every, 'stored')
   expect(by_status.map(({ status }) => status)).toEqual(paymentStatuses.toSorted())
   expect(count).toBeGreaterThan(500)
   expect(await countOf(`payments where hold_transfer_id is null and status <> 'scheduled'`)).toBeGreaterThan(10)
-  expect(await countOf('payment_totals')).toBeGreaterThan(500)
+  expect(await countOf(`hour_totals where type = 'made'`)).toBeGreaterThan(300)
 })

@@ -1,16 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { spansOf } from '../../src/ledger/booking-spans.ts'
-import { advanceBookingTotals } from '../../src/ledger/booking-totals.ts'
 import { readFlow } from '../../src/ledger/flow.ts'
+import { countHours } from '../../src/ledger/hours.ts'
 import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
 import { dateAfter } from '../../src/lib/days.ts'
-import { firstIdAt, parseId, type Uuid } from '../../src/lib/ids.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { settleThrough, whileUnderWay } from '../harness/settled.ts'
 
 const now = new Date('2026-04-20T10:17:00Z')
 const firstDay = '2026-01-25'
@@ -99,7 +97,10 @@ const stated = async (of: StatementOf, take: number) => {
     entries.push(...page)
     more = page.length === take
   }
-  const total = ({ entries: count, inMinor, outMinor }: (typeof summary.byType)[number] | (typeof summary.byPayee)[number]) => ({
+  const { sums } = summary
+  if (!sums) throw new Error('sums are pending')
+  if (of.workspaceId === null) expect(summary.closingMinor).toBe(summary.openingMinor + sums.inMinor - sums.outMinor)
+  const total = ({ entries: count, inMinor, outMinor }: (typeof sums.byType)[number] | (typeof sums.byPayee)[number]) => ({
     entries: count,
     inMinor,
     outMinor,
@@ -107,10 +108,10 @@ const stated = async (of: StatementOf, take: number) => {
   return {
     opening: of.workspaceId === null ? summary.openingMinor : null,
     entries: entries.map((each) => [each.id, each.amountMinor, of.workspaceId === null ? each.balanceAfterMinor : null]),
-    inMinor: summary.inMinor,
-    outMinor: summary.outMinor,
-    byType: summary.byType.map((each) => [each.type, total(each)]).sort(),
-    byPayee: summary.byPayee.map((each) => [each.id, total(each)]).sort(),
+    inMinor: sums.inMinor,
+    outMinor: sums.outMinor,
+    byType: sums.byType.map((each) => [each.type, total(each)]).sort(),
+    byPayee: sums.byPayee.map((each) => [each.id, total(each)]).sort(),
   }
 }
 
@@ -139,7 +140,8 @@ const bookMore = async (from: number, count: number) => {
   bookings = await readBookings()
 }
 
-const advance = () => advanceBookingTotals(service.deps.db)
+const countAt = (time: string) => countHours(service.deps.db, new Date(time))
+const later = '2026-04-20T10:17:00Z'
 const countOf = async (rows: string) =>
   (await service.deps.db.query<{ rows: number }>(`select count(*)::int as rows from ${rows}`))[0]?.rows
 
@@ -153,34 +155,39 @@ const periodOf = ([timeZone, one, other]: [string, number, number]) => {
 describe.each([
   ['nothing is counted yet', async () => undefined],
   [
-    'totals are of a part of them',
+    'hours are counted up to a time',
     async () => {
-      await settleThrough(service.deps.db, firstIdAt(new Date('2026-03-17T09:41:00Z')))
-      await whileUnderWay(service.deps.db, advance)
-      expect(await countOf('ledger_transfers where id <= (select through from booking_points)')).toBeLessThan(500)
+      await countAt('2026-03-17T09:41:00Z')
+      expect(await countOf(`hour_totals where hour >= '2026-03-17T09:00:00Z'`)).toBe(0)
+      expect(await countOf('hour_totals')).toBeGreaterThan(500)
     },
   ],
   [
-    'totals are of all that has settled',
+    'all hours that ended are counted',
     async () => {
-      await advance()
-      expect(await countOf('ledger_transfers where id > (select through from booking_points)')).toBeLessThan(5)
+      await countAt(later)
+      expect(await countOf(`counted_hours where since <= '2000-01-01' and through = '2026-04-20T10:00:00Z'`)).toBe(1)
     },
   ],
   [
-    'some came late',
+    'older hours are not counted',
+    () => service.deps.db.query(`update counted_hours set since = '2026-03-09T05:00:00Z'`).then(() => undefined),
+  ],
+  [
+    'older hours are counted again',
     async () => {
+      await countAt(later)
+      expect(await countOf(`counted_hours where since <= '2000-01-01'`)).toBe(1)
+    },
+  ],
+  [
+    'a clock was set back, and more was booked in hours that had been counted',
+    async () => {
+      await countAt('2026-01-20T00:00:00Z')
       await bookMore(1_000, 120)
-      expect(await countOf(`late_transfers where sums = 'bookings'`)).toBeGreaterThan(100)
     },
   ],
-  [
-    'totals are counted again',
-    async () => {
-      await advance()
-      expect(await countOf(`late_transfers where sums = 'bookings'`)).toBe(0)
-    },
-  ],
+  ['these hours are counted again', () => countAt(later)],
 ])('when %s', (_, prepare) => {
   beforeAll(prepare)
 
@@ -204,7 +211,8 @@ describe.each([
         const { start: begins, end: ends, from: date } = periodOf([timeZone, n, n])
         return { date, begins, ends }
       })
-      const flow = await readFlow(service.deps.db, ownerId, days)
+      const ends = days.at(-1)?.ends ?? now
+      const flow = await readFlow(service.deps.db, ownerId, { zone: timeZone, begins: days[0]?.begins ?? now, ends })
       for (const { date, begins, ends } of days) {
         const { inMinor, outMinor } = plainly({ ownerId, workspaceId: null, start: begins, end: ends, payeesOf: 'none' })
         const found = flow.find((each) => each.date === date) ?? { inMinor: 0n, outMinor: 0n }
@@ -212,24 +220,4 @@ describe.each([
       }
     }
   })
-})
-
-test('spans make up their period: in order, without a gap, each a whole unit', () => {
-  const time = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
-  fc.assert(
-    fc.property(time, time, fc.constantFrom('together' as const, 'by payee' as const), (one, other, of) => {
-      const [begins, ends] = [one, other].sort((a, b) => a.getTime() - b.getTime()) as [Date, Date]
-      const spans = spansOf(begins, ends, of)
-      expect(spans[0]?.begins ?? ends).toEqual(begins)
-      expect(spans.at(-1)?.ends ?? begins).toEqual(ends)
-      for (const [at, span] of spans.entries()) {
-        expect(span.ends.getTime()).toBeGreaterThan(span.begins.getTime())
-        if (at > 0) expect(span.begins).toEqual(spans[at - 1]?.ends)
-        const local = [span.begins, span.ends].map((edge) => new Date(edge.getTime() + 3 * 3_600_000).toISOString())
-        const whole = { hour: /:00:00.000Z$/, day: /T00:00:00.000Z$/, month: /-01T00:00:00.000Z$/ }
-        if (span.unit)
-          for (const edge of local) expect(edge).toMatch(whole[span.unit.replace('payee_', '') as keyof typeof whole])
-      }
-    }),
-  )
 })

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { endedPaymentStatuses } from '../transitions.ts'
-import { id, instant, money, oneOf, transactionId } from './columns.ts'
+import { id, instant, money, oneOf } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
@@ -102,92 +101,12 @@ export const clearingPoints = pgTable('clearing_points', {
 export const bookingTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
-/** `payee_…`: for each payee by itself. */
-export const bookingUnits = ['hour', 'day', 'month', 'payee_day', 'payee_month'] as const
-export type BookingUnit = (typeof bookingUnits)[number]
+/** `made`: payments that were asked for, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */
+export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
 /**
- * Sums of each account's bookings by the time at which they were booked, of the transfers up to `booking_points`: statements go on from here, so
- * that none reads years of bookings. Zeros stand for no workspace, and for all payees together.
- */
-export const bookingTotals = pgTable(
-  'booking_totals',
-  {
-    accountId: uuid().notNull(),
-    workspaceId: uuid().notNull(),
-    beneficiaryId: uuid().notNull(),
-    begins: instant().notNull(),
-    entries: bigint({ mode: 'bigint' }).notNull(),
-    cameInMinor: money().notNull(),
-    wentOutMinor: money().notNull(),
-    unit: text({ enum: bookingUnits }).notNull(),
-    type: text({ enum: bookingTypes }).notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.accountId, t.unit, t.begins, t.workspaceId, t.type, t.beneficiaryId] }),
-    check('booking_totals_unit_check', oneOf(t.unit, bookingUnits)),
-    check('booking_totals_type_check', oneOf(t.type, bookingTypes)),
-    check('booking_totals_sums_check', sql`${t.entries} > 0 and ${t.cameInMinor} >= 0 and ${t.wentOutMinor} >= 0`),
-  ],
-)
-
-/** The last transfer that `booking_totals` counts. */
-export const bookingPoints = pgTable('booking_points', { name: text().primaryKey(), through: uuid().notNull() })
-
-/**
- * Sums of each workspace's payments that have ended, by the time at which they were made, of the transfers up to `payment_points` that ended their
- * holds. `succeeded` has those as well that were returned since. Of these units only those of all payees together.
- */
-export const paymentTotals = pgTable(
-  'payment_totals',
-  {
-    accountId: uuid().notNull(),
-    workspaceId: uuid().notNull(),
-    begins: instant().notNull(),
-    payments: bigint({ mode: 'bigint' }).notNull(),
-    amountMinor: money().notNull(),
-    unit: text({ enum: bookingUnits }).notNull(),
-    status: text({ enum: endedPaymentStatuses }).notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.accountId, t.workspaceId, t.unit, t.begins, t.status] }),
-    check('payment_totals_unit_check', oneOf(t.unit, ['hour', 'day', 'month'])),
-    check('payment_totals_status_check', oneOf(t.status, endedPaymentStatuses)),
-    check('payment_totals_sums_check', sql`${t.payments} > 0 and ${t.amountMinor} > 0`),
-  ],
-)
-
-/** The last transfer that `payment_totals` counts. */
-export const paymentPoints = pgTable('payment_points', { name: text().primaryKey(), through: uuid().notNull() })
-
-/**
- * Transfers with ids up to `through` are all committed, but for those that their insert finds late (`late_transfers`). `next` is true of it as soon
- * as every transaction before `next_transaction` has ended.
- */
-export const transferHorizons = pgTable('transfer_horizons', {
-  name: text().primaryKey(),
-  through: uuid().notNull(),
-  next: uuid().notNull(),
-  nextTransaction: transactionId().notNull(),
-})
-
-/** What goes on from a point among the transfers. */
-export const transferSums = ['bookings', 'payments'] as const
-export type TransferSums = (typeof transferSums)[number]
-
-/** Transfers whose ids were behind a point when they were inserted, until these sums have counted them. Written by a trigger. */
-export const lateTransfers = pgTable(
-  'late_transfers',
-  { accountId: uuid().notNull(), transferId: uuid().notNull(), sums: text({ enum: transferSums }).notNull() },
-  (t) => [
-    primaryKey({ columns: [t.sums, t.accountId, t.transferId] }),
-    check('late_transfers_sums_check', oneOf(t.sums, transferSums)),
-  ],
-)
-
-/**
- * Sums of what moved in one UTC hour, by account, workspace, payee and type: `counted_hours` names the hours that are counted. Zeros stand for no
- * workspace, and for no payee.
+ * Sums of what happened in one UTC hour, by account, workspace, payee and type, of the hours that `counted_hours` names. Zeros stand for no
+ * workspace, and for no payee. An `opening` has its balance in `came_in_minor`.
  */
 export const hourTotals = pgTable(
   'hour_totals',
@@ -199,12 +118,21 @@ export const hourTotals = pgTable(
     entries: bigint({ mode: 'bigint' }).notNull(),
     cameInMinor: money().notNull(),
     wentOutMinor: money().notNull(),
-    type: text().notNull(),
+    type: text({ enum: totalTypes }).notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.hour, t.workspaceId, t.type, t.beneficiaryId] }),
-    check('hour_totals_sums_check', sql`${t.entries} > 0 and ${t.cameInMinor} >= 0 and ${t.wentOutMinor} >= 0`),
+    check('hour_totals_type_check', oneOf(t.type, totalTypes)),
+    check(
+      'hour_totals_sums_check',
+      sql`${t.entries} > 0 and (${t.cameInMinor} >= 0 or ${t.type} = 'opening') and ${t.wentOutMinor} >= 0`,
+    ),
   ],
 )
 
-export const countedHours = pgTable('counted_hours', { hour: instant().primaryKey(), countedAt: instant().notNull() })
+/** One row: the hours from `since` until before `through` are counted in `hour_totals`. */
+export const countedHours = pgTable(
+  'counted_hours',
+  { name: text().primaryKey(), since: instant().notNull(), through: instant().notNull() },
+  (t) => [check('counted_hours_order_check', sql`${t.since} <= ${t.through}`)],
+)

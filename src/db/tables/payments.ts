@@ -93,16 +93,6 @@ export const payments = pgTable(
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     // Of all tenants, for administrators.
     index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),
-    // Those that ended before anything was held for them: no transfer tells of them.
-    index('payments_unheld').on(t.workspaceId, t.id).where(sql`${t.holdTransferId} is null and ${t.status} <> 'scheduled'`),
-    // Who asked: which stretches of the table may have payments of a key or a person. A thousandth of what an index of each payment takes.
-    index('payments_askers')
-      .using(
-        'brin',
-        sql`${t.grantId} uuid_bloom_ops(n_distinct_per_range = 400)`,
-        sql`${t.initiatorAccountId} uuid_bloom_ops(n_distinct_per_range = 200)`,
-      )
-      .with({ pages_per_range: 32, autosummarize: true }),
     // What was paid under one reference, to whomever.
     index('payments_reference')
       .on(t.workspaceId, sql.raw(referenceKeySql('account_reference')), t.id)

@@ -2,7 +2,7 @@ import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, su
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
-import { besideId, createdBetween } from '../../db/created-between.ts'
+import { createdBetween } from '../../db/created-between.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -107,7 +107,6 @@ const filters = {
   named: 'uuid[]?',
   receipt: 'text?',
   searchedId: 'uuid?',
-  newerThan: 'uuid?',
 } as const
 const scope = { workspaceId: 'uuid', ...filters } as const
 const page = { before: 'uuid?', take: 'rows' } as const
@@ -115,10 +114,7 @@ const page = { before: 'uuid?', take: 'rows' } as const
 export type PaymentFilter = Values<typeof filters>
 
 /** The filter of a request: its text has not been looked up among the beneficiaries yet. */
-export type PaymentSearch = Omit<
-  PaymentFilter,
-  'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId' | 'newerThan'
-> & {
+export type PaymentSearch = Omit<PaymentFilter, 'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId'> & {
   statuses?: readonly PaymentStatus[]
   text?: string
 }
@@ -195,7 +191,6 @@ const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => 
     at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
     at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
     textCondition(at),
-    at.newerThan && besideId(inTime, '>', at.newerThan),
     createdBetween(inTime, at.createdAfter, at.createdBefore),
   )
 }

@@ -10,7 +10,6 @@ import { found, notFound } from '../../lib/errors.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
-import { searchPayments } from './askers.ts'
 import { batchRefusals } from './batch-routes.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
@@ -97,7 +96,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) => searchPayments(source, workspace.id, page, search),
+          read: (page) =>
+            readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
           idOf: (row) => row.id,
           present: (rows) => rows.map((row) => presentListed(row)),
         }),

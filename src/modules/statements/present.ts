@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import type { Column } from '../../http/csv.ts'
-import type { StatementEntry as Entry, StatementSummary, StatementTotal } from '../../ledger/statement.ts'
+import type { StatementEntry as Entry, StatementSummary, StatementSums, StatementTotal } from '../../ledger/statement.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { madeOnce } from '../../lib/shared.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import type { StatementPeriod } from './rules.ts'
-import type { Statement, StatementEntry, WorkspaceStatementEntry } from './schema.ts'
+import type { StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
 const presentTotal = ({ entries, inMinor, outMinor }: StatementTotal) => ({
   entries,
@@ -15,26 +15,25 @@ const presentTotal = ({ entries, inMinor, outMinor }: StatementTotal) => ({
   out_minor: formatMinor(outMinor),
 })
 
+const presentTotals = ({ byPayee, byType }: StatementSums) => ({
+  by_payee: byPayee.map((each) => ({
+    id: formatId('beneficiary', each.id),
+    display_name: each.displayName,
+    ...presentTotal(each),
+  })),
+  by_type: byType.map((each) => ({ type: each.type, ...presentTotal(each) })),
+})
+
 /** What the statements of an account and of a workspace have in common. */
-export const presentPeriod = (
-  { from, to, timeZone }: StatementPeriod,
-  currency: string,
-  { inMinor, outMinor, byType, byPayee }: StatementSummary,
-): Pick<z.output<typeof Statement>, 'from' | 'to' | 'time_zone' | 'currency' | 'in_minor' | 'out_minor' | 'totals'> => ({
+export const presentPeriod = ({ from, to, timeZone }: StatementPeriod, currency: string, { sums }: StatementSummary) => ({
   from,
   to,
   time_zone: timeZone,
   currency,
-  in_minor: formatMinor(inMinor),
-  out_minor: formatMinor(outMinor),
-  totals: {
-    by_payee: byPayee.map((each) => ({
-      id: formatId('beneficiary', each.id),
-      display_name: each.displayName,
-      ...presentTotal(each),
-    })),
-    by_type: byType.map((each) => ({ type: each.type, ...presentTotal(each) })),
-  },
+  in_minor: sums && formatMinor(sums.inMinor),
+  out_minor: sums && formatMinor(sums.outMinor),
+  totals: sums && presentTotals(sums),
+  totals_pending: sums === null,
 })
 
 const entryFields = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({

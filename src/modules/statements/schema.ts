@@ -36,13 +36,19 @@ const period = {
   to: z.iso.date(),
   time_zone: z.string(),
   currency: z.string(),
-  in_minor: MinorOut,
-  out_minor: MinorOut,
-  totals: z.object({
-    by_payee: z.array(z.object({ id: IdOut('beneficiary'), display_name: z.string(), ...Total })).meta({
-      description: 'The payees that got most, at most 1,000.',
-    }),
-    by_type: z.array(z.object({ type: z.enum(statementTypes), ...Total })),
+  in_minor: MinorOut.nullable(),
+  out_minor: MinorOut.nullable(),
+  totals: z
+    .object({
+      by_payee: z.array(z.object({ id: IdOut('beneficiary'), display_name: z.string(), ...Total })).meta({
+        description: 'The payees that got most, at most 1,000.',
+      }),
+      by_type: z.array(z.object({ type: z.enum(statementTypes), ...Total })),
+    })
+    .nullable(),
+  totals_pending: z.boolean().meta({
+    description:
+      'True while the sums of the period are not counted yet, as after an upgrade: `totals`, `in_minor` and `out_minor` are null then.',
   }),
 }
 

@@ -1,8 +1,12 @@
+import { pino } from 'pino'
 import { loadConfig } from '../../config.ts'
+import { connect } from '../../db/connect.ts'
 import { migrate } from '../../db/migrate.ts'
 import { detectPooler } from '../../db/pooler.ts'
 import { grantServing } from '../../db/serving-role.ts'
 import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/attach.ts'
+import { countHours } from '../../ledger/hours.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { StartupError } from '../../lib/startup-error.ts'
 import { explain, needsDirectUrl } from '../../process/database.ts'
 import { readEnvironment } from '../../process/environment.ts'
@@ -21,6 +25,17 @@ const openDatabase = async () => {
   return { url, stop: async () => undefined }
 }
 
+/** So that statements have their sums when the first process of this release starts. An hour of transfers is one statement. */
+const countAll = async (url: string): Promise<void> => {
+  const logger = pino({ level: 'warn' }, pino.destination(2))
+  const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000 })
+  try {
+    await countHours(db, systemClock.now())
+  } finally {
+    await db.close()
+  }
+}
+
 /** Works on a database of any release of ours, or an empty one: so it opens none of the service's parts. */
 export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> => {
   const patienceMs = patience(options)
@@ -35,6 +50,7 @@ export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> 
           `${migration}: no lock within two seconds (try ${tries}); waiting. Oldest transactions: ${holders.join('; ')}`,
         ),
     })
+    await countAll(database.url)
     if (options['serve-as'] !== undefined) await grantServing(database.url, options['serve-as'])
     return { applied, ...(options['serve-as'] !== undefined && { serves: options['serve-as'] }) }
   } catch (error) {

@@ -7,6 +7,7 @@ import { installationKeys } from '../../db/tables/installation.ts'
 import { pauseCauses, railPauses, verifyPoints } from '../../db/tables/rails.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
+import { uncountedSince } from '../../ledger/hours.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../../modules/alerts.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -93,6 +94,10 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
   ])
   const keyAge = gauge('key_age_seconds', 'How long ago each key of a ring was first used by this installation.', ['ring', 'key'])
   const unsealedAge = gauge('audit_unsealed_seconds', 'Age of the oldest row of the audit log that no seal covers yet.')
+  const totalsAge = gauge(
+    'totals_lag_seconds',
+    'Age of the oldest hour whose sums are not counted yet; up to 4,500 while the job keeps up, that of the oldest transfer after an upgrade.',
+  )
   const jobs = gauge(
     'jobs_waiting',
     'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
@@ -153,6 +158,8 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     for (const row of await db.run(keys, {})) keyAge.set({ ring: row.ring, key: row.key }, ageSeconds(now, row.createdAt))
     const [log] = await db.query<{ oldest: Date | null }>(unsealed)
     unsealedAge.set(ageSeconds(now, log?.oldest))
+    const [uncounted] = await db.query<{ oldest: Date | null }>(uncountedSince)
+    totalsAge.set(ageSeconds(now, uncounted?.oldest))
     jobs.reset()
     jobLag.reset()
     for (const row of await db.query<{ name: string; count: bigint; oldest: Date | null }>(waitingJobs)) {

@@ -128,17 +128,20 @@ export const StatementPage = () => {
   )
 }
 
+/** After an upgrade the service counts the sums of all hours again. */
+const pendingSum = 'Not counted yet: look again in a few minutes'
+
 const Totals = ({ period }: { period: Period }) => {
   const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
-  const payees = period.totals.by_payee
+  const payees = period.totals?.by_payee ?? []
   return (
     <>
       <Card>
         <Facts
           facts={[
             ['Opening balance', opening === null ? null : <Amount key="opening" minor={opening} currency={currency} />],
-            ['In', <Amount key="in" minor={period.in_minor} currency={currency} />],
-            ['Out', <Amount key="out" minor={period.out_minor} currency={currency} />],
+            ['In', period.in_minor === null ? pendingSum : <Amount key="in" minor={period.in_minor} currency={currency} />],
+            ['Out', period.out_minor === null ? pendingSum : <Amount key="out" minor={period.out_minor} currency={currency} />],
             [
               'Closing balance',
               closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />,

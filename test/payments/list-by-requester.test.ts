@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { namedStatements } from '../../src/db/statement.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -54,13 +53,4 @@ test('another workspace’s person finds none of them', async () => {
   const stranger = await signIn(service.api)
   const { body } = await stranger.api.get(`/v1/payments?grant_id=${grantOf(rare)}`)
   expect(body.data).toEqual([])
-})
-
-test('what is far back is found by the stretches of the table that may have it, and by no other index', async () => {
-  const text = namedStatements().find(({ name }) => name === 'payments.list_of_asker+grantId')?.text ?? ''
-  const plan = await service.deps.db.search(
-    async (db) => JSON.stringify(await db.query(`explain (generic_plan, format json) ${text}`)),
-    'bitmaps',
-  )
-  expect(plan.match(/"Index Name":"\w+"/g)).toEqual(['"Index Name":"payments_askers"'])
 })

@@ -1,0 +1,174 @@
+import { type Database, inTx, statement } from '../db/client.ts'
+import { namesSql } from '../db/tables/columns.ts'
+import { bookingTypes } from '../db/tables/ledger.ts'
+import { firstId } from '../lib/ids.ts'
+import { amongAll, idAhead, idBehind } from './booked-between.ts'
+
+/** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
+export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
+  case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end as amount_minor`
+export const isBooking = `t.kind in ('direct', 'post')`
+export const isBookingType = (row: string): string => `${row}.type in ${namesSql(bookingTypes)}`
+
+/** Of a row with these columns. */
+export const bookingType = (row: string): string =>
+  `case ${row}.reference_type when 'payment' then case when ${row}.amount_minor < 0 then 'payment' else 'payment_return' end
+    when 'topup' then 'topup' when 'deposit' then 'topup' else 'adjustment' end`
+
+export const hourOf = (time: string): string => `date_trunc('hour', ${time}, 'UTC')`
+const hourFrom = (time: string): string => hourOf(`${time} + interval '1 hour' - interval '1 microsecond'`)
+
+/** Before every row, and behind every row. */
+export const ever = new Date(Date.UTC(2000, 0, 1))
+export const never = new Date(Date.UTC(9000, 0, 1))
+const [everSql, neverSql] = [ever, never].map((at) => `'${at.toISOString()}'::timestamptz`) as [string, string]
+
+/** The hours that are counted; none where the job has not run. */
+export const countedSql = `counted as (
+  select coalesce(max(since), ${everSql}) as since, coalesce(max(through), ${everSql}) as through from counted_hours)`
+
+/** The local date of a time, for times from `since` on. */
+export type LocalDays = { zone: string; since: string }
+export const localDate = (time: string, { zone, since }: LocalDays): string =>
+  `case when ${time} >= ${since} then (${time} at time zone ${zone})::date end`
+
+/**
+ * A period as `whole` hours, whose sums are stored, and `edges` that are read row by row: its first and last hour, what is not counted, and with
+ * `days` each hour in which a local day begins (`split`).
+ */
+export const periodSql = (begins: string, ends: string, days?: LocalDays): string => `${countedSql},
+  whole as (
+    select * from (select greatest(${hourFrom(begins)}, since) as first, least(${hourOf(ends)}, through) as last from counted) as c where first < last),
+  split as (${
+    days
+      ? `select hour from whole cross join generate_series(greatest(first, ${hourOf(days.since)}), last - interval '1 hour', interval '1 hour') as hour
+         where (hour at time zone ${days.zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${days.zone})::date`
+      : `select null::timestamptz as hour where false`
+  }),
+  edges as (
+    select ${begins} as begins, coalesce((select first from whole), ${ends}) as ends
+    union all select last, ${ends} from whole
+    union all select hour, hour + interval '1 hour' from split)`
+
+/** The sums `h` of an account in the whole hours. */
+export const storedSql = (account: string): string => `whole join hour_totals h
+  on h.account_id = ${account} and h.hour >= first and h.hour < last and h.hour not in (select hour from split)`
+
+/**
+ * An account's transfers `t` that are bookings from between two times. The bounds alone name the account: with ids by themselves the plan may read those
+ * of all accounts, and with an equality as well it reads the account's index from its beginning.
+ */
+export const bookedSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
+  where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
+    and (t.customer_account_id, t.id) > (${account}, ${idBehind(account, begins)})
+    and (t.customer_account_id, t.id) < (${account}, ${idAhead(account, ends)})`
+
+const netSql = (account: string, begins: string, ends: string): string =>
+  `coalesce((select sum(case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
+     from ${bookedSql(account, begins, ends)}), 0)`
+
+/** The time of an account's first or last transfer. */
+const endSql = (account: string, order: 'asc' | 'desc'): string => `(
+  select created_at from ledger_transfers where customer_account_id = any(array[${account}]) order by customer_account_id ${order}, id ${order} limit 1)`
+
+/**
+ * What was posted on an account before a time: the opening balance of the next counted hour in which anything was booked, or the present balance,
+ * less what was booked from the time until there. Where that is not counted, all that was booked before the time, if that is the shorter way. Needs
+ * `countedSql`.
+ */
+export const balanceSql = (account: string, at: string): string => `(
+  select case when (${at} < next.since or next.hour >= next.through)
+      and ${at} - ${endSql(account, 'asc')} < ${endSql(account, 'desc')} - ${at} then ${netSql(account, everSql, at)}
+    when next.hour >= next.through then present.minor - ${netSql(account, at, neverSql)}
+    else coalesce(
+      (select h.came_in_minor from hour_totals h
+       where h.account_id = ${account} and h.hour >= next.hour and h.hour < next.through and h.type = 'opening' order by h.hour limit 1),
+      present.minor - ${netSql(account, 'next.through', neverSql)}) - ${netSql(account, at, 'next.hour')} end
+  from (select greatest(${hourFrom(at)}, since) as hour, since, through from counted) as next
+    cross join (select posted_credits_minor - posted_debits_minor as minor from ledger_accounts where id = ${account}) as present)`
+
+/** An hour is counted when it ended so long ago: until then a process whose clock is behind may still write into it. */
+const marginMinutes = 15
+/** In one transaction, unless a single hour has more. */
+const transfersAtOnce = 100_000
+
+const begin = statement(
+  'ledger.count_begin',
+  `with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
+   insert into counted_hours as c (name, since, through) select 'all', hour, hour from target
+   on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`,
+)
+
+/** The newest hours that are not counted, else the newest of those before. `offset`: a place in an index, whatever the transfers' times are. */
+const next = statement(
+  'ledger.count_next',
+  `with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
+   select case when through < target.hour then through
+       else coalesce((select case when t.created_at < since then least(${hourOf('t.created_at')}, since - interval '1 hour') end
+         from ledger_transfers t where t.id < first_id_at(since) order by t.id desc offset ${transfersAtOnce} limit 1), $2) end as begins,
+     case when through < target.hour then least(target.hour, greatest(through + interval '1 hour', coalesce(
+         (select ${hourOf('t.created_at')} from ledger_transfers t where t.id > first_id_at(through) order by t.id offset ${transfersAtOnce} limit 1), target.hour)))
+       else since end as ends
+   from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`,
+)
+
+/** The sums of all accounts in hours: of bookings, and of the payments that were asked for. `offset 0`: a payment is looked up for each row. */
+export const sumsSql = (begins: string, ends: string): string => `
+  moved as (
+    select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
+    from ledger_transfers t left join lateral (
+      select p.workspace_id, p.beneficiary_id from payments p where t.reference_type = 'payment' and p.id = t.reference_id offset 0) as paid on true
+    where ${isBooking} and t.customer_account_id is not null and ${amongAll('ledger_transfers', begins, ends)}),
+  sums as (
+    select account_id, coalesce(workspace_id, '${firstId}') as workspace_id, coalesce(beneficiary_id, '${firstId}') as beneficiary_id, ${hourOf('m.at')} as hour,
+      count(*) as entries, coalesce(sum(amount_minor) filter (where amount_minor > 0), 0)::bigint as came_in_minor,
+      coalesce(-sum(amount_minor) filter (where amount_minor < 0), 0)::bigint as went_out_minor, ${bookingType('m')} as type
+    from moved m group by 1, 2, 3, 4, 8
+    union all
+    select t.account_id, t.workspace_id, '${firstId}', ${hourOf('t.created_at')}, count(*), 0, sum(t.amount_minor)::bigint, 'made'
+    from payments t where ${amongAll('payments', begins, ends)} group by 1, 2, 4),
+  net as (select account_id, hour, sum(came_in_minor - went_out_minor)::bigint as minor from sums s where ${isBookingType('s')} group by 1, 2)`
+
+const count = statement(
+  'ledger.count_hours',
+  `with ${countedSql}, ${sumsSql('$1::timestamptz', '$2::timestamptz')},
+     closings as materialized (
+       select account_id, ${balanceSql('a.account_id', '$2::timestamptz')} as minor from (select distinct account_id from net) as a),
+     openings as (
+       select n.account_id, n.hour, c.minor - sum(n.minor) over (partition by n.account_id order by n.hour desc) as minor
+       from net n join closings c using (account_id))
+   insert into hour_totals (account_id, workspace_id, beneficiary_id, hour, entries, came_in_minor, went_out_minor, type)
+   select * from (
+     select * from sums union all select account_id, '${firstId}', '${firstId}', hour, 1, minor::bigint, 0, 'opening' from openings) as s
+   order by account_id, hour, workspace_id, type, beneficiary_id
+   on conflict (account_id, hour, workspace_id, type, beneficiary_id) do update
+     set entries = excluded.entries, came_in_minor = excluded.came_in_minor, went_out_minor = excluded.went_out_minor`,
+)
+
+const moved = statement(
+  'ledger.count_moved',
+  `update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
+)
+
+/**
+ * Counts what has ended since the last time, then older hours, the newest first, in short transactions. Where the clock is behind what is counted
+ * (it was set back), the hours from there on count as not counted, as what is written now lies in them.
+ */
+export const countHours = async (db: Database, now: Date): Promise<void> => {
+  for (let more = true; more; )
+    more = await inTx(db, async (tx) => {
+      await tx.query(begin, [now])
+      const [portion] = await tx.query<{ begins: Date; ends: Date }>(next, [now, ever])
+      if (!portion) return false
+      await tx.query(count, [portion.begins, portion.ends])
+      await tx.query(moved, [portion.begins, portion.ends])
+      return true
+    })
+}
+
+/** Since when hours are not counted: the first transfer, while older ones are left, else the end of what is counted; null on an empty ledger. */
+export const uncountedSince = statement(
+  'metrics.uncounted',
+  `select case when c.since <= ${everSql} then c.through else (select created_at from ledger_transfers order by id limit 1) end as oldest
+   from (select 1) as one left join counted_hours c on c.name = 'all'`,
+)
