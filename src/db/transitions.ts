@@ -161,10 +161,6 @@ export const paidPaymentStatuses = withMoney('paid')
 export const openPaymentStatuses = withMoney('held')
 /** Nothing was sent, and a person or the time decides what follows. */
 export const waitingPaymentStatuses = ['scheduled', 'pending_approval'] as const satisfies readonly StateOf<'payment'>[]
-/** They have no hold any more, and stay as they are, but that what succeeded may be returned. */
-export const endedPaymentStatuses = ['succeeded', ...releasedPaymentStatuses] as const
-/** Nothing is known yet of how they end. */
-export const unendedPaymentStatuses = [...waitingPaymentStatuses, ...underWayPaymentStatuses] as const
 /** They count against their limits. */
 export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 

@@ -1,7 +1,7 @@
 import { type Database, inTx, statement } from '../db/client.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
-import { firstId } from '../lib/ids.ts'
+import { firstId, lastId } from '../lib/ids.ts'
 import { amongAll, idAhead, idBehind } from './booked-between.ts'
 
 /** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
@@ -51,8 +51,8 @@ export const periodSql = (begins: string, ends: string, days?: LocalDays): strin
     union all select hour, hour + interval '1 hour' from split)`
 
 /** The sums `h` of an account in the whole hours. */
-export const storedSql = (account: string): string => `whole join hour_totals h
-  on h.account_id = ${account} and h.hour >= first and h.hour < last and h.hour not in (select hour from split)`
+export const storedSql = (account: string): string => `whole cross join lateral (
+    select * from hour_totals where account_id = ${account} and hour >= first and hour < last and hour not in (select hour from split) offset 0) as h`
 
 /**
  * An account's transfers `t` that are bookings from between two times. The bounds alone name the account: with ids by themselves the plan may read those
@@ -60,8 +60,8 @@ export const storedSql = (account: string): string => `whole join hour_totals h
  */
 export const bookedSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
   where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
-    and (t.customer_account_id, t.id) > (${account}, ${idBehind(account, begins)})
-    and (t.customer_account_id, t.id) < (${account}, ${idAhead(account, ends)})`
+    and (t.customer_account_id, t.id) > (${account}, ${begins === everSql ? `'${firstId}'` : idBehind(account, begins)})
+    and (t.customer_account_id, t.id) < (${account}, ${ends === neverSql ? `'${lastId}'` : idAhead(account, ends)})`
 
 const netSql = (account: string, begins: string, ends: string): string =>
   `coalesce((select sum(case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)

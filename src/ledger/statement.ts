@@ -64,7 +64,9 @@ const summary = statement(
      from is_pending cross join rows l left join lateral (
        select workspace_id, beneficiary_id from payments where l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true
      where not pending),
-   period as materialized (select * from moved where $4::uuid is null or workspace_id = $4::uuid),
+   period as materialized (
+     select type, workspace_id, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
+     from moved where $4::uuid is null or workspace_id = $4::uuid group by 1, 2, 3),
    payees as (
      select beneficiary_id as id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out from period
      where beneficiary_id is not null and ($5::text = 'all' or workspace_id::text = $5::text)
