@@ -140,7 +140,8 @@ test('a summary of payments reads sums of its hours, and payments of its workspa
   expect(of('hour_totals_account_id_hour_workspace_id_type_beneficiary_id_pk')).toEqual([
     expect.stringMatching(/account_id = .* AND .*hour >= .* AND .*hour < /),
   ])
-  for (const condition of of('payments_workspace')) expect(condition).toMatch(/ROW\(workspace_id, id\) > |workspace_id = .* AND .*id\)? [<>=]/)
+  for (const condition of of('payments_workspace'))
+    expect(condition).toMatch(/ROW\(workspace_id, id\) > |workspace_id = .* AND .*id\)? [<>=]/)
 })
 
 test('a request starts no parallel workers', async () => {
