@@ -32,6 +32,10 @@ export type LocalDays = { zone: string; since: string }
 export const localDate = (time: string, { zone, since }: LocalDays): string =>
   `case when ${time} >= ${since} then (${time} at time zone ${zone})::date end`
 
+const splitSql = ({ zone, since }: LocalDays): string => `(
+  select hour from whole cross join generate_series(greatest(first, ${hourOf(since)}), last - interval '1 hour', interval '1 hour') as hour
+  where (hour at time zone ${zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${zone})::date)`
+
 /**
  * A period as `whole` hours, whose sums are stored, and `edges` that are read row by row: its first and last hour, what is not counted, and with
  * `days` each hour in which a local day begins (`split`).
@@ -39,12 +43,7 @@ export const localDate = (time: string, { zone, since }: LocalDays): string =>
 export const periodSql = (begins: string, ends: string, days?: LocalDays): string => `${countedSql},
   whole as (
     select * from (select greatest(${hourFrom(begins)}, since) as first, least(${hourOf(ends)}, through) as last from counted) as c where first < last),
-  split as (${
-    days
-      ? `select hour from whole cross join generate_series(greatest(first, ${hourOf(days.since)}), last - interval '1 hour', interval '1 hour') as hour
-         where (hour at time zone ${days.zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${days.zone})::date`
-      : `select null::timestamptz as hour where false`
-  }),
+  split as ${days ? splitSql(days) : '(select null::timestamptz as hour where false)'},
   edges as (
     select ${begins} as begins, coalesce((select first from whole), ${ends}) as ends
     union all select last, ${ends} from whole
@@ -136,18 +135,15 @@ const count = statement(
        select account_id, ${balanceSql('a.account_id', '$2::timestamptz')} as minor from (select distinct account_id from net) as a),
      openings as (
        select n.account_id, n.hour, c.minor - sum(n.minor) over (partition by n.account_id order by n.hour desc) as minor
-       from net n join closings c using (account_id))
+       from net n join closings c using (account_id)),
+     written as (
    insert into hour_totals (account_id, workspace_id, beneficiary_id, hour, entries, came_in_minor, went_out_minor, type)
    select * from (
      select * from sums union all select account_id, '${firstId}', '${firstId}', hour, 1, minor::bigint, 0, 'opening' from openings) as s
    order by account_id, hour, workspace_id, type, beneficiary_id
    on conflict (account_id, hour, workspace_id, type, beneficiary_id) do update
-     set entries = excluded.entries, came_in_minor = excluded.came_in_minor, went_out_minor = excluded.went_out_minor`,
-)
-
-const moved = statement(
-  'ledger.count_moved',
-  `update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
+     set entries = excluded.entries, came_in_minor = excluded.came_in_minor, went_out_minor = excluded.went_out_minor)
+   update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
 )
 
 /**
@@ -161,7 +157,6 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
       const [portion] = await tx.query<{ begins: Date; ends: Date }>(next, [now, ever])
       if (!portion) return false
       await tx.query(count, [portion.begins, portion.ends])
-      await tx.query(moved, [portion.begins, portion.ends])
       return true
     })
 }
