@@ -9,7 +9,7 @@ import { readJson } from './json-text.ts'
 const byteOrderMark = '\ufeff'
 
 /** The text of a body, without a byte order mark. */
-export const textOfBody = (bytes: Buffer): string => {
+const textOfBody = (bytes: Buffer): string => {
   if (!isUtf8(bytes)) throw invalidFields({ path: 'body', message: 'must be UTF-8' })
   const text = bytes.toString()
   return text.startsWith(byteOrderMark) ? text.slice(1) : text

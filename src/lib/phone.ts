@@ -1,14 +1,23 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { compactNumber } from './text.ts'
 
 /** A Kenyan mobile number in the form that the rails need. No table of operator prefixes: numbers change their operator. */
 const mobile = /^254[17]\d{8}$/
 
+/** As people write and copy numbers: with spaces, dashes, dots and brackets, as a link, with `00` for `+`, and with the zero after the country. */
+const digitsOf = (text: string): string =>
+  compactNumber(text)
+    .replace(/^tel:/i, '')
+    .replace(/[\p{Pd}\u2212().]/gu, '')
+    .replace(/^00(?=[1-9])/, '+')
+    .replace(/^(\+?254)0/, '$1')
+
 /**
- * Accepts `07…`, `01…`, `+254…`, `254…`, with spaces and dashes, and returns `254[17]########`; undefined for anything else. A prefix is
+ * Accepts `07…`, `01…`, `+254…`, `254…` and what people make of them, and returns `254[17]########`; undefined for anything else. A prefix is
  * required, because a number without one could be from another country.
  */
 export const parseKenyanMobile = (text: string): string | undefined => {
-  const compact = text.replace(/[\s()-]/g, '')
+  const compact = digitsOf(text)
   if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined
   const parsed = parsePhoneNumberFromString(/^254\d{9}$/.test(compact) ? `+${compact}` : compact, 'KE')
   const digits = parsed?.countryCallingCode === '254' ? `254${parsed.nationalNumber}` : ''
@@ -17,7 +26,7 @@ export const parseKenyanMobile = (text: string): string | undefined => {
 
 /** Says what is missing, and never the number itself: no error contains a destination. */
 export const mobileProblem = (text: string): string => {
-  const compact = text.replace(/[\s()-]/g, '')
+  const compact = digitsOf(text)
   if (/^[17]\d{8}$/.test(compact)) return 'has no country: begin it with +254, or with 0'
   if (/^\+(?!254)/.test(compact)) return 'is not of Kenya: send a Kenyan mobile number, which begins with +254'
   return 'must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits'

@@ -34,6 +34,9 @@ export const cleanText = (text: string): string => {
   return kept.replace(/\s+/g, ' ').trim()
 }
 
+/** A number as it was typed or copied, without spaces and without what is not seen. */
+export const compactNumber = (text: string): string => text.replace(everyHidden, '').replace(/\s+/g, '')
+
 const maxNameLength = 120
 
 /**

@@ -1,5 +1,6 @@
 import { readDepositCode } from '../lib/deposit-code.ts'
 import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
+import { compactNumber } from '../lib/text.ts'
 import type { DestinationProblem, ReadDestination } from './definition.ts'
 
 // Forms of destinations that several rails have.
@@ -19,11 +20,15 @@ export const withoutBank =
 
 export const readMobile = (text: string) => parseKenyanMobile(text) ?? problem('destination', mobileProblem(text))
 
-export const readShortcode = (text: string) =>
-  /^\d{5,7}$/.test(text.trim()) ? text.trim() : problem('destination', 'must be a paybill or till number of 5 to 7 digits')
+export const readShortcode = (text: string) => {
+  const compact = compactNumber(text)
+  return /^\d{5,7}$/.test(compact) ? compact : problem('destination', 'must be a paybill or till number of 5 to 7 digits')
+}
 
 export const readBankAccount = (text: string) => {
-  const compact = text.replace(/[\s-]/g, '').toUpperCase()
+  const compact = compactNumber(text)
+    .replace(/\p{Pd}/gu, '')
+    .toUpperCase()
   return /^[0-9A-Z]{5,20}$/.test(compact)
     ? compact
     : problem('destination', 'must be a bank account number of 5 to 20 letters and digits')

@@ -64,7 +64,7 @@ test('every field of every row that is wrong is named in one answer, by its row 
   const text = `display_name,destination,amount,beneficiary_id,payment_rail,narrative
 New,0722000103,100,,,
 ,0722000104,"1.000,50",,,
-Nobody,722000105,1e3,,,
+Nobody,72200010,1e3,,,
 
 Bank,1234567890,100,,PESALINK,
 Both,,100,${one},,

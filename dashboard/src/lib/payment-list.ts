@@ -1,26 +1,50 @@
-/** A list as it is edited here: the names of its columns, and its rows. Empty rows are left out. */
-export type PaymentList = { columns: string[]; rows: string[][] }
+/** A list as it is edited here: the names of its columns, and its rows with their numbers in the file. Empty rows are left out. */
+export type PaymentList = { columns: string[]; rows: ListRow[] }
+export type ListRow = { number: number; cells: string[] }
+
+const ofFile = (problem: string): { problem: string } => ({ problem: `This file ${problem}.` })
 
 /** The reader of CSV is a third of what the pages weigh, so it is loaded with the first list. */
 export const readList = async (text: string): Promise<PaymentList | { problem: string }> => {
-  const { readCsvRows } = await import('../../../src/lib/csv-rows.ts')
-  const read = readCsvRows(text)
-  if ('problem' in read) return { problem: `This ${read.problem}.` }
-  const [columns, ...rows] = read.filter((cells) => cells.some((cell) => cell !== ''))
-  if (!columns || rows.length === 0)
+  const { filledWidth, readRows } = await import('../../../src/lib/table-file.ts')
+  const read = readRows(text)
+  if ('problem' in read) return ofFile(read.problem)
+  const [titles, ...rows] = read
+  if (!titles || rows.length === 0)
     return { problem: 'The first row names the columns, and each later row is a payment. This has no payments.' }
-  return { columns, rows: rows.map((cells) => columns.map((_, index) => cells[index] ?? '')) }
+  const columns = titles.cells.slice(0, filledWidth(titles.cells))
+  // A cell without a title stays: it shows that the cells of its row have moved.
+  return {
+    columns,
+    rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(columns.length, filledWidth(cells))) })),
+  }
+}
+
+/** The text of a file, whatever program saved it. `charset`: where the person said which. */
+export const readListFile = async (file: Blob, charset?: string): Promise<PaymentList | { problem: string }> => {
+  const { textOfFile } = await import('../../../src/lib/table-file.ts')
+  const text = textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
+  return typeof text === 'string' ? readList(text) : ofFile(text.problem)
 }
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The list as it is sent: row n of the list is row n + 2 of the text, as a spreadsheet numbers it. */
+/** The list as it is sent. */
 export const writeList = ({ columns, rows }: PaymentList): string =>
-  [columns, ...rows].map((cells) => `${cells.map(cell).join(',')}\n`).join('')
+  [columns, ...rows.map(({ cells }) => cells)].map((cells) => `${cells.map(cell).join(',')}\n`).join('')
 
 export const withCell = (list: PaymentList, row: number, column: number, text: string): PaymentList => ({
   ...list,
-  rows: list.rows.map((cells, index) => (index === row ? cells.map((old, place) => (place === column ? text : old)) : cells)),
+  rows: list.rows.map((each, index) =>
+    index === row
+      ? {
+          ...each,
+          cells: Array.from({ length: Math.max(each.cells.length, column + 1) }, (_, place) =>
+            place === column ? text : (each.cells[place] ?? ''),
+          ),
+        }
+      : each,
+  ),
 })
 
 export const withoutRow = (list: PaymentList, row: number): PaymentList => ({

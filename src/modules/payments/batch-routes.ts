@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-type.ts'
-import { textOfBody } from '../../http/body.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
-import { found, invalidFields } from '../../lib/errors.ts'
+import { found, invalidFields, Refusal } from '../../lib/errors.ts'
+import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
+import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { cancelBatch } from './approvals/cancel.ts'
-import { type PaymentList, readPaymentList } from './batch/payment-list.ts'
 import { presentBatch, presentLines } from './batch/present.ts'
 import { findBatch, listBatches, readLines } from './batch/queries.ts'
 import {
@@ -49,13 +49,28 @@ declare module 'fastify' {
 /** What concerns all rows of a list: parameters of the query, because a list has no place for it. */
 const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
 
+/** What spreadsheets, browsers on Windows and programs call CSV. */
+const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
+const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+const charsetOf = (contentType: string | undefined): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1]
+
+const listOf = (bytes: Buffer, contentType: string | undefined): PaymentList => {
+  const text = textOfFile(bytes, charsetOf(contentType))
+  if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
+  const list = readPaymentList(text)
+  if ('problems' in list) throw invalidFields(...list.problems)
+  return list
+}
+
 /**
  * A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key.
  */
 const readCsvBodies = (scope: App): void => {
   scope.decorateRequest('paymentList', null)
-  scope.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const list = readPaymentList(textOfBody(bytes))
+  scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const list = listOf(bytes, request.headers['content-type'])
     const query = request.query as Partial<Record<(typeof ofWholeList)[number], unknown>>
     const { duplicates_intended: meant, ...others } = Object.fromEntries(ofWholeList.map((name) => [name, query[name]]))
     const body = { items: list.items, ...others, ...(meant !== undefined && { duplicates_intended: meant === 'true' }) }
@@ -63,15 +78,21 @@ const readCsvBodies = (scope: App): void => {
     request.rawBody = JSON.stringify(body)
     return body
   })
+  scope.addContentTypeParser(workbookType, { parseAs: 'buffer' }, async () => {
+    throw new Refusal('unsupported_media_type', { message: `The body ${workbookProblem}.` })
+  })
 }
 
-/** Every item, with what is wrong with the amounts of a list beside what is wrong with its form. */
-const withAmounts = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
-  if (!list || list.amounts.size === 0) return input
+/** Every item, with what is wrong with the cells of a list beside what is wrong with its form. */
+const withCellFaults = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
+  if (!list || list.faults.size === 0) return input
   const items = input.items.map((entry, index): BatchEntry => {
-    const amount = list.amounts.get(index)
-    const others = 'faults' in entry ? entry.faults.filter(({ path }) => path !== 'amount_minor') : []
-    return amount ? { faults: [amount, ...others], to: 'faults' in entry ? entry.to : entry.item } : entry
+    const own = list.faults.get(index)
+    if (!own) return entry
+    if (own.some(({ path }) => path === 'row')) return { faults: own, to: null }
+    const said = new Set(own.flatMap(({ path }) => (path === 'amount' ? [path, 'amount_minor'] : [path])))
+    const others = 'faults' in entry ? entry.faults.filter(({ path }) => !said.has(path)) : []
+    return { faults: [...own, ...others], to: 'faults' in entry ? entry.to : entry.item }
   })
   return { ...input, items }
 }
@@ -83,7 +104,7 @@ const registerCreate = (app: App, deps: Deps): void => {
       config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
       bodyLimit: bodyLimitBytes,
       schema: {
-        consumes: ['application/json', 'text/csv'],
+        consumes: ['application/json', ...csvTypes],
         querystring: CreatePaymentBatchQuery,
         body: CreatePaymentBatch,
         response: { 200: PaymentBatchPreview, 201: PaymentBatch },
@@ -98,7 +119,7 @@ const registerCreate = (app: App, deps: Deps): void => {
       const write = recordRequestOf(request)
       const { answer, replayed } = await deps.submitBatch({
         principal: request.principal,
-        input: withAmounts(request.body, list),
+        input: withCellFaults(request.body, list),
         rows: list?.rows ?? null,
         dryRun,
         ...write,

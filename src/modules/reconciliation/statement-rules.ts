@@ -1,11 +1,10 @@
-import { readCsvRows } from '../../lib/csv-rows.ts'
 import { providers } from '../../lib/rail-names.ts'
+import { readRows, type TableRow as Row } from '../../lib/table-file.ts'
 import { definitions } from '../../rails/definitions.ts'
 import { providerLabels } from '../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'
 import { knownAmounts, knownTimes, readAmount, readSpan, spansIn } from './cells.ts'
 
-type Row = { number: number; cells: readonly string[] }
 type Form = (typeof definitions)[keyof typeof definitions]['statement']
 type Cell = (row: Row, column: Exclude<keyof Form['columns'], 'texts'>) => string
 type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form }
@@ -125,11 +124,8 @@ export type ReadStatement = Statement | { problem: string }
 
 /** An organisation's statement as its portal exports it. Rows above the column names are its heading. */
 export const readStatement = (text: string): ReadStatement => {
-  const read = readCsvRows(text, { separator: ',' })
-  if ('problem' in read) return { problem: `it ${read.problem}` }
-  const rows = read
-    .map((cells, index) => ({ number: index + 1, cells }))
-    .filter(({ cells }) => cells.some((each) => each.trim() !== ''))
+  const rows = readRows(text)
+  if ('problem' in rows) return { problem: `it ${rows.problem}` }
   for (const provider of providers) {
     const form = definitions[provider].statement
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))

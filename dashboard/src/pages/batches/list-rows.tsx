@@ -32,6 +32,9 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   const wrong = new Map(faults.map(({ index }) => [index, faults.filter((fault) => fault.index === index)]))
   const places = list.rows.map((_, index) => index).sort((one, other) => Number(wrong.has(other)) - Number(wrong.has(one)))
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
+  const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
+  // A column without a title has a name here, so that its cells can be looked at and moved.
+  const columns = Array.from({ length: width }, (_, place) => ({ place, title: list.columns[place] || `Column ${place + 1}` }))
   return (
     <Card title={countWords(list.rows.length, 'row')} flush>
       <div className="table-scroll">
@@ -39,9 +42,9 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
           <thead>
             <tr>
               <th scope="col">Row</th>
-              {list.columns.map((name) => (
-                <th scope="col" key={name}>
-                  {name}
+              {columns.map(({ place, title }) => (
+                <th scope="col" key={place}>
+                  {title}
                 </th>
               ))}
               <th scope="col">
@@ -55,6 +58,7 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
                 key={row}
                 row={row}
                 list={list}
+                columns={columns}
                 faults={wrong.get(row) ?? []}
                 editing={wrong.has(row) || edited.has(row)}
                 onEdit={() => setEdited(new Set([...edited, row]))}
@@ -76,37 +80,43 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   )
 }
 
-type RowProps = Omit<Props, 'faults'> & { row: number; faults: readonly RowFault[]; editing: boolean; onEdit: () => void }
+type RowProps = Omit<Props, 'faults'> & {
+  row: number
+  columns: readonly { place: number; title: string }[]
+  faults: readonly RowFault[]
+  editing: boolean
+  onEdit: () => void
+}
 
-const Row = ({ row, list, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
-  const cells = list.rows[row] ?? []
+const Row = ({ row, list, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
+  const { number = 0, cells = [] } = list.rows[row] ?? {}
   return (
     <>
       <tr>
-        <td className="faint">{row + 2}</td>
-        {list.columns.map((name, column) => (
-          <td key={name}>
+        <td className="faint">{number}</td>
+        {columns.map(({ place, title }) => (
+          <td key={place}>
             {editing ? (
               <input
                 className="input"
-                aria-label={`Row ${row + 2}, ${name}`}
+                aria-label={`Row ${number}, ${title}`}
                 aria-describedby={faults.length > 0 ? `row-${row}-faults` : undefined}
-                value={cells[column] ?? ''}
-                onChange={(event) => onCell(row, column, event.target.value)}
+                value={cells[place] ?? ''}
+                onChange={(event) => onCell(row, place, event.target.value)}
               />
             ) : (
-              cells[column]
+              cells[place]
             )}
           </td>
         ))}
         <td className="nowrap">
           {!editing && (
-            <Button size="small" variant="quiet" label={`Edit row ${row + 2}`} onClick={onEdit}>
+            <Button size="small" variant="quiet" label={`Edit row ${number}`} onClick={onEdit}>
               Edit
             </Button>
           )}
           {editing && (
-            <Button size="small" variant="quiet" label={`Remove row ${row + 2}`} onClick={() => onRemove(row)}>
+            <Button size="small" variant="quiet" label={`Remove row ${number}`} onClick={() => onRemove(row)}>
               Remove
             </Button>
           )}
@@ -115,7 +125,7 @@ const Row = ({ row, list, faults, editing, onEdit, onCell, onRemove }: RowProps)
       {faults.length > 0 && (
         <tr>
           <td />
-          <td colSpan={list.columns.length + 1} id={`row-${row}-faults`}>
+          <td colSpan={columns.length + 1} id={`row-${row}-faults`}>
             {faults.map(({ param, message }) => (
               <p key={`${param} ${message}`} className="field-error">
                 {param === null ? message : `${fieldName(param)}: ${message}`}

@@ -11,6 +11,7 @@ import {
   type PaymentList,
   type RowFault,
   readList,
+  readListFile,
   withCell,
   withoutRow,
   writeList,
@@ -48,8 +49,8 @@ const NewBatch = () => {
 const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()
-  const read = async (content: string) => {
-    const found = await readList(content)
+  const read = async (content: string | File) => {
+    const found = await (typeof content === 'string' ? readList(content) : readListFile(content))
     if ('problem' in found) return setProblem(found.problem)
     onRead(found)
   }
@@ -73,8 +74,8 @@ const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
                 {...wiring}
                 className="input"
                 type="file"
-                accept=".csv,.tsv,.txt,text/csv"
-                onChange={(event) => void event.target.files?.[0]?.text().then(read)}
+                accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
+                onChange={(event) => void (event.target.files?.[0] && read(event.target.files[0]))}
               />
             )}
           </Field>

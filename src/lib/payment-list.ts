@@ -1,0 +1,130 @@
+import { columnOfTitle, knownColumns } from './list-columns.ts'
+import { filledWidth, readRows, rowProblem, type TableRow } from './table-file.ts'
+import { compactNumber } from './text.ts'
+
+/** `path`: a column, or `row` where its cells have moved and none of them is read. */
+export type CellFault = { path: string; message: string }
+
+/** A list of payments as a spreadsheet writes it, read into the items of a request in JSON. */
+export type PaymentList = {
+  items: Record<string, unknown>[]
+  /** The row of each item in the file, from 1: what a person sees in a spreadsheet. */
+  rows: number[]
+  /** What is wrong with cells, by the place of the item: it lacks what they would have given. */
+  faults: ReadonlyMap<number, CellFault[]>
+}
+
+type Column = { place: number; name: string }
+
+const longestTitle = 60
+const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
+
+/** Where each known column is, and what is wrong with the titles. A column with neither a title nor a filled cell is none. */
+const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { columns: Column[]; problems: CellFault[] } => {
+  const columns: Column[] = []
+  const problems: CellFault[] = []
+  const unknown: string[] = []
+  for (const [place, title] of titles.entries()) {
+    const name = columnOfTitle(title)
+    const first = columns.find((column) => column.name === name)
+    if (title === '') {
+      if (rows.some(({ cells }) => cells[place])) problems.push({ path: 'body', message: `column ${place + 1} has no title` })
+    } else if (name === null) unknown.push(title.slice(0, longestTitle))
+    else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.place]}" and "${title}"` })
+    else columns.push({ place, name })
+  }
+  const [minor, major] = ['amount_minor', 'amount'].map((name) => columns.some((column) => column.name === name))
+  if (minor === major && unknown.length === 0)
+    problems.push({
+      path: 'amount',
+      message: 'give each row one amount: in a column amount (12500.50) or amount_minor (1250050)',
+    })
+  const named = unknown.map((path, index) => ({
+    path,
+    message: index > 0 ? 'is not a known column' : `is not a known column. Known are ${knownColumns} and metadata.<name>`,
+  }))
+  return { columns, problems: [...named, ...problems] }
+}
+
+const majorAmount = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.(\d{1,2}))?$/
+
+/** "12,500.50" in minor units; undefined for what could mean two amounts. */
+const readAmount = (cell: string): string | undefined => {
+  const match = majorAmount.exec(cell)
+  if (!match) return undefined
+  const [whole = ''] = cell.replaceAll(',', '').split('.')
+  return BigInt(whole + (match[1] ?? '').padEnd(2, '0')).toString()
+}
+
+/**
+ * What a cell says, on one line: without the apostrophe by which a spreadsheet's formula is kept from being one (our own lists have it), or the
+ * formula by which a number is kept as text.
+ */
+const textOf = (cell: string): string =>
+  cell
+    .replace(/^'(?=[=+\-@;\d])/, '')
+    .replace(/^="(.*)"$/, '$1')
+    .replace(/\s*[\r\n]\s*/g, ' ')
+
+/** Copies of numbers come with spaces and with what is not seen. */
+const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor', 'bank_code'])
+/** Excel writes a long number in this form, and then its last digits are lost. */
+const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
+
+/** A phone that a spreadsheet took for a number has lost its zero. An account number may begin with any digit. */
+const withZero = (item: Record<string, string>): Record<string, string> => {
+  const { destination, payment_rail: rail, bank_code: bank } = item
+  const isPhone = rail === undefined || rail === 'MPESA_B2C' || (rail === 'PESALINK' && bank === undefined)
+  return isPhone && destination !== undefined && /^[17]\d{8}$/.test(destination)
+    ? { ...item, destination: `0${destination}` }
+    : item
+}
+
+const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: Record<string, unknown>; faults: CellFault[] } => {
+  const faults: CellFault[] = []
+  const fields: [string, string][] = []
+  const metadata: [string, string][] = []
+  for (const { name, place } of columns) {
+    const written = textOf(cells[place] ?? '')
+    const text = numbers.has(name) ? compactNumber(written) : written
+    const shown = `"${written.slice(0, 40)}"`
+    const minor = name === 'amount' ? readAmount(text) : undefined
+    if (text === '') continue
+    if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))
+      faults.push({
+        path: name,
+        message: `${shown} is what Excel made of a long number: give the column the format Text, and enter the number again`,
+      })
+    else if (name.startsWith('metadata.')) metadata.push([name.slice('metadata.'.length), text])
+    else if (name !== 'amount') fields.push([name, text])
+    else if (minor !== undefined) fields.push(['amount_minor', minor])
+    else faults.push({ path: name, message: `${shown} is no amount: write it as 12500 or 12500.50` })
+  }
+  return {
+    item: {
+      ...withZero(Object.fromEntries(fields)),
+      ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
+    },
+    faults,
+  }
+}
+
+/** What is wrong with single rows is found with everything else that is wrong with them; problems make a file no list. */
+export const readPaymentList = (text: string): PaymentList | { problems: CellFault[] } => {
+  const read = readRows(text)
+  if ('problem' in read) return ofFile(read.problem)
+  const [header, ...rows] = read
+  if (!header || rows.length === 0) return ofFile('has no rows: the first row names the columns, and each later one is a payment')
+  const titles = header.cells.slice(0, filledWidth(header.cells))
+  const { columns, problems } = readTitles(titles, rows)
+  if (problems.length > 0) return { problems }
+  const faults = new Map<number, CellFault[]>()
+  const items = rows.map(({ cells }, index) => {
+    const moved = rowProblem(cells, titles.length)
+    const { item, faults: own } =
+      moved === null ? itemOf(columns, cells) : { item: {}, faults: [{ path: 'row', message: moved }] }
+    if (own.length > 0) faults.set(index, own)
+    return item
+  })
+  return { items, rows: rows.map(({ number }) => number), faults }
+}
