@@ -62,7 +62,6 @@ const usualNames = {
 } as const satisfies Record<string, readonly string[]>
 
 export type ListColumn = keyof typeof usualNames
-export const listColumns = Object.keys(usualNames) as ListColumn[]
 
 /** The columns as documentation and refusals name them. */
 export const knownColumns = Object.entries(usualNames)
