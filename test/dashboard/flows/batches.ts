@@ -22,7 +22,9 @@ export const batchFlows = (world: World): void => {
     await page.getByLabel('Name').fill('March')
     await page.getByRole('button', { name: 'Check the list' }).click()
     await page.getByText('1 row cannot be paid').waitFor()
-    await page.getByText('Phone or account: must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits').waitFor()
+    await page
+      .getByText('Phone or account: must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits')
+      .waitFor()
     await page.getByLabel('Row 3, phone').fill('0722000702')
     await page.getByLabel('Row 3, amount').fill('380')
     await page.getByRole('button', { name: 'Check the list' }).click()
