@@ -1,5 +1,5 @@
 import { providers } from '../../lib/rail-names.ts'
-import { readRows, type TableRow as Row } from '../../lib/table-file.ts'
+import { type TableRow as Row, readRows } from '../../lib/table-file.ts'
 import { definitions } from '../../rails/definitions.ts'
 import { providerLabels } from '../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'
