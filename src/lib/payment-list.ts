@@ -71,11 +71,10 @@ const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_m
 /** Excel writes a long number in this form, and then its last digits are lost. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** A phone that a spreadsheet took for a number has lost its zero. An account number may begin with any digit. */
+/** A phone that a spreadsheet took for a number has lost its zero. The number of a bank account may begin with any digit. */
 const withZero = (item: Record<string, string>): Record<string, string> => {
-  const { destination, payment_rail: rail, bank_code: bank } = item
-  const isPhone = rail === undefined || rail === 'MPESA_B2C' || (rail === 'PESALINK' && bank === undefined)
-  return isPhone && destination !== undefined && /^[17]\d{8}$/.test(destination)
+  const { destination, bank_code: bank } = item
+  return bank === undefined && destination !== undefined && /^[17]\d{8}$/.test(destination)
     ? { ...item, destination: `0${destination}` }
     : item
 }

@@ -113,7 +113,7 @@ export const readRows = (text: string): TableRow[] | Problem => {
     })
     const rows = records.map((cells, index) => ({ number: index + 1, cells, width: filledWidth(cells) }))
     const wide = rows.find(({ width }) => width > mostColumns)
-    if (wide) return { problem: `has ${wide.width} columns in row ${wide.number}, and at most ${mostColumns} are read` }
+    if (wide) return { problem: `has ${wide.width} columns: at most ${mostColumns} are read` }
     return rows.flatMap(({ number, cells, width }) => (width > 0 ? [{ number, cells }] : []))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
