@@ -87,6 +87,7 @@ const metadata = /^metadata\.\s*(.+)$/i
 
 /** What a title names: a column, or `metadata.<name>`; null for one that is not known. */
 export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` | null => {
-  const [, name] = metadata.exec(title) ?? []
-  return name === undefined ? (byTitle.get(plain(title)) ?? null) : `metadata.${name}`
+  const name = metadata.exec(title)?.[1]?.trim()
+  if (name === undefined) return byTitle.get(plain(title)) ?? null
+  return name === '__proto__' ? null : `metadata.${name}`
 }
