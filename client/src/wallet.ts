@@ -21,7 +21,9 @@ const sessionIn = (response: Response): string | undefined =>
  */
 export const signInWithWallet = async (options: Public, wallet: Wallet): Promise<SignedIn> => {
   const open = new Payments(options)
-  const { message } = await open.call('post', '/v1/auth/wallet/nonce', { body: { address: wallet.address } })
+  const { message } = await open.call('post', '/v1/auth/wallet/nonce', {
+    body: { address: wallet.address, intent: 'sign_in' },
+  })
   if (message === undefined) throw new Error('The service gave no message to sign.')
   const signature = await wallet.signMessage({ message })
   // Not sent again: the attempt uses the nonce up.
@@ -29,7 +31,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
     method: 'POST',
     credentials: 'include',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message, signature }),
+    body: JSON.stringify({ message, signature, intent: 'sign_in' }),
   })
   const text = await response.text()
   if (!response.ok) throw refusalOf(response, text)

@@ -53,7 +53,7 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
 const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const [asked, setAsked] = useState<Asked>('no')
   const flow = useWalletFlow({
-    prepare: prepareSignIn,
+    prepare: prepareSignIn(),
     send: ({ message, signature }) => call(api.POST('/v1/auth/wallet/verify', { body: { message, signature } })),
     done: () => answer(true),
   })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newWallet, nonceIn, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService } from '../../harness/service.ts'
 
@@ -70,4 +70,53 @@ test('a nonce is valid for one sign-in, even if twenty try at once, at two proce
   } finally {
     await rotated.close()
   }
+})
+
+describe('a sign-in says what it is for', () => {
+  const path = '/v1/auth/wallet/verify'
+  const signed = async (wallet: ReturnType<typeof newWallet>, intent?: string) => {
+    const asked = await service.api.post('/v1/auth/wallet/nonce', { address: wallet.address, ...(intent && { intent }) })
+    const { message, statement } = asked.body
+    expect(message.split('\n')[3]).toBe(statement)
+    return { message, signature: await wallet.signMessage({ message }) }
+  }
+
+  test('as a sign-in it ignores a planted session: the wallet is not added to that account', async () => {
+    const planter = await signIn(service.api)
+    const victim = newWallet()
+    const answer = await planter.api.post(path, { ...(await signed(victim, 'sign_in')), intent: 'sign_in' })
+    expect([answer.status, answer.body.outcome]).toEqual([200, 'account_created'])
+    expect(answer.body.account.id).not.toBe(planter.accountId)
+    expect(answer.headers.get('set-cookie')).toContain('service_session=')
+    expect((await planter.api.get('/v1/accounts/me/identities')).body.data).toHaveLength(1)
+  })
+
+  test('as a link it needs a session, and adds the wallet to its account', async () => {
+    const person = await signIn(service.api)
+    const wallet = newWallet()
+    const nobody = await service.api.post(path, { ...(await signed(wallet, 'link')), intent: 'link' })
+    expect([nobody.status, nobody.body.error]).toEqual([401, 'authentication_required'])
+    const answer = await person.api.post(path, { ...(await signed(wallet, 'link')), intent: 'link' })
+    expect([answer.body.outcome, answer.body.session]).toEqual(['linked', null])
+  })
+
+  test('a text that was made for the one is refused for the other, and one without an intent serves both', async () => {
+    const person = await signIn(service.api)
+    const refused = [
+      person.api.post(path, { ...(await signed(newWallet(), 'sign_in')), intent: 'link' }),
+      person.api.post(path, await signed(newWallet(), 'sign_in')),
+      person.api.post(path, { ...(await signed(newWallet(), 'link')), intent: 'sign_in' }),
+      service.api.post(path, await signed(newWallet(), 'link')),
+      person.api.post('/v1/accounts/me/identities', { provider: 'wallet', ...(await signed(newWallet(), 'sign_in')) }),
+    ]
+    for (const { status, body } of await Promise.all(refused))
+      expect([status, body.error, body.details.field]).toEqual([401, 'invalid_signature', 'statement'])
+    expect((await person.api.post(path, await signed(newWallet()))).body.outcome).toBe('linked')
+    expect((await service.api.post(path, await signed(newWallet()))).body.outcome).toBe('account_created')
+    const own = await person.api.post('/v1/accounts/me/identities', {
+      provider: 'wallet',
+      ...(await signed(newWallet(), 'link')),
+    })
+    expect(own.status).toBe(201)
+  })
 })

@@ -13,7 +13,7 @@ import { prepareSignIn } from '../sign-in/wallet-message.ts'
 const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   const client = useQueryClient()
   const flow = useWalletFlow({
-    prepare: prepareSignIn,
+    prepare: prepareSignIn('link'),
     send: async ({ message, signature }) =>
       call(api.POST('/v1/accounts/me/identities', { body: { provider: 'wallet', message, signature } })),
     done: () => {

@@ -55,8 +55,9 @@ export const SignInPage = () => {
     else navigate(target, { replace: true })
   }
   const flow = useWalletFlow({
-    prepare: prepareSignIn,
-    send: ({ message, signature }) => call(api.POST('/v1/auth/wallet/verify', { body: { message, signature } })),
+    prepare: prepareSignIn('sign_in'),
+    send: ({ message, signature }) =>
+      call(api.POST('/v1/auth/wallet/verify', { body: { message, signature, intent: 'sign_in' } })),
     done: ({ outcome }) => {
       expectSession()
       announce(welcome(outcome))

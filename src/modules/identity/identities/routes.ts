@@ -65,7 +65,7 @@ export const registerIdentities = (app: App, deps: Deps): void => {
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }
-      const verdict = await examineForLink(deps, body)
+      const verdict = await examineForLink(deps, { ...body, intent: 'link' })
       return respondOnce(deps, request, reply, async (tx) => {
         const link = await linkWallet(tx, deps, request.principal, verdict)
         const identity = presentIdentity(link.identity)

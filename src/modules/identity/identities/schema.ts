@@ -4,6 +4,7 @@ import { flowProviders } from '../../../db/tables/sign-in-flows.ts'
 import { bounded, IdOut, TimeOut } from '../../../http/wire.ts'
 import { AdminAccount } from '../accounts/admin-schema.ts'
 import { Account } from '../accounts/schema.ts'
+import { intents } from '../sign-in/wallet/siwe.ts'
 
 export const Identity = z
   .object({
@@ -34,7 +35,11 @@ export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.ar
 
 /** A signed Sign-In with Ethereum message: the proof of a wallet. */
 const signedMessage = { message: bounded(4000).min(1), signature: bounded(20_000).min(1) }
-export const SignedMessage = z.strictObject(signedMessage)
+export const SignInIntent = z.enum(intents).meta({
+  description:
+    '`sign_in` ignores and replaces a session; `link` adds the wallet to the account of the session, and needs one. A text for one is refused for the other. Left out: a session decides, and the text says so.',
+})
+export const SignedMessage = z.strictObject({ ...signedMessage, intent: SignInIntent.optional() })
 
 export const LinkIdentity = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),

@@ -16,7 +16,7 @@ import { registerProviders } from './providers/routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
 import { linkWallet, signInWithWallet } from './service.ts'
 import { createSignIn } from './sign-in-queue.ts'
-import { expectedOf, signInStatement } from './wallet/siwe.ts'
+import { expectedOf, statementOf } from './wallet/siwe.ts'
 import { createWalletNonce, examineForLink } from './wallet/wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
@@ -36,7 +36,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       return reply.header('cache-control', 'no-store').send({
         nonce,
         ...expectedOf(deps.config),
-        statement: signInStatement,
+        statement: statementOf(request.body.intent),
         issued_at: isoTime(issuedAt),
         expires_at: isoTime(expiresAt),
         ...(message !== undefined && { message }),
@@ -63,7 +63,9 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { caller, body } = request
       reply.header('cache-control', 'no-store')
-      if (!caller) {
+      if (!caller && body.intent === 'link')
+        throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
+      if (!caller || body.intent === 'sign_in') {
         const { outcome, account, session } = await signInWithWallet(deps, signIn, originOf(request), body)
         setSessionCookie(reply, deps.config, session)
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { WalletAddress } from '../../../auth/wallet.ts'
 import { bounded, TimeOut } from '../../../http/wire.ts'
 import { Account } from '../accounts/schema.ts'
+import { SignInIntent } from '../identities/schema.ts'
 
 export const CreateNonce = z
-  .strictObject({ address: WalletAddress, chain_id: z.number().int().positive() })
+  .strictObject({ address: WalletAddress, chain_id: z.number().int().positive(), intent: SignInIntent })
   .partial()
   .nullish()
   .transform((body) => body ?? {})

@@ -5,7 +5,22 @@ import { secondsAfter } from '../../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../../lib/loopback.ts'
 
-export const signInStatement = 'Sign in to the payments service. This costs nothing and moves no money.'
+export const intents = ['sign_in', 'link'] as const
+export type Intent = (typeof intents)[number]
+
+const costs = 'This costs nothing and moves no money.'
+/** What a person reads before signing. Without an intent a session decides what the signature does, so the text names both. */
+const statements = {
+  sign_in: `Sign in to the payments service. ${costs}`,
+  link: `Add this wallet to the account that you are signed in to. ${costs}`,
+  either: `Sign in, or add this wallet to the account that you are signed in to. ${costs}`,
+} as const
+
+export const statementOf = (intent: Intent | undefined): string => statements[intent ?? 'either']
+
+/** Whether a text says that it is for this: one that was made for the other is refused, so that a sign-in never adds a wallet to an account. */
+const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
+  statement === statementOf(intent) || statement === statements.either
 export const nonceTtlSeconds = 600
 
 /** What a sign-in message must contain; shown to the caller before signing, and again when it was wrong. */
@@ -35,10 +50,10 @@ const isOurUri = (config: Config, uri: string): boolean => {
   return uri.startsWith(begin) && isOurHost(config, uri.slice(begin.length).replace(/\/$/, ''))
 }
 
-const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
+const mismatch = (config: Config, what: string, actual: unknown, intent?: Intent): Refusal =>
   new Refusal('invalid_signature', {
     message: `The message's ${what} is not what this service expects.`,
-    details: { field: what, actual, expected: { ...expectedOf(config), statement: signInStatement } },
+    details: { field: what, actual, expected: { ...expectedOf(config), statement: statementOf(intent) } },
   })
 
 export type SignInMessage = Pick<
@@ -46,16 +61,19 @@ export type SignInMessage = Pick<
   'scheme' | 'domain' | 'address' | 'statement' | 'uri' | 'chainId' | 'nonce' | 'issuedAt' | 'expirationTime' | 'notBefore'
 >
 
-type Variable = { address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
+type Variable = { statement: string; address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
 
 /** The EIP-4361 text that this service gives out, ready to be signed. */
-export const prepareSignInMessage = (config: Config, { address, chainId, nonce, issuedAt, expirationTime }: Variable): string => {
+export const prepareSignInMessage = (
+  config: Config,
+  { statement, address, chainId, nonce, issuedAt, expirationTime }: Variable,
+): string => {
   const { domain, uri } = expectedOf(config)
   return [
     `${domain} wants you to sign in with your Ethereum account:`,
     address,
     '',
-    signInStatement,
+    statement,
     '',
     `URI: ${uri}`,
     'Version: 1',
@@ -78,8 +96,9 @@ const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
  * loop, four times as long as recovering the signer.
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
-  const [, address = '', , , , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
+  const [, address = '', , statement = '', , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
   const variable = {
+    statement,
     address,
     chainId: Number(afterLabel(chain)),
     nonce: afterLabel(nonce),
@@ -87,11 +106,14 @@ const readPrepared = (config: Config, text: string): SignInMessage | undefined =
     expirationTime: afterLabel(expires),
   }
   const isOurs =
-    parseAddress(address) === address && /^[0-9a-f]{8,}$/.test(variable.nonce) && /^[1-9]\d{0,9}$/.test(afterLabel(chain))
+    Object.values<string>(statements).includes(statement) &&
+    parseAddress(address) === address &&
+    /^[0-9a-f]{8,}$/.test(variable.nonce) &&
+    /^[1-9]\d{0,9}$/.test(afterLabel(chain))
   if (!isOurs || ![variable.issuedAt, variable.expirationTime].every(isExactTime)) return undefined
   if (prepareSignInMessage(config, variable) !== text) return undefined
   const { domain, uri } = expectedOf(config)
-  return { ...variable, domain, uri, statement: signInStatement }
+  return { ...variable, domain, uri }
 }
 
 export const readSignInMessage = (config: Config, text: string): SignInMessage => {
@@ -119,14 +141,18 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
 /** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are checked elsewhere. */
-export const checkSignInMessage = (config: Config, message: SignInMessage, now: Date): Refusal | null => {
+export const checkSignInMessage = (
+  config: Config,
+  message: SignInMessage,
+  { now, intent }: { now: Date; intent: Intent | undefined },
+): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)
   const scheme = new URL(config.publicUrl).protocol.slice(0, -1)
   if ((message.scheme ?? scheme) !== scheme || !isOurHost(config, message.domain))
     return mismatch(config, 'domain', message.domain)
   if (!isOurUri(config, message.uri)) return mismatch(config, 'uri', message.uri)
-  if (message.statement !== signInStatement) return mismatch(config, 'statement', message.statement ?? null)
+  if (!isFor(intent, message.statement)) return mismatch(config, 'statement', message.statement ?? null, intent)
   if (!isRecent(timeOf(message.issuedAt), now)) return mismatch(config, 'issued_at', message.issuedAt ?? null)
   if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) return mismatch(config, 'chain_id', message.chainId)
   if (expires && expires <= now) return mismatch(config, 'expiration_time', message.expirationTime)

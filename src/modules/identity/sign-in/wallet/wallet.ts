@@ -6,15 +6,16 @@ import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../../identities/proof.ts'
 import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'
 import { newSignInNonce, readSignInNonce } from './sign-in-nonce.ts'
-import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage } from './siwe.ts'
+import { checkSignInMessage, expectedOf, type Intent, prepareSignInMessage, readSignInMessage, statementOf } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
-export type SignedMessage = { message: string; signature: string }
+/** `intent`: what the signature is to do; without one a session decides. */
+export type SignedMessage = { message: string; signature: string; intent?: Intent | undefined }
 
 /** Stores nothing. */
 export const createWalletNonce = (
   deps: Pick<Deps, 'clock' | 'config' | 'derivations'>,
-  request: { address?: Address | undefined; chain_id?: number | undefined },
+  request: { address?: Address | undefined; chain_id?: number | undefined; intent?: Intent | undefined },
 ): WalletChallenge => {
   const { chain_ids } = expectedOf(deps.config)
   if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {
@@ -23,6 +24,7 @@ export const createWalletNonce = (
   const issued = newSignInNonce(deps, deps.clock.now())
   if (request.address === undefined) return issued
   const message = prepareSignInMessage(deps.config, {
+    statement: statementOf(request.intent),
     address: request.address,
     chainId: request.chain_id ?? chain_ids[0] ?? 1,
     nonce: issued.nonce,
@@ -79,7 +81,7 @@ export const examineWallet = async (
   const now = deps.clock.now()
   const nonce = readSignInNonce(deps, siwe.nonce, now)
   if (!nonce) return { verdict: badNonce(deps), nonce: null }
-  const wrong = checkSignInMessage(deps.config, siwe, now)
+  const wrong = checkSignInMessage(deps.config, siwe, { now, intent: input.intent })
   if (wrong) return { verdict: wrong, nonce }
   const recovered = recoverSigner(input.message, input.signature)
   if (recovered?.toLowerCase() === siwe.address.toLowerCase()) return { verdict: walletProof(recovered, null), nonce }
@@ -89,7 +91,12 @@ export const examineWallet = async (
   if (!address || !deps.contractWallets.chainIds.includes(chainId)) return refused
   const attempt = only(await spendNonces(deps.db, deps, [refused]))
   if (attempt.verdict !== refused.verdict) return attempt
-  const isValid = await deps.contractWallets.isValidSignature({ chainId, address, ...input })
+  const isValid = await deps.contractWallets.isValidSignature({
+    chainId,
+    address,
+    message: input.message,
+    signature: input.signature,
+  })
   return isValid ? { verdict: walletProof(address, chainId), nonce: null } : attempt
 }
 
