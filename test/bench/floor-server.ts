@@ -2,62 +2,65 @@ import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
 import pg from 'pg'
 
-// A plain Fastify service: a pool and one named prepared query a request. A separate process, as the service is.
+// The least that answers the same: Fastify, a pool, named queries. A process of its own, as the service is.
 
-const [databaseUrl] = process.argv.slice(2)
-const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 })
+const pool = new pg.Pool({ connectionString: process.argv[2], max: 10 })
 pool.on('error', () => undefined)
 const app = fastify()
-app.get('/read/:lookup', async (request) => {
-  const { lookup } = request.params as { lookup: string }
-  const { rows } = await pool.query({
-    name: 'floor.read',
-    text: 'select id, name, created_at from api_keys where lookup = $1',
-    values: [lookup],
-  })
-  return rows[0]
-})
-/** A record by its id, as the least that answers the same question. */
+
 app.get('/one/:id', async (request) => {
   const { id } = request.params as { id: string }
-  const { rows } = await pool.query({ name: 'floor.one', text: 'select * from bench.rows where id = $1', values: [id] })
-  return rows[0]
+  return (await pool.query({ name: 'one', text: 'select * from bench.rows where id = $1', values: [id] })).rows[0]
 })
 
 const columns = Array.from({ length: 12 }, (_, at) => `c${at + 1}`)
 const item = { type: 'object', properties: Object.fromEntries(columns.map((name) => [name, { type: 'string' }])) }
-const pageSchema = { response: { 200: { type: 'object', properties: { data: { type: 'array', items: item } } } } }
-
-/** A page of as many rows and bytes as the one that it is compared with. */
-app.get('/page/:name', { schema: pageSchema }, async (request) => {
+const schema = { response: { 200: { type: 'object', properties: { data: { type: 'array', items: item } } } } }
+app.get('/page/:name', { schema }, async (request) => {
   const { name } = request.params as { name: string }
-  const { rows } = await pool.query({
-    name: 'floor.page',
-    text: `select ${columns.join(', ')} from bench.rows where page = $1 order by id desc limit 100`,
-    values: [name],
-  })
-  return { data: rows }
+  const text = `select ${columns.join(', ')} from bench.rows where page = $1 order by id desc limit 100`
+  return { data: (await pool.query({ name: 'page', text, values: [name] })).rows }
 })
 
 /** A record, its event and its audit row, in one transaction. */
 app.post('/write', async (request, reply) => {
   const client = await pool.connect()
-  try {
-    const text = JSON.stringify(request.body)
-    await client.query('begin')
-    for (const table of ['records', 'events', 'audit'])
-      await client.query({
-        name: `floor.${table}`,
-        text: `insert into bench.${table} (owner, text, at) values ($1, $2, now())`,
-        values: [randomUUID(), text],
-      })
-    await client.query('commit')
-  } finally {
-    client.release()
+  await client.query('begin')
+  for (const table of ['records', 'events', 'audit']) {
+    const text = `insert into bench.${table} (owner, text, at) values ($1, $2, now())`
+    await client.query({ name: table, text, values: [randomUUID(), JSON.stringify(request.body)] })
   }
+  await client.query('commit')
+  client.release()
   return reply.code(201).send(request.body)
 })
 
-const url = await app.listen({ host: '127.0.0.1', port: 0 })
-process.stdout.write(`${url}\n`)
+const [record, number] = [
+  'owner uuid not null, text text not null, at timestamptz not null',
+  'bigint generated always as identity primary key',
+]
+await pool.query(`
+  create schema bench;
+  create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
+  create index on bench.rows (page, id);
+  ${['records', 'events', 'audit'].map((table) => `create table bench.${table} (id ${number}, ${record}); create index on bench.${table} (owner, at);`).join('\n')}
+  create table bench.accounts (id int primary key, available bigint not null check (available >= 0)) with (fillfactor = 50);
+  insert into bench.accounts select n, 1000000000000 from generate_series(0, 999) n;
+  create table bench.keys (key text primary key);
+  create table bench.payments (id ${number}, account int not null, amount bigint not null);
+  create table bench.entries (like bench.payments including all);
+  create table bench.counters (account int, day date, used bigint not null, primary key (account, day)) with (fillfactor = 50);
+  create table bench.told (id ${number}, account int not null, data jsonb not null);
+  create function bench.pay(k text, who int, amt bigint) returns bigint language plpgsql as $$
+  declare made bigint;
+  begin
+    insert into bench.keys values (k);
+    update bench.accounts set available = available - amt where id = who and available >= amt;
+    insert into bench.entries (account, amount) values (who, -amt), (-1, amt);
+    insert into bench.counters values (who, current_date, amt) on conflict (account, day) do update set used = bench.counters.used + amt;
+    insert into bench.payments (account, amount) values (who, amt) returning id into made;
+    insert into bench.told (account, data) values (who, jsonb_build_object('type', 'payment.created', 'payment', made));
+    return made;
+  end $$`)
+process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit(0))

@@ -1,121 +1,99 @@
-import { type Answer, createClient } from '../harness/client.ts'
-import { findGenerator } from './load.ts'
-import { payments, preparePayers, reads } from './prepare.ts'
-import { type Bench, startService } from './processes.ts'
-import { row, save, say, spread } from './report.ts'
+import { prepareCallers, untilQuiet, usual, uuidOf } from './callers.ts'
+import { Connection, jsonOf, say } from './connection.ts'
+import { measure, type Timing } from './load.ts'
+import { measured } from './operation-list.ts'
+import { type Bench, startProvider, startService } from './processes.ts'
+import type { Notes } from './results.ts'
 
-export type GrowthOptions = {
-  rounds: number
-  seconds: number
-  write: boolean
-  paymentCount: number
-  eventCount: number
-  keyCount: number
-  policyCount: number
-}
+export type Growth = { payments: number; events: number; keys: number; large: number }
 
-/** Every column of the rows of one table, with some of them replaced: rows that the schema's own checks accept. */
-export const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>): Promise<void> => {
+/** Rows of a table again, with some columns replaced: rows that the schema's own checks accept. */
+const multiply = async (
+  bench: Bench,
+  table: string,
+  count: number,
+  replaced: Record<string, string>,
+  where = 'true',
+): Promise<void> => {
   const columns = await bench.query(
     `select column_name as name from information_schema.columns where table_name = $1 and is_generated = 'NEVER' and identity_generation is null`,
     [table],
   )
   const names = columns.map(({ name }) => String(name))
-  const values = names.map((name) => replaced[name] ?? `t.${name}`)
-  await bench.query('set session_replication_role = replica')
-  const [counted] = await bench.query(`select count(*) as rows from ${table}`)
-  // Joined by a value of each side: hashed, where a condition over both would compare every row with every number.
+  const rows = `(select *, row_number() over () - 1 as r, count(*) over () as all_rows from ${table} where ${where})`
   await bench.query(
-    `insert into ${table} (${names.join(', ')}) select ${values.join(', ')}
-     from (select *, row_number() over () - 1 as r from ${table}) t join (select n, n % ${counted?.rows} as r from generate_series(1, ${count}) n) as n on n.r = t.r`,
+    `insert into ${table} (${names.join(', ')}) select ${names.map((name) => replaced[name] ?? `t.${name}`).join(', ')}
+     from generate_series(1, ${count}) n join ${rows} t on t.r = n % t.all_rows`,
   )
-  await bench.query('set session_replication_role = origin')
-  say(`  ${count} more rows in ${table}`)
+  say(`${count} more rows in ${table}`)
 }
 
-/** A service on a database of its own, with accounts that can pay. */
-const prepare = async (bench: Bench) => {
-  const service = await startService(bench.databaseUrl, bench.folder)
-  const payers = await preparePayers(service.url, bench, 50)
-  const loads = {
-    read: { name: 'reads', url: service.url, requests: reads(payers.map(({ key }) => key)) },
-    pay: { name: 'payments', url: service.url, requests: payments(payers) },
+/** Nothing that is added is due. The payments of one workspace have their holds, and what posted them two seconds later. */
+const grow = async (bench: Bench, workspace: string, { payments, events, keys, large }: Growth): Promise<void> => {
+  await bench.query('set session_replication_role = replica; set synchronous_commit = off')
+  const paid = (count: number, key: string) => {
+    const ago = `n * interval '${(58 * 86_400_000) / count} milliseconds'`
+    const [id, at] = [`uuidv7(-(${ago}))`, `now() - ${ago}`]
+    return { id, hold_transfer_id: id, created_at: at, completed_at: at, idempotency_key: `'${key}' || n` }
   }
-  return { bench, service, payers, loads }
-}
-type Prepared = Awaited<ReturnType<typeof prepare>>
-
-/** Nothing that is added is due. */
-const grow = async ({ bench }: Prepared, { paymentCount, eventCount, keyCount }: GrowthOptions): Promise<void> => {
-  const id = 'uuidv7()'
-  await multiply(bench, 'payments', paymentCount, {
-    id,
-    status: `'succeeded'`,
-    dispatch_due_at: 'null',
-    idempotency_key: `concat(t.idempotency_key, '-', n)`,
-  })
-  await multiply(bench, 'events', eventCount, { id })
-  await multiply(bench, 'api_keys', keyCount, { id, lookup: `lpad(to_hex(n), 12, '0')`, hash: `sha256(n::text::bytea)` })
+  await multiply(bench, 'payments', large, paid(large, 'large'), `status = 'succeeded' and workspace_id = '${workspace}'`)
+  await multiply(
+    bench,
+    'payments',
+    payments - large,
+    paid(payments, 'k'),
+    `status = 'succeeded' and workspace_id <> '${workspace}'`,
+  )
+  const columns = 'amount_minor, available_after_minor, reference_type, reference_id, customer_account_id, debit_account_id'
+  for (const [id, at, kind, pending] of [
+    ['p.hold_transfer_id', 'p.created_at', 'pending', 'null::uuid'],
+    [`uuidv7(p.created_at - now() + interval '2 seconds')`, `p.created_at + interval '2 seconds'`, 'post', 'p.hold_transfer_id'],
+  ])
+    await bench.query(
+      `insert into ledger_transfers (id, created_at, kind, pending_id, ${columns}, credit_account_id)
+       select ${id}, ${at}, '${kind}', ${pending}, p.amount_minor, 1000, 'payment', p.id, p.account_id, p.account_id, c.id
+       from payments p, ledger_accounts c where c.code = 'rail_clearing' and p.idempotency_key like 'large%'`,
+    )
+  await multiply(bench, 'events', events, { id: 'uuidv7()' })
+  await multiply(bench, 'api_keys', keys, { id: 'uuidv7()', lookup: `lpad(to_hex(n), 12, '0')`, hash: `sha256(n::text::bytea)` })
+  await bench.query('set session_replication_role = origin')
   await bench.query('vacuum analyze')
 }
 
-const pagesOf = async ({ service, payers: [payer] }: Prepared): Promise<number[]> => {
-  const reader = createClient(service.url, { bearer: payer?.key })
-  const took: number[][] = [[], []]
-  let cursor: string | null = null
-  for (let page = 0; payer && page < 200; page += 1) {
+/** P6: readings and payments on a database that has grown ÷ one with little, in turn, and what is read of its large workspace. */
+export const measureGrowth = async (bench: Bench, notes: Notes, timing: Timing, growth: Growth): Promise<void> => {
+  const [little, grown] = [await bench.another('little'), await bench.another('grown')]
+  const [before, after] = [await prepareCallers(little, [usual(100)]), await prepareCallers(grown, [usual(1), usual(100)])]
+  const [[owner] = [], others = []] = after.groups
+  if (!owner) throw new Error('there is no large workspace')
+  await grow(grown, uuidOf('workspace', owner.workspace), growth)
+  const provider = await startProvider(bench.folder)
+  const counting = await startService(grown, { ...after.env, JOBS: 'inline', SANDBOX_URL: provider.url })
+  const connection = new Connection(counting.url)
+  const timed = async (name: string, path: string): Promise<void> => {
     const began = performance.now()
-    const answer: Answer = await reader.get(`/v1/payments?limit=100${cursor ? `&cursor=${cursor}` : ''}`)
-    took[page < 100 ? 0 : 1]?.push(performance.now() - began)
-    cursor = answer.body.next_cursor
-    if (cursor === null) break
+    await jsonOf(connection, { method: 'GET', path, credential: `cookie ${owner.session}` })
+    notes.note(`${name} of ${growth.large} payments, ms`, performance.now() - began, '≤ 1000')
   }
-  const mean = (list: readonly number[] = []) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
-  return [mean(took[1]) / mean(took[0])]
-}
-
-/**
- * P6: the same reads and payments on an empty database, on one that has grown, and on one whose workspaces have a hundred policies,
- * in turn, each by a service of its own on the same Postgres. Then pages at the beginning of a list and deep down.
- */
-export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promise<void> => {
-  const empty = await prepare(bench)
-  const grown = await prepare(await bench.another('grown'))
-  const governed = await prepare(await bench.another('governed'))
-  try {
-    const { measure } = await findGenerator()
-    const take = async ({ loads }: Prepared, what: 'read' | 'pay', seconds: number) =>
-      (await measure(loads[what], { connections: 32, seconds })).perSecond
-    for (const one of [empty, grown, governed]) for (const what of ['read', 'pay'] as const) await take(one, what, 1)
-    await grow(grown, options)
-    await multiply(governed.bench, 'spending_policies', options.policyCount * governed.payers.length, {
-      id: 'uuidv7()',
-      // The other policies of a large workspace: each for a beneficiary that this payment does not pay.
-      beneficiary_ids: 'array[gen_random_uuid()]',
-    })
-    await governed.bench.query('vacuum analyze')
-    const ratios: Record<'read' | 'pay' | 'governed', number[]> = { read: [], pay: [], governed: [] }
-    for (let round = 1; round <= options.rounds; round += 1) {
-      const firstReads = await take(empty, 'read', options.seconds)
-      ratios.read.push((await take(grown, 'read', options.seconds)) / firstReads)
-      const paid = await take(empty, 'pay', options.seconds)
-      ratios.pay.push((await take(grown, 'pay', options.seconds)) / paid)
-      ratios.governed.push((await take(governed, 'pay', options.seconds)) / paid)
-      say(`round ${round} of ${options.rounds}`)
+  await timed('statement before they are counted', '/v1/accounts/me/statement')
+  await untilQuiet(grown)
+  const paths = ['accounts/me/statement', 'payments', 'payments?status=failed', 'payments/summary', 'payments/attention']
+  for (let round = 1; round <= timing.rounds; round += 1) for (const path of paths) await timed(path, `/v1/${path}`)
+  connection.close()
+  await counting.stop()
+  await provider.stop()
+  const services = [await startService(little, before.env), await startService(grown, after.env)] as const
+  const perSecond = async (name: string, at: 0 | 1, seconds: number) => {
+    const requests = (at === 0 ? before.groups.flat() : others).flatMap((caller) => measured[name]?.request(caller) ?? [])
+    return (await measure({ kind: 'requests', url: services[at].url, connections: 32, seconds, requests })).perSecond
+  }
+  for (const name of ['payments.get', 'payments.list', 'notifications.list', 'payments.create']) {
+    for (const at of [0, 1] as const) await perSecond(name, at, timing.warmSeconds)
+    for (let round = 1; round <= timing.rounds; round += 1) {
+      const first = await perSecond(name, 0, timing.seconds)
+      notes.note(`${name}: grown ÷ little`, (await perSecond(name, 1, timing.seconds)) / first, '≥ 0.85')
     }
-    const result = [
-      { name: 'reads, grown ÷ empty', goal: '≥ 0.85', ...spread(ratios.read) },
-      { name: 'payments, grown ÷ empty', goal: '≥ 0.85', ...spread(ratios.pay) },
-      {
-        name: `payments, ${options.policyCount} more policies in each workspace ÷ one policy`,
-        goal: '≥ 0.85',
-        ...spread(ratios.governed),
-      },
-      { name: 'pages 101–200 of payments ÷ pages 1–100', goal: 'about 1', ...spread(await pagesOf(grown)) },
-    ]
-    for (const one of result) say(row(one.name, one, one.goal))
-    await save('growth', result, options.write, options)
-  } finally {
-    for (const { service } of [empty, grown, governed]) await service.stop()
+    say(`growth: ${name}`)
   }
+  for (const service of services) await service.stop()
 }

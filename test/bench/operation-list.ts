@@ -1,261 +1,198 @@
-import type { LoadRequest } from './load.ts'
+import type { LoadRequest } from './connection.ts'
 
-/** What one payer of the bench has, by the API's ids. */
-export type Scene = {
-  session: string
-  key: string
-  token: string
-  dashboardToken: string
-  grant: string
-  keyId: string
-  beneficiary: string
-  /** A payment to it waits for an approval. */
-  asking: string
-  /** One that nothing is paid to, to be changed. */
-  renamed: string
-  policy: string
-  payment: string
-  approval: string
-  topup: string
-}
+/** What one caller of the bench has, by the API's ids and secrets. A `{field}` in a path or a body below stands for its value. */
+type Person = 'account' | 'workspace' | 'address' | 'session' | 'key' | 'keyGrant' | 'token' | 'dashboardToken'
+/** A key that may be changed, with its grant. Payees: one that is paid, one that needs an approval, one that nothing is paid to. */
+type Thing = 'keyId' | 'grant' | 'beneficiary' | 'asking' | 'renamed' | 'policy' | 'payment' | 'approval' | 'batch'
+export type Scene = Record<Person | Thing | 'invitation' | 'topup' | 'admin' | 'client', string>
 
+// biome-ignore lint/suspicious/noExplicitAny: an answer of any operation
+type Take = (made: any) => Partial<Scene>
 /**
- * `one`: a record. `page`: a list. `write`: one transaction. `uses`: each request uses up one of these, which are made before: an approval that waits.
+ * `one` is held against a record, `page` against a list of as many rows and bytes, `write` against a transaction of three inserts, `calls` against that
+ * route. `once`: one request a caller and round. `uses`: each request uses up what another one makes before, and takes from its answer.
  */
 export type Operation = {
   kind: 'one' | 'page' | 'write'
-  request: (scene: Scene) => LoadRequest
-  uses?: 'approval'
-  /** The route that it calls: it is held against that one, and not against a floor. */
-  calls?: string
   goal: number
+  request: (scene: Scene) => LoadRequest
+  once?: boolean
+  uses?: { request: (scene: Scene) => LoadRequest; take: Take }
+  calls?: string | undefined
 }
 
-const get =
-  (kind: 'one' | 'page', goal: number) =>
-  (path: string | ((scene: Scene) => string), by: 'key' | 'session' | 'token' | 'dashboardToken' = 'key'): Operation => ({
-    kind,
-    goal,
-    request: (scene) => ({
-      method: 'GET',
-      path: typeof path === 'string' ? path : path(scene),
-      credential: by === 'session' ? `cookie ${scene.session}` : scene[by],
-    }),
-  })
-const one = get('one', 1)
-const heavy = get('one', 0.4)
-const page = get('page', 0.8)
+type By = 'key' | 'session' | 'token' | 'dashboardToken' | 'admin' | 'nobody'
+type More = { by?: By; accept?: string } & Partial<Omit<Operation, 'request'>>
+const filled = <T>(value: T, scene: Scene): T =>
+  JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (all, name: string) => scene[name as keyof Scene] ?? all))
 
-const write = (
-  method: 'POST' | 'PATCH',
-  path: string | ((scene: Scene) => string),
-  body: (scene: Scene) => unknown,
-  more: Partial<Pick<Operation, 'uses' | 'kind' | 'goal'>> & { by?: 'session' } = {},
-): Operation => ({
-  kind: more.kind ?? 'write',
-  goal: more.goal ?? 0.5,
-  ...(more.uses && { uses: more.uses }),
-  request: (scene) => ({
-    method,
-    path: typeof path === 'string' ? path : path(scene),
-    credential: more.by === 'session' ? `cookie ${scene.session}` : scene.key,
-    body: body(scene),
-  }),
-})
+const operation = (line: string, body: unknown, { by = 'key', accept, ...more }: More): Operation => {
+  const [method, path = ''] = line.split(' ') as [LoadRequest['method'], string?]
+  const cookie = by === 'session' || by === 'admin' ? 'cookie ' : ''
+  const credential = by === 'nobody' ? '' : `${cookie}{${by}}`
+  const isForm = body instanceof URLSearchParams
+  const sent = isForm ? { form: Object.fromEntries(body) } : body !== undefined && { body }
+  const request = { method, path, credential, ...sent, ...(accept && { accept }) }
+  return { kind: 'write', goal: 0.4, ...more, request: (scene) => filled(request, scene) }
+}
+const one = (path: string, by: By = 'key', goal = 0.45) => operation(`GET ${path}`, undefined, { kind: 'one', goal, by })
+const heavy = (path: string, by: By = 'key') => one(path, by, 0.25)
+const page = (path: string, by: By = 'key') => operation(`GET ${path}`, undefined, { kind: 'page', by })
+const write = (line: string, body?: unknown, more: More = {}) => operation(line, body, more)
+/** By a person, in a browser. */
+const person = (line: string, body?: unknown, more: More = {}) => operation(line, body, { by: 'session', ...more })
+const accept = 'application/json, text/event-stream'
+const mcp = (method: string, params: object, goal: number, calls?: string) =>
+  operation('POST /mcp', { jsonrpc: '2.0', id: 1, method, params }, { kind: 'one', goal, calls, accept })
+const tool = (name: string, args: object, calls: string) => mcp('tools/call', { name, arguments: args }, 0.4, calls)
+const open = (path: string, form: Record<string, string>) =>
+  operation(`POST /v1/oauth/${path}`, new URLSearchParams(form), { by: 'nobody' })
 
-const mcp = (method: string, parametersOf: (scene: Scene) => object, goal: number, calls?: string): Operation => ({
-  kind: 'one',
-  goal,
-  ...(calls !== undefined && { calls }),
-  request: (scene) => ({
-    method: 'POST',
-    path: '/mcp',
-    credential: scene.key,
-    body: { jsonrpc: '2.0', id: 1, method, params: parametersOf(scene) },
-    accept: 'application/json, text/event-stream',
-  }),
-})
+const me = '/v1/accounts/me'
+const current = '/v1/workspaces/current'
+const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+const pay = { beneficiary_id: '{beneficiary}', amount_minor: '10000' }
+const ask = { beneficiary_id: '{asking}', amount_minor: '10000' }
+const payee = { type: 'supplier', display_name: 'Bench {n}', payment_rail: 'MPESA_B2C', destination: '2547{n}' }
+const policy = { name: 'Bench {n}', daily_limit_minor: '9000', beneficiary_ids: ['{renamed}'] }
+const client = { client_name: 'Bench {n}', redirect_uris: ['http://127.0.0.1/{n}'], token_endpoint_auth_method: 'none' }
+const pkce = { code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' }
+const terms = { description: 'Groceries', max_total_minor: '100000', expires_at: tomorrow }
 
-/** The operations that are measured; a name after a comma tells several ways to call one apart. `{n}` is a number, different each time. */
+const newPayee = write('POST /v1/beneficiaries', payee)
+const newKey = person(`POST ${me}/api-keys`, { name: 'Bench {n}' }, { once: true })
+const newPolicy = person('POST /v1/spending-policies', policy, { once: true })
+const newInvitation = person(`POST ${current}/invitations`, { role: 'viewer' }, { once: true })
+const newBatch = write('POST /v1/payment-batches', { items: [ask] }, { once: true })
+const uses = ({ request }: Operation, take: Take) => ({ request, take })
+const anApproval = uses(write('POST /v1/payments', ask), ({ id, approval_id }) => ({ payment: id, approval: approval_id }))
+const aKey = uses(newKey, ({ id, grant }) => ({ keyId: id, grant: grant.id }))
+const aPayee = uses(newPayee, ({ id }) => ({ renamed: id }))
+const aPolicy = uses(newPolicy, ({ id }) => ({ policy: id }))
+const anInvitation = uses(newInvitation, ({ id }) => ({ invitation: id }))
+const aBatch = uses(newBatch, ({ id }) => ({ batch: id }))
+
+/** What is measured; a name after a comma tells several ways to call an operation apart. */
 export const measured: Readonly<Record<string, Operation>> = {
-  'accounts.get': one('/v1/accounts/me'),
-  'accounts.update': write('PATCH', '/v1/accounts/me', () => ({ display_name: 'Bench {n}' }), { by: 'session' }),
-  'accounts.history': page('/v1/accounts/me/history?limit=20'),
-  'accounts.history_summary': heavy('/v1/accounts/me/history/summary'),
-  'accounts.statement': heavy('/v1/accounts/me/statement?limit=20'),
-  'workspaces.statement': heavy('/v1/workspaces/current/statement?limit=20'),
+  'service.health': one('/healthz', 'nobody'),
+  'service.ready': one('/readyz', 'nobody'),
+  'accounts.get': one(me),
+  'accounts.update': person(`PATCH ${me}`, { display_name: 'Bench {n}' }),
+  'accounts.history': page(`${me}/history?limit=20`),
+  'accounts.history_summary': heavy(`${me}/history/summary`),
+  'accounts.statement': heavy(`${me}/statement?limit=20`),
+  'workspaces.statement': heavy(`${current}/statement?limit=20`),
+  'request_log.list': page('/v1/request-log?limit=20', 'session'),
   'credentials.current': one('/v1/credentials/current'),
-  'grants.list': page('/v1/accounts/me/grants?limit=20', 'session'),
-  'grants.get': one(({ grant }) => `/v1/accounts/me/grants/${grant}`, 'session'),
-  'grants.update': write(
-    'PATCH',
-    ({ grant }) => `/v1/accounts/me/grants/${grant}`,
-    () => ({ spending_controls: { daily_limit_minor: '9{n}' } }),
-    { by: 'session' },
-  ),
-  'api_keys.create': write('POST', '/v1/accounts/me/api-keys', () => ({ name: 'Bench {n}' }), { by: 'session' }),
-  'api_keys.list': page('/v1/accounts/me/api-keys?limit=20', 'session'),
-  'api_keys.get': one(({ keyId }) => `/v1/accounts/me/api-keys/${keyId}`, 'session'),
-  'api_keys.update': write(
-    'PATCH',
-    ({ keyId }) => `/v1/accounts/me/api-keys/${keyId}`,
-    () => ({ name: 'Bench {n}' }),
-    {
-      by: 'session',
-    },
-  ),
-  'identities.list': page('/v1/accounts/me/identities'),
-  'passkeys.list': page('/v1/accounts/me/passkeys', 'session'),
-  'sessions.list': page('/v1/accounts/me/sessions', 'session'),
+  'grants.list': page(`${me}/grants?limit=20`, 'session'),
+  'grants.get': one(`${me}/grants/{grant}`, 'session'),
+  'grants.update': person(`PATCH ${me}/grants/{grant}`, { spending_controls: { daily_limit_minor: '9{n}' } }),
+  'grants.revoke': person(`DELETE ${me}/grants/{grant}`, undefined, { uses: aKey }),
+  'api_keys.create': newKey,
+  'api_keys.list': page(`${me}/api-keys?limit=20`, 'session'),
+  'api_keys.get': one(`${me}/api-keys/{keyId}`, 'session'),
+  'api_keys.update': person(`PATCH ${me}/api-keys/{keyId}`, { name: 'Bench {n}' }),
+  'api_keys.rotate': person(`POST ${me}/api-keys/{keyId}/rotate`, undefined, { uses: aKey }),
+  'api_keys.revoke': person(`DELETE ${me}/api-keys/{keyId}`, undefined, { uses: aKey }),
+  'identities.list': page(`${me}/identities`),
+  'passkeys.list': page(`${me}/passkeys`, 'session'),
+  'sessions.list': page(`${me}/sessions`, 'session'),
+  'sign_in.wallet_nonce': write('POST /v1/auth/wallet/nonce', { address: '{address}' }, { kind: 'one', by: 'nobody' }),
+  'sign_in.google_start': one('/v1/auth/google/start', 'nobody'),
+  'sign_in.create_dashboard_token': person('POST /v1/auth/dashboard-tokens'),
+  'oauth.server_metadata': one('/.well-known/oauth-authorization-server', 'nobody'),
+  'oauth.resource_metadata': one('/.well-known/oauth-protected-resource', 'nobody'),
+  'oauth.mcp_resource_metadata': one('/.well-known/oauth-protected-resource/mcp', 'nobody'),
+  'oauth.device_authorization': open('device_authorization', { client_id: '{client}', ...pkce }),
+  'oauth.introspect': open('introspect', { client_id: '{client}', token: '{token}' }),
+  'oauth.register': write('POST /v1/oauth/register', client, { by: 'nobody', once: true }),
   'workspaces.list': page('/v1/workspaces'),
-  'workspaces.current': one('/v1/workspaces/current'),
-  'workspaces.current, session': one('/v1/workspaces/current', 'session'),
-  'workspaces.current, access token': one('/v1/workspaces/current', 'token'),
-  'workspaces.current, dashboard token': one('/v1/workspaces/current', 'dashboardToken'),
-  'workspaces.update': write('PATCH', '/v1/workspaces/current', () => ({ name: 'Bench {n}' }), { by: 'session' }),
-  'workspaces.audit_log': page('/v1/workspaces/current/audit-log?limit=20', 'session'),
-  'members.list': page('/v1/workspaces/current/members'),
-  'workspace_grants.list': page('/v1/workspaces/current/grants?limit=20', 'session'),
-  'beneficiaries.create': write('POST', '/v1/beneficiaries', () => ({
-    type: 'supplier',
-    display_name: 'Bench {n}',
-    payment_rail: 'MPESA_B2C',
-    destination: '2547{n}',
-  })),
+  'workspaces.current': one(current),
+  'workspaces.current, session': one(current, 'session'),
+  'workspaces.current, access token': one(current, 'token'),
+  'workspaces.current, dashboard token': one(current, 'dashboardToken'),
+  'workspaces.switch': person(`PUT ${current}`, { workspace_id: '{workspace}' }),
+  'workspaces.update': person(`PATCH ${current}`, { name: 'Bench {n}' }),
+  'workspaces.audit_log': page(`${current}/audit-log?limit=20`, 'session'),
+  'members.list': page(`${current}/members`),
+  'invitations.create': newInvitation,
+  'invitations.list': page(`${current}/invitations`, 'session'),
+  'invitations.revoke': person(`DELETE ${current}/invitations/{invitation}`, undefined, { uses: anInvitation }),
+  'workspace_grants.list': page(`${current}/grants?limit=20`, 'session'),
+  'workspace_grants.freeze': person(`PATCH ${current}/grants/{grant}`, { frozen: true }, { uses: aKey }),
+  'workspace_grants.revoke': person(`DELETE ${current}/grants/{grant}`, undefined, { uses: aKey }),
+  'beneficiaries.create': newPayee,
+  'beneficiaries.banks': one('/v1/banks', 'nobody'),
   'beneficiaries.list': page('/v1/beneficiaries?limit=20'),
-  'beneficiaries.get': one(({ beneficiary }) => `/v1/beneficiaries/${beneficiary}`),
-  'beneficiaries.update': write(
-    'PATCH',
-    // Another one than is paid: who is renamed by a key is asked about with the next payment.
-    ({ renamed }) => `/v1/beneficiaries/${renamed}`,
-    () => ({
-      display_name: 'Bench {n}',
-    }),
-  ),
-  'beneficiaries.payments': page(({ beneficiary }) => `/v1/beneficiaries/${beneficiary}/payments?limit=20`),
+  'beneficiaries.get': one('/v1/beneficiaries/{beneficiary}'),
+  // Not one that is paid: an approval asks about who was renamed by a key.
+  'beneficiaries.update': write('PATCH /v1/beneficiaries/{renamed}', { display_name: 'Bench {n}' }),
+  'beneficiaries.archive': write('DELETE /v1/beneficiaries/{renamed}', undefined, { uses: aPayee }),
+  'beneficiaries.payments': page('/v1/beneficiaries/{beneficiary}/payments?limit=20'),
+  'policies.create': newPolicy,
   'policies.list': page('/v1/spending-policies?limit=20'),
-  'policies.get': one(({ policy }) => `/v1/spending-policies/${policy}`),
-  'policies.simulate': write(
-    'POST',
-    '/v1/spending-policies/simulate',
-    ({ beneficiary }) => ({ beneficiary_id: beneficiary, amount_minor: '10000' }),
-    { kind: 'one', goal: 0.4 },
-  ),
+  'policies.get': one('/v1/spending-policies/{policy}'),
+  'policies.archive': person('DELETE /v1/spending-policies/{policy}', undefined, { uses: aPolicy }),
+  'policies.simulate': write('POST /v1/spending-policies/simulate', pay, { kind: 'one', goal: 0.25 }),
   'notifications.list': page('/v1/notifications?limit=20'),
-  'payments.create': write('POST', '/v1/payments', ({ beneficiary }) => ({ beneficiary_id: beneficiary, amount_minor: '10000' })),
+  'payment_batches.create': newBatch,
+  'payment_batches.list': page('/v1/payment-batches?limit=20'),
+  'payment_batches.get': heavy('/v1/payment-batches/{batch}'),
+  'payment_batches.lines': heavy('/v1/payment-batches/{batch}/lines'),
+  'payment_batches.cancel': write('POST /v1/payment-batches/{batch}/cancel', undefined, { goal: 0.3, uses: aBatch }),
+  'payment_refusals.list': page('/v1/payment-refusals?limit=20'),
+  'payments.create': write('POST /v1/payments', pay),
   'payments.list': page('/v1/payments?limit=20'),
   'payments.list, session': page('/v1/payments?limit=20', 'session'),
   'payments.list, access token': page('/v1/payments?limit=20', 'token'),
   'payments.list, dashboard token': page('/v1/payments?limit=20', 'dashboardToken'),
   'payments.summary': heavy('/v1/payments/summary'),
   'payments.attention': heavy('/v1/payments/attention'),
-  'payments.get': one(({ payment }) => `/v1/payments/${payment}`),
-  'payments.get, session': one(({ payment }) => `/v1/payments/${payment}`, 'session'),
-  'payments.get, access token': one(({ payment }) => `/v1/payments/${payment}`, 'token'),
-  'payments.get, dashboard token': one(({ payment }) => `/v1/payments/${payment}`, 'dashboardToken'),
-  'payments.receipt': heavy(({ payment }) => `/v1/payments/${payment}/receipt`),
-  'payments.cancel': write(
-    'POST',
-    ({ payment }) => `/v1/payments/${payment}/cancel`,
-    () => undefined,
-    { uses: 'approval' },
-  ),
+  'payments.get': one('/v1/payments/{payment}'),
+  'payments.get, session': one('/v1/payments/{payment}', 'session'),
+  'payments.get, access token': one('/v1/payments/{payment}', 'token'),
+  'payments.get, dashboard token': one('/v1/payments/{payment}', 'dashboardToken'),
+  'payments.receipt': heavy('/v1/payments/{payment}/receipt'),
+  'payments.cancel': write('POST /v1/payments/{payment}/cancel', undefined, { goal: 0.3, uses: anApproval }),
+  'proof.keys': one('/.well-known/jwks.json', 'nobody'),
+  'proof.log': one('/.well-known/audit-log', 'nobody'),
   'approvals.list': page('/v1/approvals?limit=20'),
-  'approvals.get': heavy(({ approval }) => `/v1/approvals/${approval}`),
-  'approvals.message': one(({ approval }) => `/v1/approvals/${approval}/message?decision=approve`),
-  'approvals.decide': write(
-    'POST',
-    ({ approval }) => `/v1/approvals/${approval}/decide`,
-    () => ({ decision: 'approve' }),
-    {
-      uses: 'approval',
-      by: 'session',
-    },
-  ),
+  'approvals.get': heavy('/v1/approvals/{approval}'),
+  'approvals.message': one('/v1/approvals/{approval}/message?decision=approve'),
+  'approvals.decide': person('POST /v1/approvals/{approval}/decide', { decision: 'approve' }, { goal: 0.3, uses: anApproval }),
   'mandates.list': page('/v1/intent-mandates'),
-  'topups.initiate': write('POST', '/v1/topups/initiate', () => ({ amount_minor: '10000', phone_number: '2547{n}' })),
-  'topups.get': one(({ topup }) => `/v1/topups/${topup}`),
-  'mcp.call, tools/list': mcp('tools/list', () => ({}), 0.5),
-  'mcp.call, get_topup': mcp(
-    'tools/call',
-    ({ topup }) => ({ name: 'get_topup', arguments: { topup_id: topup } }),
-    0.7,
-    'topups.get',
-  ),
-  'mcp.call, get_payment': mcp(
-    'tools/call',
-    ({ payment }) => ({ name: 'get_payment', arguments: { payment_id: payment } }),
-    0.7,
-    'payments.get',
-  ),
+  'mandates.prepare': write('POST /v1/intent-mandates/prepare', { address: '{address}', terms }, { kind: 'one', by: 'nobody' }),
+  'topups.initiate': write('POST /v1/topups/initiate', { amount_minor: '10000', phone_number: '2547{n}' }),
+  'topups.get': one('/v1/topups/{topup}'),
+  'admin.list_accounts': page('/v1/admin/accounts?limit=20', 'admin'),
+  'admin.get_account': heavy('/v1/admin/accounts/{account}', 'admin'),
+  'admin.list_payments': page('/v1/admin/payments?limit=20', 'admin'),
+  'admin.list_adjustments': page('/v1/admin/adjustments?limit=20', 'admin'),
+  'admin.list_suspense': page('/v1/admin/suspense?limit=20', 'admin'),
+  'admin.list_reconciliations': page('/v1/admin/reconciliations?limit=20', 'admin'),
+  'admin.list_differences': page('/v1/admin/reconciliation-differences?limit=20', 'admin'),
+  'admin.audit_log': page('/v1/admin/audit-log?limit=20', 'admin'),
+  'mcp.call, tools/list': mcp('tools/list', {}, 0.25),
+  'mcp.call, get_topup': tool('get_topup', { topup_id: '{topup}' }, 'topups.get'),
+  'mcp.call, get_payment': tool('get_payment', { payment_id: '{payment}' }, 'payments.get'),
 }
 
-const byPerson = 'a person does it a few times a year'
-const onceAgent = 'once for each program and person'
-const administrator = 'for administrators'
-const elsewhere = (bench: string) => `measured by the bench ${bench}`
-const sameAs = (operation: string) => `the same path as ${operation}`
-
-/** Operations that are rare by nature, and why; an entry that ends in a dot stands for all that begin so. */
-export const rare: Readonly<Record<string, string>> = {
-  'accounts.close': 'once in the life of an account',
-  'proof.': 'by strangers who check a receipt',
-  'service.': 'a few times a minute, by the machines that watch the service',
-  'admin.': administrator,
-  'sign_in.google_start': elsewhere('peers, as the wallet'),
-  'sign_in.google_callback': 'waits for the identity provider',
-  'sign_in.github_start': sameAs('sign_in.google_start'),
-  'sign_in.github_callback': 'waits for the identity provider',
-  'sign_in.link_page': byPerson,
-  'sign_in.link_continue': byPerson,
-  'sign_in.wallet_nonce': elsewhere('peers'),
-  'sign_in.wallet_verify': elsewhere('peers'),
-  'sign_in.logout': 'once a session',
-  'sign_in.create_dashboard_token': 'once for each visit of a page',
-  'oauth.token': elsewhere('peers'),
-  'oauth.': onceAgent,
-  'grants.revoke_all': 'in an emergency',
-  'grants.revoke': byPerson,
-  'api_keys.rotate': byPerson,
-  'api_keys.revoke': byPerson,
-  'identities.link': byPerson,
-  'identities.unlink': byPerson,
-  'passkeys.prepare': byPerson,
-  'passkeys.add': byPerson,
-  'passkeys.remove': byPerson,
-  'sessions.revoke': byPerson,
-  'sessions.prepare_proof': byPerson,
-  'sessions.prove': byPerson,
-  'workspaces.create': byPerson,
-  'workspaces.switch': 'when a person changes to another workspace',
-  'workspaces.freeze': 'in an emergency',
-  'workspaces.unfreeze': 'after an emergency',
-  'members.update': byPerson,
-  'members.remove': byPerson,
-  'invitations.': byPerson,
-  'workspace_grants.revoke': byPerson,
-  'workspace_grants.freeze': byPerson,
-  'workspace_grants.freeze_all': 'in an emergency',
-  'beneficiaries.archive': sameAs('beneficiaries.update'),
-  'beneficiaries.banks': 'a fixed list, read when a payee is added',
-  'beneficiaries.confirm': byPerson,
-  'request_log.list': 'read when something went wrong',
-  'beneficiaries.verify': byPerson,
-  'payment_refusals.list': sameAs('payments.list'),
-  'payment_batches.': 'a payroll: a few times a month',
-  'policies.create': 'each one that is made makes the next payment dearer, and a workspace has few',
-  'policies.update': 'needs the version that the last change left; a few times a month',
-  'policies.archive': byPerson,
-  'notifications.stream': elsewhere('streams'),
-  'approvals.decide_by_signature': 'a signature by a person',
-  'mandates.prepare': 'a signature by a person',
-  'mandates.create': 'a signature by a person',
-  'mandates.get': sameAs('mandates.list, which reads several'),
-  'mandates.revocation_message': byPerson,
-  'mandates.revoke': byPerson,
+/** Operations without a row, and why. */
+export const unmeasured: Readonly<Record<string, string>> = {
+  'among the figures': 'sign_in.wallet_verify oauth.token notifications.stream',
+  'wait for an identity provider, or a person at a page': `sign_in.google_callback sign_in.github_start sign_in.github_callback sign_in.link_page
+    sign_in.link_continue oauth.authorize oauth.push oauth.get_authorization oauth.decide_authorization oauth.get_device oauth.decide_device oauth.revoke`,
+  'need a signature or an authenticator, a few times a year': `identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
+    approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
+  'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
+    workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
+    invitations.accept`,
+  'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify',
+  'by an administrator, a few times a day': `admin.update_account admin.suspend_workspace admin.reinstate_workspace admin.resolve_payment
+    admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items
+    admin.resolve_suspense admin.assign_suspense admin.upload_statement admin.resolve_differences admin.resolve_difference`,
 }
-
-/** Whether an operation of the API is in one of the two lists. */
-export const isListed = (operation: string): boolean =>
-  Object.keys(measured).some((name) => name.split(',')[0] === operation) ||
-  Object.keys(rare).some((name) => (name.endsWith('.') ? operation.startsWith(name) : operation === name))
+export const listed = {
+  measured: [...new Set(Object.keys(measured).map((name) => name.split(',')[0] ?? ''))],
+  unmeasured: Object.values(unmeasured).flatMap((names) => names.split(/\s+/)),
+}

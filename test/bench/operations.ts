@@ -1,173 +1,93 @@
-import { fallenOf, readLast, writeLast } from './last-operations.ts'
-import { autocannon, type Load, type LoadRequest } from './load.ts'
+import { type Caller, range, renewDashboardTokens } from './callers.ts'
+import { Connection, forEach, jsonOf, type LoadRequest, say } from './connection.ts'
+import { costOf, type Load, measure, type Timing } from './load.ts'
 import { measured, type Operation, type Scene } from './operation-list.ts'
-import { type Bench, cpuSeconds, type Started, startFloor, startSandbox, startService } from './processes.ts'
-import { row, save, say, spread, tableOf } from './report.ts'
-import { all, approvalsFor, dashboardTokenOf, furnish, headersOf, warm } from './scene.ts'
-import { countSums } from './sums.ts'
-import { secondsUntilNone } from './until-none.ts'
+import type { Bench, Started } from './processes.ts'
+import { median, type Row } from './results.ts'
 
-export type OperationsOptions = { rounds: number; seconds: number; write: boolean; check: boolean; only: RegExp | undefined }
+const columns = range(12).map((at) => `c${at + 1}`)
+const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length
 
-const payers = 8
-const connections = 32
-/** Before the rounds, for each operation and its floor: V8 compiles what runs often in its first tens of thousands of requests (see ratios.ts). */
-const warmSeconds = 3
-const columns = all(12).map((at) => `c${at + 1}`)
-
-/** For each list a floor of as many rows and bytes as its own answer has. */
-const preparePages = async (bench: Bench, service: Started, scene: Scene): Promise<void> => {
+/** For each list a floor of as many rows and bytes as its answers have on average. Every operation is tried, so that a refusal ends the bench. */
+const prepareFloors = async (bench: Bench, url: string, scenesOf: (operation: Operation) => readonly Scene[]): Promise<void> => {
+  const connection = new Connection(url)
+  const refusals: string[] = []
   for (const [name, operation] of Object.entries(measured)) {
-    if (operation.kind !== 'page') continue
-    const request = operation.request(scene)
-    const answer = await fetch(service.url + request.path, { headers: headersOf(request) })
-    const text = await answer.text()
-    if (answer.status !== 200) throw new Error(`${name}: ${answer.status} ${text.slice(0, 300)}`)
-    const found = (JSON.parse(text) as { data: unknown[] }).data.length
-    const each = Math.max(1, Math.floor(text.length / Math.max(1, found) / columns.length) - 8)
-    await bench.query(
-      `insert into bench.rows (id, page, ${columns.join(', ')})
-       select gen_random_uuid(), $1, ${columns.map(() => `repeat('x', $2::int)`).join(', ')} from generate_series(1, $3::int)`,
-      [name, each, found],
-    )
-  }
-}
-
-const floorTables = `
-  create schema bench;
-  create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
-  create index on bench.rows (page, id);
-  ${['records', 'events', 'audit'].map((name) => `create table bench.${name} (id bigint generated always as identity primary key, owner uuid not null, text text not null, at timestamptz not null); create index on bench.${name} (owner, at);`).join('\n')}`
-
-type Sample = { ratio: number; cpuRatio: number; nodeMs: number; postgresMs: number; p50Ms: number }
-
-type Scenes = { readers: Scene[]; writers: Scene[]; port: string }
-
-/**
- * Payers with a past: their payments and top-ups have ended by the emulated provider. Others write: payments that are made in a measurement stay under
- * way, thousands of them in a few minutes, which no account of a service that works has.
- */
-const furnishAll = async (bench: Bench): Promise<Scenes> => {
-  const sandbox = await startSandbox(bench.folder)
-  const service = await startService(bench.databaseUrl, bench.folder, { JOBS: 'inline', SANDBOX_URL: sandbox.url })
-  try {
-    const scenes: Scene[] = []
-    for (const at of all(2 * payers)) scenes.push(await furnish(service, bench, at + 1))
-    await secondsUntilNone(bench, `select from payments where status in ('processing', 'unknown')`)
-    await secondsUntilNone(bench, `select from topups where status = 'pending'`)
-    return { readers: scenes.slice(0, payers), writers: scenes.slice(payers), port: new URL(service.url).port }
-  } finally {
-    await service.stop()
-    await sandbox.stop()
-  }
-}
-
-/** P12: every operation of the API against the least that answers the same, in the same round. */
-export const measureOperations = async (bench: Bench, options: OperationsOptions): Promise<void> => {
-  const { readers, writers, port } = await furnishAll(bench)
-  // The tokens are for that address.
-  const service = await startService(bench.databaseUrl, bench.folder, { PORT: port })
-  await bench.query(floorTables)
-  const floor = await startFloor(bench.databaseUrl)
-  try {
-    const scenesOf = ({ kind }: Operation) => (kind === 'write' ? writers : readers)
-    const [first] = readers
-    if (!first) throw new Error('there is no payer')
-    await preparePages(bench, service, first)
-    await bench.query('analyze')
-    const [one] = await bench.query('select id from bench.rows limit 1')
-    const run = (load: Load) => autocannon(load, { connections, seconds: options.seconds })
-    const floorOf = (name: string, { kind, calls }: Operation): { process: Started; load: Load } => {
-      const route = calls === undefined ? undefined : measured[calls]
-      if (route)
-        return { process: service, load: { name: 'route', url: service.url, requests: scenesOf(route).map(route.request) } }
-      const request: LoadRequest =
-        kind === 'write'
-          ? { method: 'POST', path: '/write', credential: '', body: { display_name: 'Bench {n}' } }
-          : { method: 'GET', path: kind === 'page' ? `/page/${encodeURIComponent(name)}` : `/one/${one?.id}`, credential: '' }
-      return { process: floor, load: { name: 'floor', url: floor.url, requests: [request] } }
+    const answers: { rows: number; bytes: number }[] = []
+    for (const scene of operation.uses ? [] : scenesOf(operation).slice(0, operation.kind === 'page' ? 20 : 1)) {
+      const { status, text } = await connection.send(operation.request(scene))
+      if (status >= 400) refusals.push(`${name}: ${status} ${text().slice(0, 300)}`)
+      else if (operation.kind === 'page') answers.push({ rows: JSON.parse(text()).data.length, bytes: text().length })
     }
-    const selected = Object.entries(measured).filter(([name]) => options.only?.test(name) ?? true)
-    const samples = new Map<string, Sample[]>(selected.map(([name]) => [name, []]))
-    const failures: string[] = []
-    const take = async (name: string, operation: Operation): Promise<void> => {
-      await countSums(bench)
-      const scenes = scenesOf(operation)
-      const used = operation.uses ? await approvalsFor(service, scenes, 25 * options.seconds) : scenes
-      const cpuNow = (node: Started) => [cpuSeconds(node.pid), cpuSeconds(bench.postgresPid)] as const
-      const before = cpuNow(service)
-      const ours = await run({
-        name,
-        url: service.url,
-        requests: used.map(operation.request),
-        once: operation.uses !== undefined,
-      })
-      const after = cpuNow(service)
-      if (ours.refused + ours.failed > 0) failures.push(`${name}: ${ours.refused} refused, ${ours.failed} failed`)
-      const held = floorOf(name, operation)
-      const floorBefore = cpuNow(held.process)
-      const least = await run(held.load)
-      const floorAfter = cpuNow(held.process)
-      const answered = Math.max(1, operation.uses ? used.length - ours.refused - ours.failed : ours.perSecond * options.seconds)
-      const nodeMs = ((after[0] - before[0]) * 1000) / answered
-      const postgresMs = ((after[1] - before[1]) * 1000) / answered
-      const floorMs = (floorAfter[0] - floorBefore[0] + floorAfter[1] - floorBefore[1]) * 1000
-      samples.get(name)?.push({
-        ratio: ours.perSecond / least.perSecond,
-        cpuRatio: floorMs / Math.max(1, least.perSecond * options.seconds) / (nodeMs + postgresMs),
-        nodeMs,
-        postgresMs,
-        p50Ms: ours.p50Ms,
-      })
-    }
-    const warmed = new Set<string>()
-    const warmUp = (load: Load) => autocannon(load, { connections, seconds: warmSeconds })
-    for (const [name, operation] of selected) {
-      const { request, uses } = operation
-      if (!uses) await warm(service, name, scenesOf(operation).map(request))
-      const used = uses ? await approvalsFor(service, scenesOf(operation), 25 * warmSeconds) : scenesOf(operation)
-      await warmUp({ name, url: service.url, requests: used.map(request), once: uses !== undefined })
-      // A baseline has the same code for all operations of its kind.
-      if (!warmed.has(operation.kind)) await warmUp(floorOf(name, operation).load)
-      warmed.add(operation.kind)
-    }
-    for (let round = 1; round <= options.rounds; round += 1) {
-      for (const scene of [...readers, ...writers]) scene.dashboardToken = await dashboardTokenOf(service, scene.session)
-      for (const [name, operation] of selected) await take(name, operation)
-      say(`round ${round} of ${options.rounds}`)
-    }
-    for (const failure of new Set(failures)) say(`  ${failure}`)
-    const result = selected.map(([name, { goal, kind, calls }]) => {
-      const against = calls ?? kind
-      const list = samples.get(name) ?? []
-      const ratio = spread(list.map((sample) => sample.ratio))
-      const of = (field: 'cpuRatio' | 'nodeMs' | 'postgresMs' | 'p50Ms') => spread(list.map((sample) => sample[field])).median
-      say(
-        row(
-          name,
-          ratio,
-          `≥ ${goal} of ${against}; by processor time ${of('cpuRatio').toFixed(2)}; Node ${of('nodeMs').toFixed(2)}, Postgres ${of('postgresMs').toFixed(2)} ms`,
-        ),
+    const rows = Math.max(1, Math.round(mean(answers.map((answer) => answer.rows))))
+    const each = Math.max(1, Math.floor(mean(answers.map(({ bytes }) => bytes)) / rows / columns.length) - 8)
+    if (answers.length > 0)
+      await bench.query(
+        `insert into bench.rows (id, page, ${columns.join(', ')})
+         select gen_random_uuid(), $1, ${columns.map(() => `repeat('x', $2::int)`).join(', ')} from generate_series(1, $3::int)`,
+        [name, each, rows],
       )
-      return {
-        name,
-        goal: `≥ ${goal}`,
-        floor: against,
-        cpuRatio: of('cpuRatio'),
-        nodeMs: of('nodeMs'),
-        postgresMs: of('postgresMs'),
-        p50Ms: of('p50Ms'),
-        ...ratio,
-      }
-    })
-    await save('operations', result, options.write, { connections, seconds: options.seconds }, tableOf(result))
-    const now = new Map(result.map(({ name, median }) => [name, median]))
-    const before = await readLast()
-    if (options.write) await writeLast(new Map([...before, ...now].filter(([name]) => name in measured)))
-    const fallen = options.check ? fallenOf(before, now) : []
-    if (fallen.length > 0) throw new Error(`fell by more than a quarter: ${fallen.join('; ')}`)
-  } finally {
-    await service.stop()
-    await floor.stop()
   }
+  connection.close()
+  if (refusals.length > 0) throw new Error(refusals.join('\n'))
+  await bench.query('analyze bench.rows')
+}
+
+type Sides = { service: Started; floor: Started; readers: readonly Caller[]; writers: readonly Caller[] }
+
+/** P1 and P4: each operation against the least that answers the same, in the same round. */
+export const measureOperations = async (
+  bench: Bench,
+  sides: Sides,
+  timing: Timing,
+  only: RegExp,
+): Promise<Record<string, Row>> => {
+  const { service, floor, readers, writers } = sides
+  const scenesOf = ({ kind }: Operation): readonly Scene[] => (kind === 'write' ? writers : readers)
+  await renewDashboardTokens(service.url, readers)
+  await prepareFloors(bench, service.url, scenesOf)
+  const [record] = await bench.query('select id from bench.rows limit 1')
+  const load = (node: Started, requests: LoadRequest[], seconds: number, once = false): Load => {
+    return { kind: 'requests', url: node.url, connections: 32, seconds, requests, once }
+  }
+  const loadOf = async (operation: Operation, seconds: number): Promise<Load> => {
+    const { uses, once = uses !== undefined } = operation
+    const scenes = uses ? [] : [...scenesOf(operation)]
+    if (uses)
+      await forEach(service.url, scenesOf(operation), async (scene, connection) => {
+        scenes.push({ ...scene, ...uses.take(await jsonOf(connection, uses.request(scene))) })
+      })
+    return load(service, scenes.map(operation.request), seconds, once)
+  }
+  const floorOf = async (name: string, { kind, calls }: Operation, seconds: number): Promise<[Started, Load]> => {
+    const route = measured[calls ?? '']
+    if (route) return [service, await loadOf(route, seconds)]
+    const path = kind === 'page' ? `/page/${encodeURIComponent(name)}` : `/one/${record?.id}`
+    const write: LoadRequest = { method: 'POST', path: '/write', body: { display_name: 'Bench {n}' } }
+    return [floor, load(floor, [kind === 'write' ? write : { method: 'GET', path }], seconds)]
+  }
+  const selected = Object.entries(measured).filter(([name]) => only.test(name))
+  const samples = new Map<string, Omit<Row, 'floor' | 'goal'>[]>(selected.map(([name]) => [name, []]))
+  const warmed = new Set<string>()
+  for (let round = 1; round <= timing.rounds; round += 1) {
+    if (round > 1) await renewDashboardTokens(service.url, readers)
+    for (const [name, operation] of selected) {
+      const kind = operation.calls ?? operation.kind
+      if (round === 1) await measure(await loadOf(operation, timing.warmSeconds))
+      if (!warmed.has(kind)) await measure((await floorOf(name, operation, timing.warmSeconds))[1])
+      warmed.add(kind)
+      const ours = await costOf(bench, service, await loadOf(operation, timing.seconds))
+      if (ours.refused + ours.failed > 0) say(`    in ${name}`)
+      const least = await costOf(bench, ...(await floorOf(name, operation, timing.seconds)))
+      const { nodeMs, postgresMs, ms } = ours
+      samples.get(name)?.push({ ratio: ours.perSecond / least.perSecond, byTime: least.ms / ms, nodeMs, postgresMs })
+    }
+    say(`operations: round ${round} of ${timing.rounds}`)
+  }
+  const rowOf = (name: string, { kind, calls = kind, goal }: Operation): Row => {
+    const of = (field: 'ratio' | 'byTime' | 'nodeMs' | 'postgresMs') =>
+      median((samples.get(name) ?? []).map((sample) => sample[field]))
+    return { floor: calls, ratio: of('ratio'), byTime: of('byTime'), nodeMs: of('nodeMs'), postgresMs: of('postgresMs'), goal }
+  }
+  return Object.fromEntries(selected.map(([name, operation]) => [name, rowOf(name, operation)]))
 }

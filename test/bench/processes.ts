@@ -1,196 +1,126 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
+const freePort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return String(port)
+}
 
-const clockTicks = 100
-
-type Stat = { pid: number; parent: number; ticks: number }
-
-const statOf = (pid: number): Stat | undefined => {
+/** Of /proc: the parent, and the hundredths of a second that a process and its ended children have used. */
+const statOf = (pid: string): { parent: number; ticks: number } | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const [user, system, endedUser, endedSystem] = [11, 12, 13, 14].map((at) => Number(fields[at]))
-    return {
-      pid,
-      parent: Number(fields[1]),
-      ticks: (user ?? 0) + (system ?? 0) + (endedUser ?? 0) + (endedSystem ?? 0),
-    }
+    return { parent: Number(fields[1]), ticks: [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) }
   } catch {
     return undefined
   }
 }
 
-/** Seconds of processor time that a process, its children and their children have used, those that ended included. */
+/** Seconds of processor time that a process and all below it have used. */
 export const cpuSeconds = (root: number): number => {
-  const stats = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => statOf(Number(name)) ?? [])
-  const family = new Set([root])
-  for (let grown = true; grown; ) {
-    grown = false
-    for (const { pid, parent } of stats) {
-      if (family.has(parent) && !family.has(pid)) {
-        family.add(pid)
-        grown = true
-      }
-    }
-  }
-  return stats.reduce((sum, { pid, ticks }) => (family.has(pid) ? sum + ticks / clockTicks : sum), 0)
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const stats = new Map(pids.map((pid) => [Number(pid), statOf(pid)]))
+  const isBelow = (pid: number): boolean => pid === root || (pid > 1 && isBelow(stats.get(pid)?.parent ?? 0))
+  return [...stats].reduce((sum, [pid, stat]) => sum + (stat && isBelow(pid) ? stat.ticks / 100 : 0), 0)
 }
 
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-export type Started = { url: string; operatorUrl?: string; pid: number; readyMs: number; stop: () => Promise<void> }
+export type Started = { url: string; pid: number; readyMs: number; line: string; stop: () => Promise<void> }
+type Env = Record<string, string>
 
-const ended = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) =>
-    child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
-  )
-
-const stopper = (child: ChildProcess) => async () => {
-  child.kill('SIGTERM')
-  await ended(child)
+const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const startedOf = (child: ChildProcess, began: number, url: string, line = url): Started => {
+  const stop = async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  return { url, line, pid: child.pid ?? 0, readyMs: performance.now() - began, stop }
 }
 
-const readyTimeoutMs = 60_000
-
+/** The service as production starts it, without jobs, rate limits and logs. */
 export const startService = async (
-  databaseUrl: string,
-  folder: string,
-  env: Record<string, string> = {},
+  { databaseUrl, folder }: Bench,
+  env: Env = {},
   args: readonly string[] = [],
 ): Promise<Started> => {
-  const [port, operatorPort] = [env.PORT ?? (await freePort()), await freePort()]
+  const own = { DATABASE_URL: databaseUrl, DATA_DIR: folder, PORT: await freePort(), OPERATOR_PORT: await freePort() }
+  const all = { ...process.env, ...own, JOBS: 'off', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false', ...env }
   const began = performance.now()
-  const child = spawn(
-    process.execPath,
-    ['--max-semi-space-size=8', fileURLToPath(new URL('../../scripts/start.js', import.meta.url)), ...args],
-    {
-      env: {
-        ...process.env,
-        DATABASE_URL: databaseUrl,
-        DATA_DIR: folder,
-        PORT: String(port),
-        OPERATOR_PORT: String(operatorPort),
-        JOBS: 'off',
-        LOG_LEVEL: 'silent',
-        RATE_LIMIT_ENABLED: 'false',
-        ...env,
-      },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
-  const url = `http://localhost:${port}`
-  for (;;) {
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (ready?.ok) {
-      const operatorUrl = `http://127.0.0.1:${operatorPort}`
-      return { url, operatorUrl, pid: child.pid ?? 0, readyMs: performance.now() - began, stop: stopper(child) }
-    }
-    if (child.exitCode !== null || performance.now() - began > readyTimeoutMs) throw new Error('the service did not get ready')
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  const program = ['--max-semi-space-size=8', scriptOf('../../scripts/start.js'), ...args]
+  const child = spawn(process.execPath, program, { env: all, stdio: ['ignore', 'ignore', 'inherit'] })
+  const url = `http://localhost:${all.PORT}`
+  while (!(await fetch(`${url}/readyz`).catch(() => undefined))?.ok) {
+    if (child.exitCode !== null || performance.now() - began > 60_000) throw new Error('the service did not get ready')
+    await wait(10)
   }
+  return startedOf(child, began, url)
 }
+
+/** A program that is ready when it prints a line: its address, or what it has to say. */
+export const startProgram = async (args: readonly string[], env: Env = {}, cwd?: string): Promise<Started> => {
+  const began = performance.now()
+  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [])])
+  if (line === undefined) throw new Error(`${args[0]} ended`)
+  return startedOf(child, began, line)
+}
+
+export const startFloor = ({ databaseUrl }: Bench) => startProgram([scriptOf('./floor-server.ts'), databaseUrl])
 
 /** The providers' emulator in a process of its own. It answers at once. */
-export const startSandbox = async (folder: string): Promise<Pick<Started, 'url' | 'stop'>> => {
-  const port = await freePort()
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../src/dev/sandbox/run.ts', import.meta.url))], {
-    env: { ...process.env, DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const url = `http://127.0.0.1:${port}`
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.once('data', () => resolve())
-    child.once('exit', (code) => reject(new Error(`the provider's emulator ended with ${code}`)))
-  })
-  child.stdout.resume()
-  return { url, stop: stopper(child) }
-}
-
-export const startFloor = async (databaseUrl: string): Promise<Started> => {
-  const began = performance.now()
-  const server = fileURLToPath(new URL('./floor-server.ts', import.meta.url))
-  const child = spawn(process.execPath, [server, databaseUrl], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [url] = await new Promise<[string]>((resolve) => {
-    createInterface({ input: child.stdout }).once('line', (text) => resolve([text]))
-  })
-  return { url, pid: child.pid ?? 0, readyMs: performance.now() - began, stop: stopper(child) }
+export const startProvider = async (folder: string): Promise<Started> => {
+  const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: await freePort(), SANDBOX_DELAY_MS: '0' }
+  return { ...(await startProgram([scriptOf('../../src/dev/sandbox/run.ts')], env)), url: `http://127.0.0.1:${env.SANDBOX_PORT}` }
 }
 
 export type Bench = {
   folder: string
   databaseUrl: string
   postgresPid: number
+  /** By one connection: what is set on it holds for the next query. */
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>
   /** Another database on the same server, and a folder for the service that uses it. */
   another: (name: string) => Promise<Bench>
   stop: () => Promise<void>
 }
 
-const connectTo = async (url: string): Promise<pg.Client> => {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-}
-
-/** A database that is thrown away afterwards: DATABASE_URL's server when BENCH_DATABASE_URL names one, else our own. */
+/** A Postgres of our own with fsync, which is deleted afterwards. */
 export const openBench = async (): Promise<Bench> => {
-  const folder = await mkdtemp(join(tmpdir(), 'payments-bench-'))
-  const postgres = await startEmbeddedPostgres({
-    dataDir: join(folder, 'postgres'),
-    settings: {
-      shared_preload_libraries: 'pg_stat_statements',
-      'pg_stat_statements.track_planning': 'on',
-      track_io_timing: 'off',
-    },
-  })
-  const pidFile = await readFile(join(folder, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8')
-  const postgresPid = Number(pidFile.split('\n')[0])
-  const of = async (databaseUrl: string, ownFolder: string, stop: () => Promise<void>): Promise<Bench> => {
-    const client = await connectTo(databaseUrl)
-    await client.query('create extension if not exists pg_stat_statements')
-    const others: Bench[] = []
-    return {
-      folder: ownFolder,
-      databaseUrl,
-      postgresPid,
-      query: async (text, values) => (await client.query(text, values)).rows,
-      another: async (name) => {
-        await client.query(`create database ${name}`)
-        const url = new URL(databaseUrl)
-        url.pathname = `/${name}`
-        const other = await of(url.href, join(folder, name), async () => undefined)
-        others.push(other)
-        return other
-      },
-      stop: async () => {
-        for (const other of others) await other.stop()
-        await client.end()
-        await stop()
-      },
+  const root = await mkdtemp(join(tmpdir(), 'payments-bench-'))
+  const postgres = await startEmbeddedPostgres({ dataDir: join(root, 'postgres') })
+  const postgresPid = Number((await readFile(join(root, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8')).split('\n')[0])
+  const pools: pg.Pool[] = []
+  const open = (databaseUrl: string, folder: string): Bench => {
+    const pool = new pg.Pool({ connectionString: databaseUrl, max: 1, idleTimeoutMillis: 0 })
+    pools.push(pool.on('error', () => undefined))
+    const query: Bench['query'] = async (text, values) => (await pool.query(text, values)).rows
+    const another = async (name: string) => {
+      await query(`create database ${name}`)
+      return open(Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href, join(folder, name))
     }
+    const stop = async () => {
+      for (const one of pools) await one.end()
+      await postgres.stop()
+      await rm(root, { recursive: true, force: true })
+    }
+    return { folder, databaseUrl, postgresPid, query, another, stop }
   }
-  return of(postgres.url, folder, async () => {
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
-  })
+  return open(postgres.url, root)
 }

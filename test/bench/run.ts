@@ -1,85 +1,76 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
-import { measureBatches } from './batches.ts'
-import { measureCallbacks } from './callbacks.ts'
-import { measureDispatch } from './dispatch.ts'
-import { measureEventOrder } from './event-order.ts'
+import { payers, prepareCallers, usual } from './callers.ts'
 import { measureGrowth } from './growth.ts'
+import { stopLoad } from './load.ts'
+import { measureOverload, measureStart } from './machine.ts'
 import { measureOperations } from './operations.ts'
-import { measureOverload } from './overload.ts'
-import { measurePages } from './pages.ts'
+import { measureBooking, measurePayments } from './payments.ts'
 import { measurePeers } from './peers.ts'
-import { measurePolicyLock } from './policy-lock.ts'
-import { openBench } from './processes.ts'
-import { measureRatios } from './ratios.ts'
-import { measureSoak } from './soak.ts'
-import { measureStart } from './start.ts'
-import { measureStreams } from './streams.ts'
-import { measureTwoProcesses } from './two-processes.ts'
+import { openBench, startFloor, startService } from './processes.ts'
+import { linesOf, Notes, save } from './results.ts'
 
+// Each part writes its lines of the table in docs/performance.md. Without a name all parts run: two hours on a quiet machine.
+
+const parts = ['operations', 'payments', 'until-booked', 'peers', 'machine', 'growth'] as const
+const defaults = {
+  rounds: 8,
+  seconds: 1,
+  warm: 5,
+  callers: 1_500,
+  payments: 2_000_000,
+  events: 10_000_000,
+  keys: 100_000,
+  large: 400_000,
+}
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '8' },
-    seconds: { type: 'string', default: '2' },
-    payers: { type: 'string', default: '100' },
-    statements: { type: 'boolean', default: false },
     only: { type: 'string' },
-    write: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-    payments: { type: 'string', default: '1000000' },
-    events: { type: 'string', default: '10000000' },
-    keys: { type: 'string', default: '100000' },
-    streams: { type: 'string', default: '10000' },
-    policies: { type: 'string', default: '100' },
-    minutes: { type: 'string', default: '30' },
+    ...Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' } as const])),
   },
 })
-const shared = { rounds: Number(values.rounds), seconds: Number(values.seconds), write: values.write }
+const given = Object.entries(values).map(([name, value]) => [name, Number(value)])
+const { rounds, seconds, warm, callers, ...growth } = { ...defaults, ...Object.fromEntries(given) } as typeof defaults
+const timing = { rounds, seconds, warmSeconds: warm }
+const wanted = parts.filter((part) => positionals.length === 0 || positionals.includes(part))
+if (wanted.length === 0) throw new Error(`there is no such part: say ${parts.join(', ')}`)
 
-const [what = 'ratios'] = positionals
 // The service as production starts it.
 await ensureBundled()
 const bench = await openBench()
 try {
-  if (what === 'ratios')
-    await measureRatios(bench, {
-      ...shared,
-      payers: Number(values.payers),
-      statements: values.statements,
-      only: values.only === undefined ? undefined : new RegExp(values.only),
-    })
-  else if (what === 'operations')
-    await measureOperations(bench, {
-      ...shared,
-      check: values.check,
-      only: values.only === undefined ? undefined : new RegExp(values.only),
-    })
-  else if (what === 'overload') await measureOverload(bench, shared)
-  else if (what === 'batches') await measureBatches(bench, shared)
-  else if (what === 'dispatch') await measureDispatch(bench, shared)
-  else if (what === 'callbacks') await measureCallbacks(bench, shared)
-  else if (what === 'streams') await measureStreams(bench, { ...shared, streams: Number(values.streams) })
-  else if (what === 'event-order') await measureEventOrder(bench, shared)
-  else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
-  else if (what === 'peers') await measurePeers(bench, shared)
-  else if (what === 'two-processes') await measureTwoProcesses(bench, shared)
-  else if (what === 'start') await measureStart(bench, shared)
-  else if (what === 'soak') await measureSoak(bench, { write: shared.write, minutes: Number(values.minutes) })
-  else if (what === 'pages')
-    await measurePages(bench, { write: shared.write, paymentCount: Number(values.payments), eventCount: Number(values.events) })
-  else if (what === 'growth')
-    await measureGrowth(bench, {
-      ...shared,
-      paymentCount: Number(values.payments),
-      eventCount: Number(values.events),
-      keyCount: Number(values.keys),
-      policyCount: Number(values.policies),
-    })
-  else
-    throw new Error(
-      `there is no bench called ${what}: leave it out, or say operations, batches, overload, dispatch, callbacks, growth, pages, streams, start, soak, event-order, policy-lock, two-processes or peers`,
-    )
+  const readerCount = wanted.includes('operations') || wanted.includes('peers') ? callers : 1
+  const isOnlyGrowth = wanted.every((part) => part === 'growth')
+  const { groups, env } = await prepareCallers(bench, isOnlyGrowth ? [] : [usual(readerCount), payers(300)])
+  const [readers = [], writers = []] = groups
+  const floor = await startFloor(bench)
+  for (const part of wanted) {
+    const notes = new Notes()
+    const how = `${rounds} rounds of ${seconds} s`
+    if (part === 'growth') await measureGrowth(bench, notes, timing, growth)
+    else if (part === 'until-booked') await measureBooking(bench, writers, env, notes, timing)
+    else if (part === 'machine') {
+      await measureStart(bench, writers, notes, timing)
+      await measureOverload(bench, writers, env, notes, timing)
+    } else {
+      const service = await startService(bench, env)
+      if (part === 'payments') await measurePayments(bench, service, writers, notes, timing)
+      if (part === 'peers') await measurePeers(bench, service, readers, notes, timing)
+      if (part === 'operations') {
+        const sides = { service, floor, readers, writers }
+        const rows = await measureOperations(bench, sides, timing, new RegExp(values.only ?? ''))
+        const lines = linesOf(rows)
+        if (values.only === undefined) await save(part, `${how}, ${readers.length} callers`, lines)
+        else process.stdout.write(`${lines.join('\n')}\n`)
+      }
+      await service.stop()
+    }
+    const size = `${how}; ${growth.payments} payments, ${growth.events} events, ${growth.keys} keys`
+    if (part !== 'operations') await save(part, part === 'growth' ? size : how, notes.lines())
+  }
+  await floor.stop()
 } finally {
+  stopLoad()
   await bench.stop()
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LoadRequest } from '../bench/connection.ts'
 import { measured, type Operation, type Scene } from '../bench/operation-list.ts'
-import type { Client } from '../harness/client.ts'
+import type { Answer, Client } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { type Sent, sentDuring } from '../harness/sent.ts'
@@ -30,6 +31,14 @@ beforeAll(async () => {
   const topup = await api.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: '254722000001' })
   const dashboard = await api.post('/v1/auth/dashboard-tokens')
   scene = {
+    account: person.accountId,
+    workspace: policy.body.workspace_id,
+    address: person.wallet.address,
+    admin: '',
+    client: '',
+    batch: '',
+    invitation: '',
+    keyGrant: key.grantId,
     session: cookie,
     key: key.key,
     token: key.key,
@@ -49,25 +58,25 @@ afterAll(() => service.close())
 
 let serial = 95_000_000
 
-const sceneFor = async ({ uses }: Operation): Promise<Scene> => {
-  if (!uses) return scene
-  const asks = service.api.as({ bearer: scene.key })
-  const { body } = await asks.post('/v1/payments', { beneficiary_id: scene.asking, amount_minor: '10000' })
-  return { ...scene, payment: body.id, approval: body.approval_id }
-}
+/** One that uses something up gets one of its own. */
+const sceneFor = async ({ uses }: Operation): Promise<Scene> =>
+  uses ? { ...scene, ...uses.take((await send(uses.request(scene))).body) } : scene
 
-const sentFor = async (operation: Operation): Promise<Sent> => {
-  const { method, path, credential, body, accept } = operation.request(await sceneFor(operation))
+const send = async ({ method, path, credential = '', body, accept }: LoadRequest): Promise<Answer> => {
   const api: Client = service.api.as(credential.startsWith('cookie ') ? { cookie: credential.slice(7) } : { bearer: credential })
   serial += 1
   const raw = body === undefined ? undefined : JSON.stringify(body).replaceAll('{n}', String(serial))
-  return sentDuring(async () => {
-    const answer = await api.call(method, path, { ...(raw !== undefined && { raw }), ...(accept && { headers: { accept } }) })
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
-  })
+  const answer = await api.call(method, path, { ...(raw !== undefined && { raw }), ...(accept && { headers: { accept } }) })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer
 }
 
-const operations = Object.entries(measured).filter(([name]) => !/, (session|access token|dashboard token)$/.test(name))
+const sentFor = async (operation: Operation): Promise<Sent> => {
+  const request = operation.request(await sceneFor(operation))
+  return sentDuring(async () => {
+    await send(request)
+  })
+}
 
 /** How many statements an operation sends, and in how many trips, its credential's lookup included. */
 type Cost = readonly [statements: number, trips: number]
@@ -142,7 +151,8 @@ const costOf = async (operation: Operation, limit: Cost | undefined): Promise<Co
 
 test('no operation sends more statements, or takes more trips, than it may', async () => {
   const found: Record<string, Cost> = {}
-  for (const [name, operation] of operations) {
+  for (const [name, operation] of Object.entries(measured)) {
+    if (!(name in most)) continue
     const cost = await costOf(operation, most[name])
     found[name] = within(cost, most[name]) ? (most[name] as Cost) : cost
   }

@@ -1,0 +1,101 @@
+// Runs in a folder of its own, where these packages were installed for this run: not part of the service, and not checked with it.
+// @ts-nocheck
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import { apiKey } from '@better-auth/api-key'
+import { betterAuth } from 'better-auth'
+import { getMigrations } from 'better-auth/db/migration'
+import { siwe } from 'better-auth/plugins'
+import { fastify } from 'fastify'
+import { Provider } from 'oidc-provider'
+import pg from 'pg'
+import { verifyMessage } from 'viem'
+
+// Notices about development settings go to the same output as this program's one line.
+console.info = console.warn = () => undefined
+const pool = new pg.Pool({ connectionString: process.argv[2], max: 10, options: '-c search_path=peers' })
+await pool.query('create schema peers')
+
+const auth = betterAuth({
+  database: pool,
+  secret: 'for this run alone, and for nothing else at all',
+  baseURL: 'http://localhost',
+  emailAndPassword: { enabled: true },
+  logger: { disabled: true },
+  rateLimit: { enabled: false },
+  advanced: { disableCSRFCheck: true, disableOriginCheck: true },
+  plugins: [
+    apiKey({ rateLimit: { enabled: false } }),
+    siwe({ domain: 'localhost', getNonce: async () => randomBytes(12).toString('hex'), verifyMessage }),
+  ],
+})
+await (await getMigrations(auth.options)).runMigrations()
+const { user } = await auth.api.signUpEmail({ body: { email: 'a@example.com', password: 'only for this run', name: 'A' } })
+const { key } = await auth.api.createApiKey({ body: { userId: user.id } })
+const app = fastify()
+app.get('/check', async (request, reply) => {
+  const { valid } = await auth.api.verifyApiKey({ body: { key: request.headers.authorization.slice(7) } })
+  return reply.code(valid ? 200 : 401).send({ valid })
+})
+app.post('/api/auth/*', async ({ url, body }, reply) => {
+  const headers = { 'content-type': 'application/json', 'user-agent': 'bench' }
+  const call = { method: 'POST', headers, body: JSON.stringify(body) }
+  const answer = await auth.handler(new Request(`http://localhost${url}`, call))
+  return reply.code(answer.status).send(await answer.json())
+})
+const authUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+
+await pool.query(`create table oidc (model text, id text, payload jsonb not null, grant_id text, expires_at timestamptz, consumed_at timestamptz,
+  primary key (model, id)); create index on oidc (grant_id)`)
+const named = (name, text) => (values) => pool.query({ name, text, values })
+const upsert = named(
+  'upsert',
+  `insert into oidc values ($1, $2, $3, $4, now() + make_interval(secs => $5)) on conflict (model, id)
+  do update set payload = excluded.payload, grant_id = excluded.grant_id, expires_at = excluded.expires_at`,
+)
+const find = named('find', 'select payload, expires_at, consumed_at from oidc where model = $1 and id = $2')
+const consume = named('consume', 'update oidc set consumed_at = now() where model = $1 and id = $2')
+const destroy = named('destroy', 'delete from oidc where model = $1 and id = $2')
+const adapter = (model) => ({
+  upsert: (id, payload, expiresIn) => upsert([model, id, JSON.stringify(payload), payload.grantId ?? null, expiresIn ?? 1e9]),
+  find: async (id) => {
+    const [row] = (await find([model, id])).rows
+    if (!row || row.expires_at < new Date()) return undefined
+    return { ...row.payload, ...(row.consumed_at && { consumed: Math.floor(row.consumed_at / 1000) }) }
+  },
+  consume: (id) => consume([model, id]),
+  destroy: (id) => destroy([model, id]),
+  revokeByGrantId: async () => undefined,
+})
+const server = createServer().listen(0, '127.0.0.1')
+await new Promise((resolve) => server.once('listening', resolve))
+const url = `http://127.0.0.1:${server.address().port}`
+const scope = 'offline_access payments'
+const [grant_types, redirect_uris] = [['authorization_code', 'refresh_token'], ['http://127.0.0.1/callback']]
+const provider = new Provider(url, {
+  adapter,
+  clients: [{ client_id: 'bench', token_endpoint_auth_method: 'none', response_types: ['code'], grant_types, redirect_uris }],
+  scopes: ['openid', 'offline_access', 'payments'],
+  rotateRefreshToken: true,
+  issueRefreshToken: async () => true,
+  findAccount: async (_ctx, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+  cookies: { keys: ['for this run alone'] },
+})
+server.on('request', provider.callback())
+const client = await provider.Client.find('bench')
+const tokens = []
+for (let n = 0; n < 1_000; n += 1) {
+  const account = { accountId: `account-${n}`, clientId: 'bench' }
+  const grant = new provider.Grant(account)
+  grant.addOIDCScope(scope)
+  const more = {
+    client,
+    grantId: await grant.save(),
+    scope,
+    gty: 'authorization_code',
+    rotations: 0,
+    iiat: Math.floor(Date.now() / 1000),
+  }
+  tokens.push(await new provider.RefreshToken({ ...account, ...more }).save())
+}
+process.stdout.write(`${JSON.stringify({ authUrl, key, url, clientId: 'bench', path: '/token', tokens })}\n`)

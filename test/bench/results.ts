@@ -1,0 +1,61 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus } from 'node:os'
+import { say } from './connection.ts'
+
+export const median = (numbers: readonly number[]): number => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return ((sorted[(sorted.length - 1) >> 1] ?? Number.NaN) + (sorted[sorted.length >> 1] ?? Number.NaN)) / 2
+}
+const shown = (value: number): string => value.toFixed(Math.abs(value) >= 100 ? 0 : 2)
+/** Bold where it misses its goal, which begins with ≥ or ≤ or is empty. */
+const marked = (value: number, goal: string): string => {
+  const bound = Number(goal.slice(1))
+  const isMissed = goal !== '' && (goal.startsWith('≥') ? value < bound : value > bound)
+  return isMissed ? `**${shown(value)}**` : shown(value)
+}
+
+/** Requests a second and processor time ÷ those of the floor, and milliseconds a request. */
+export type Row = { floor: string; ratio: number; byTime: number; nodeMs: number; postgresMs: number; goal: number }
+
+/** Figures that are noted round by round. */
+export class Notes {
+  #lists = new Map<string, { goal: string; values: number[] }>()
+
+  note(name: string, value: number | undefined, goal = ''): void {
+    const list = this.#lists.get(name) ?? { goal, values: [] }
+    if (value !== undefined && Number.isFinite(value)) list.values.push(value)
+    if (list.values.length > 0) this.#lists.set(name, list)
+  }
+
+  lines(): string[] {
+    return [...this.#lists].map(([name, { goal, values }]) => {
+      const range = `${shown(Math.min(...values))} … ${shown(Math.max(...values))}`
+      return `${name} | ${marked(median(values), goal)} | ${range} | ${values.length} | ${goal}`
+    })
+  }
+}
+
+/** The operations two a line, which the page has room for. */
+export const linesOf = (rows: Readonly<Record<string, Row>>): string[] => {
+  const cells = Object.entries(rows).map(([name, { floor, ratio, byTime, nodeMs, postgresMs, goal }]) => {
+    const ms = `${shown(nodeMs)} + ${shown(postgresMs)}`
+    return `${name} | ${marked(ratio, `≥ ${goal}`)} of ${floor} | ${shown(byTime)} | ${ms}`
+  })
+  const half = Math.ceil(cells.length / 2)
+  return cells.slice(0, half).map((left, at) => `${left} | ${cells[half + at] ?? ' | | | '}`)
+}
+
+const page = new URL('../../docs/performance.md', import.meta.url)
+
+/** Writes the lines of the page's table that begin with the part's name anew; before them what was measured how. */
+export const save = async (part: string, how: string, lines: readonly string[]): Promise<void> => {
+  const measured = `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${how}`
+  const found = [measured, ...lines].map((line) => `| ${part} | ${line} |`)
+  say(found.join('\n'))
+  const before = (await readFile(page, 'utf8')).split('\n')
+  const isOwn = (line: string) => line.startsWith(`| ${part} | `)
+  const at = before.findIndex(isOwn)
+  if (at < 0) throw new Error(`docs/performance.md has no line for ${part}`)
+  const rest = before.filter((line) => !isOwn(line))
+  await writeFile(page, [...rest.slice(0, at), ...found, ...rest.slice(at)].join('\n'))
+}
