@@ -5,7 +5,7 @@ import type { Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
-import { actingFor } from './internal-exchange.ts'
+import { actingFor } from './internal-call.ts'
 import { originOf } from './origin.ts'
 import { mcpPath } from './protected-resource.ts'
 

@@ -1,6 +1,11 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../auth/principal.ts'
 import type { App } from './app-type.ts'
-import { type Acting, exchange } from './internal-exchange.ts'
 
+/** The caller in whose name the service calls one of its own routes. */
+export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -10,11 +15,24 @@ export type InternalCall = {
 }
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
-const search = (query: InternalCall['query']): string => {
-  const parameters = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  )
-  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
+/**
+ * Who calls is known by the request's object. A call brings its caller there by 32 random bytes, which are good once and for this process: a
+ * request from outside that has this header is a request like any other.
+ */
+const header = 'internal-call'
+const announced = new Map<string, Acting>()
+const callers = new WeakMap<object, Acting>()
+
+export const actingFor = (request: object): Acting | undefined => callers.get(request)
+
+/** The id of a request that begins. What a route is called with has that of the request which it belongs to. */
+export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
+  const token = String(request.headers[header])
+  const acting = announced.get(token)
+  if (!acting) return randomUUID()
+  announced.delete(token)
+  callers.set(request, acting)
+  return acting.id
 }
 
 /**
@@ -22,28 +40,24 @@ const search = (query: InternalCall['query']): string => {
  * caller's permission, its idempotency key and everything else as usual; only authentication and rate limits were done before.
  */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
-  // Of Node's request and response Fastify uses no more than these have.
-  const serve = app.routing as (request: object, response: object) => void
-  const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
-  const { status, headers, text } = await exchange(
-    {
-      as,
+  const token = randomBytes(32).toString('hex')
+  announced.set(token, as)
+  const query = Object.entries(call.query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const { statusCode, headers, payload } = await app
+    .inject({
       method: call.method,
-      url: call.path + search(call.query),
+      url: call.path,
+      query: Object.fromEntries(query),
       remoteAddress: as.caller.origin.ip ?? '127.0.0.1',
-      headers: {
-        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
-        ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
-      },
-      body,
-    },
-    serve,
-  )
+      headers: { [header]: token, ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }) },
+      ...(call.body && { payload: call.body }),
+    })
+    .finally(() => announced.delete(token))
   const retryAfter = Number(headers['retry-after'])
   return {
-    status,
+    status: statusCode,
     replayed: headers['idempotency-replayed'] === 'true',
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: payload === '' ? undefined : JSON.parse(payload),
   }
 }

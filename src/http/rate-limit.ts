@@ -5,7 +5,7 @@ import { Refusal } from '../lib/errors.ts'
 import { networkOf } from './address.ts'
 import type { App } from './app-type.ts'
 import { type Counters, type LimitedName, ownCounters, sharedCounters } from './counters.ts'
-import { actingFor } from './internal-exchange.ts'
+import { actingFor } from './internal-call.ts'
 
 export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddress: number; redisUrl: string | undefined }
 

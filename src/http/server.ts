@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
@@ -8,12 +7,11 @@ import type { z } from 'zod'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
-import { AsciiResponse } from './ascii-response.ts'
 import { registerDeparture } from './departure.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { fieldErrors } from './field-errors.ts'
-import { actingFor } from './internal-exchange.ts'
+import { requestIdOf } from './internal-call.ts'
 import { trustedProxies } from './origin.ts'
 import { mcpPath } from './protected-resource.ts'
 import { parseQuery } from './query.ts'
@@ -59,14 +57,13 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
     ...timeouts,
-    http: { ...timeouts.http, ServerResponse: AsciiResponse },
     // A request on an open connection while we close is answered like any other, with `Connection: close`.
     return503OnClosing: false,
     // Clients copy the MCP server's address with a slash at its end.
     rewriteUrl: ({ url = '/' }) => (/^\/mcp\/(\?|$)/.test(url) ? url.replace('/mcp/', mcpPath) : url),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for everything that one request caused.
-    genReqId: (request) => actingFor(request)?.id ?? randomUUID(),
+    genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable(envelope),
     clientErrorHandler: refuseGarbage(envelope),
     trustProxy: trustedProxies(options.trustProxy),

@@ -5,16 +5,15 @@ import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
 import type { App } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
-import { callRoute, type InternalCall } from '../http/internal-call.ts'
-import type { Acting } from '../http/internal-exchange.ts'
+import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
+
 import { mcpPath } from '../http/protected-resource.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
-import type { Exchange } from './exchange.ts'
-import type { McpEndpoint } from './server.ts'
+import type { Exchange, McpEndpoint } from './server.ts'
 import { tools } from './tools.ts'
 
 export type McpDeps = {
@@ -61,7 +60,7 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
  * A tool that waits, or that changed something, takes long: then each of its calls begins with the credential, so that one that was revoked
  * meanwhile is refused. What a tool reads at once rests on the request's own look at it, as in a route that reads several records.
  */
-const callerOf = (app: App, deps: McpDeps, request: FastifyRequest): Exchange['callerOf'] => {
+const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
   const { publicUrl, CURRENCY: currency } = deps.config
   return (tool, signal) => {
@@ -72,15 +71,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest): Exchange['c
       mayBeOld ||= tool.waits === true || isUnsafe(internalCall.method)
       return callRoute(app, acting, internalCall)
     }
-    return {
-      call,
-      publicUrl,
-      currency,
-      now: () => deps.clock.now(),
-      get signal() {
-        return signal()
-      },
-    }
+    return { call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, ended]) }
   }
 }
 
@@ -94,18 +85,6 @@ const headersOf = ({ headers }: FastifyRequest): [string, string][] => {
     if (typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-'))) read.push([name, value])
   }
   return read
-}
-
-const exchangeOf = (app: App, deps: McpDeps, request: FastifyRequest, aborted: () => AbortSignal): Exchange => {
-  const headers = headersOf(request)
-  const url = deps.config.publicUrl + mcpPath
-  return {
-    body: request.body,
-    how: JSON.stringify(headers),
-    requestWith: (signal) => new Request(url, { method: 'POST', headers, body: request.rawBody, ...(signal && { signal }) }),
-    callerOf: callerOf(app, deps, request),
-    aborted,
-  }
 }
 
 /** Not in the API document: the tools' list describes it. */
@@ -154,23 +133,22 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       },
     },
     async (request, reply) => {
-      let ending: AbortController | undefined
-      const aborted = (): AbortSignal => {
-        if (ending) return ending.signal
-        const begun = new AbortController()
-        ending = begun
-        underWay.add(begun)
-        reply.raw.once('close', () => {
-          underWay.delete(begun)
-          if (!reply.raw.writableFinished) begun.abort()
-        })
-        if (reply.raw.destroyed) begun.abort()
-        return begun.signal
-      }
+      const ending = new AbortController()
+      underWay.add(ending)
+      reply.raw.once('close', () => {
+        underWay.delete(ending)
+        if (!reply.raw.writableFinished) ending.abort()
+      })
+      if (reply.raw.destroyed) ending.abort()
       endpoint ??= load()
       const { answer } = await endpoint
-      const answered = await answer(exchangeOf(app, deps, request, aborted))
-      if (!(answered instanceof Response)) return reply.headers(answered.headers).send(answered.body)
+      const { body, rawBody } = request
+      const asked = { method: 'POST', headers: headersOf(request), body: rawBody, signal: ending.signal }
+      const answered = await answer({
+        request: new Request(deps.config.publicUrl + mcpPath, asked),
+        body,
+        callerOf: callerOf(app, deps, request, ending.signal),
+      })
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
       // As text: a stream costs more than the call of a tool.

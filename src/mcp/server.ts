@@ -12,13 +12,9 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { version } from '../lib/version.ts'
-import type { Exchange } from './exchange.ts'
-import type { KnownAnswer } from './kept-answers.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
 import { runTool, type Said } from './run-tool.ts'
-import type { Tool } from './tool.ts'
-import { createToolCalls } from './tool-call.ts'
-import { createToolList } from './tool-list.ts'
+import type { Caller, Tool } from './tool.ts'
 import { tools } from './tools.ts'
 
 const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Amounts are in currency units
@@ -73,33 +69,27 @@ const shownOnly = (input: z.ZodObject): StandardSchemaWithJSON => {
 
 const schemas = new Map(tools.map(({ name, input, output }) => [name, [shownOnly(input), describedOnce(output)] as const]))
 
-type Run = (tool: Tool, input: unknown, context: ServerContext) => Promise<Said>
-
-const register = (server: McpServer, tool: Tool, { run, checked }: Served): void => {
-  const [inputSchema, outputSchema] = schemas.get(tool.name) ?? [shownOnly(tool.input), tool.output]
-  server.registerTool(
-    tool.name,
-    {
-      title: tool.title,
-      description: tool.description,
-      inputSchema,
-      outputSchema: checked ? outputSchema : shownOnly(tool.output),
-      annotations: {
-        readOnlyHint: tool.hints.readOnly,
-        destructiveHint: tool.hints.destructive,
-        idempotentHint: tool.hints.idempotent,
-        openWorldHint: tool.hints.openWorld,
-      },
-    },
-    async (input, context) => {
-      const said = await run(tool, input, context)
-      return (said.structured && inputRequestOf(tool, said.structured, context)) ?? toResult(said)
-    },
-  )
+/** One request of the protocol: without the credential, because its caller was authenticated before. */
+export type Exchange = {
+  request: Request
+  body: unknown
+  callerOf: (tool: Tool, signal: AbortSignal) => Caller
 }
 
-/** What a server of one request is made with. `checked`: whether results must fit the schema that the tool shows. */
-type Served = { needed: readonly Tool[]; run: Run; checked: boolean }
+const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf']): void => {
+  const [inputSchema, outputSchema] = schemas.get(tool.name) ?? [shownOnly(tool.input), tool.output]
+  const annotations = {
+    readOnlyHint: tool.hints.readOnly,
+    destructiveHint: tool.hints.destructive,
+    idempotentHint: tool.hints.idempotent,
+    openWorldHint: tool.hints.openWorld,
+  }
+  const { title, description } = tool
+  server.registerTool(tool.name, { title, description, inputSchema, outputSchema, annotations }, async (input, context) => {
+    const said = await runTool(tool, input, callerOf(tool, context.mcpReq.signal))
+    return (said.structured && inputRequestOf(tool, said.structured, context)) ?? toResult(said)
+  })
+}
 
 const Calls = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
@@ -110,7 +100,7 @@ const calledBy = (body: unknown): Tool | undefined => {
 
 export type McpEndpoint = {
   /** Answers one request of the protocol. Stateless: the request contains everything, so any process can answer it. */
-  answer: (exchange: Exchange) => Promise<KnownAnswer | Response>
+  answer: (exchange: Exchange) => Promise<Response>
   close: () => Promise<void>
 }
 
@@ -118,15 +108,15 @@ export type McpEndpoint = {
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
-  const served = new WeakMap<Request, Served>()
+  const exchanges = new WeakMap<Request, Exchange>()
+  /** A server for each request: one that calls a tool needs no other. */
   const serverFor = (request: Request | undefined): McpServer => {
-    const known = request && served.get(request)
-    if (!known) throw new Error('a request of the protocol has no caller')
-    const server = new McpServer(
-      { name: 'payments-service', version },
-      { instructions, capabilities: { tools: { listChanged: false } } },
-    )
-    for (const tool of known.needed) register(server, tool, known)
+    const exchange = request && exchanges.get(request)
+    if (!exchange) throw new Error('a request of the protocol has no caller')
+    const info = { name: 'payments-service', version }
+    const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false } } })
+    const called = calledBy(exchange.body)
+    for (const tool of called ? [called] : tools) register(server, tool, exchange.callerOf)
     return server
   }
   const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { maxSubscriptions, onerror: onError })
@@ -135,7 +125,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
    * The package answers each call of an older client with a stream of events. One that ends as soon as its routes have answered is sent as JSON,
    * which every client must take as well: a stream of one event costs more than the call.
    */
-  const answerAtOnce = async (request: Request, body: unknown): Promise<Response> => {
+  const answerAtOnce = async ({ request, body }: Exchange): Promise<Response> => {
     const server = serverFor(request)
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
@@ -145,35 +135,14 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
       server.close().catch(onError)
     }
   }
-  const byProtocol = async ({ body, requestWith, aborted }: Exchange, run: Run, checked = true): Promise<Response> => {
-    const called = calledBy(body)
-    // A server is made for each request: one that calls a tool needs no other.
-    const known = { needed: called ? [called] : tools, run, checked }
-    if (called && !called.waits) {
-      const request = requestWith()
-      served.set(request, known)
-      if (await isLegacyRequest(request, body)) return answerAtOnce(request, body)
-    }
-    const request = requestWith(aborted())
-    served.set(request, known)
-    return handler.fetch(request, { parsedBody: body })
-  }
-  const runIn =
-    ({ callerOf, aborted }: Exchange): Run =>
-    (tool, input, { mcpReq }) =>
-      runTool(
-        tool,
-        input,
-        // Made for a tool that waits: a signal of several others costs the garbage collector more than the rest of a call.
-        callerOf(tool, () => AbortSignal.any([mcpReq.signal, aborted()])),
-      )
-  const listTools = createToolList()
-  const callTool = createToolCalls({ answer: byProtocol, mayAsk })
   return {
-    answer: async (exchange) =>
-      (await listTools(exchange, (changed) => byProtocol(changed, runIn(changed)))) ??
-      (await callTool(exchange)) ??
-      byProtocol(exchange, runIn(exchange)),
+    answer: async (exchange) => {
+      const { request, body } = exchange
+      exchanges.set(request, exchange)
+      const called = calledBy(body)
+      if (called && !called.waits && (await isLegacyRequest(request, body))) return answerAtOnce(exchange)
+      return handler.fetch(request, { parsedBody: body })
+    },
     close: handler.close,
   }
 }
