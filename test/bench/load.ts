@@ -50,7 +50,7 @@ export const costOf = async (bench: Bench, node: Started, load: Load) => {
 export const pgbench = async ({ databaseUrl, folder }: Bench, text: string, seconds: number): Promise<number | undefined> => {
   const file = join(folder, 'pgbench.sql')
   await writeFile(file, text)
-  const args = ['-n', '-c10', '-j1', `-T${seconds}`, '-Mprepared', `-f${file}`, databaseUrl]
+  const args = ['-n', '-c10', '-j1', `-T${Math.ceil(seconds)}`, '-Mprepared', `-f${file}`, databaseUrl]
   const { stdout } = await promisify(execFile)('pgbench', args).catch(() => ({ stdout: '' }))
   const found = /tps = ([\d.]+)/.exec(stdout)?.[1]
   return found === undefined ? undefined : Number(found)
