@@ -182,7 +182,7 @@ export const unmeasured: Readonly<Record<string, string>> = {
   'among the figures': 'sign_in.wallet_verify oauth.token notifications.stream',
   'wait for an identity provider, or a person at a page': `sign_in.google_callback sign_in.github_start sign_in.github_callback sign_in.link_page
     sign_in.link_continue oauth.authorize oauth.push oauth.get_authorization oauth.decide_authorization oauth.get_device oauth.decide_device oauth.revoke`,
-  'need a signature or an authenticator, a few times a year': `identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
+  'need a signature or an authenticator, a few times a year': `sessions.prepare_proof sessions.prove identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
     approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
