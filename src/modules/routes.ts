@@ -15,6 +15,7 @@ import { registerAccounts } from './identity/accounts/routes.ts'
 import { registerClosing } from './identity/closing/routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
+import { registerEnds } from './identity/origins/routes.ts'
 import { registerPasskeys } from './identity/passkeys/routes.ts'
 import { registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
@@ -82,6 +83,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerIdentities(app, deps)
   registerPasskeys(app, deps)
   registerSessions(app, deps)
+  registerEnds(app, deps)
   registerSignIn(app, deps)
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)

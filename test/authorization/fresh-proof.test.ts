@@ -9,7 +9,16 @@ import { createTeam, join, type Team } from '../workspaces/team.ts'
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const site = service.deps.config.publicUrl
 
-type Scene = { owner: Person; team: Team; keyId: string; grantId: string; frozenId: string; identityId: string; memberId: string }
+type Scene = {
+  owner: Person
+  team: Team
+  keyId: string
+  grantId: string
+  frozenId: string
+  identityId: string
+  memberId: string
+  sessionId: string
+}
 type Act = readonly [method: string, path: string, body?: object]
 
 /** A person whose session is eleven minutes old, with something of everything that such a session might change. */
@@ -33,6 +42,8 @@ beforeEach(async () => {
   })
   const policy = await api.post('/v1/spending-policies', { name: 'Ask', daily_limit_minor: '5000', required_approval_count: 2 })
   const passkey = await addPasskey(api, site)
+  await signIn(service.api, owner.wallet)
+  const others = (await api.get('/v1/accounts/me/sessions')).body
   service.clock.advance(660)
   const authorization = await requestConsent(owner, await registerClient(service.api), newPkce())
   scene = {
@@ -43,6 +54,7 @@ beforeEach(async () => {
     frozenId: frozen.grantId,
     identityId: linked.body.id,
     memberId: member.memberId,
+    sessionId: others.data.find(({ current }: { current: boolean }) => !current).id,
     passkeyId: passkey.passkey.id,
     policyId: policy.body.id,
     authorization,
@@ -104,6 +116,10 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
     also: ({ policyId }) => [['PATCH', `/v1/spending-policies/${policyId}`, { version: 1, daily_limit_minor: '4999' }]],
   },
   'policies.archive': { needs: ({ policyId }) => [['DELETE', `/v1/spending-policies/${policyId}`]] },
+  'sessions.revoke': {
+    needs: ({ sessionId }) => [['DELETE', `/v1/accounts/me/sessions/${sessionId}?end=everything`]],
+    also: ({ sessionId }) => [['DELETE', `/v1/accounts/me/sessions/${sessionId}`]],
+  },
   'accounts.close': { needs: () => [['DELETE', '/v1/accounts/me']] },
 }
 

@@ -61,7 +61,7 @@ export const identityOperations = {
   },
   'identities.unlink': {
     summary: 'Unlink a sign-in method',
-    text: 'Ends the sessions that it started. The last one stays (409 `last_identity`).',
+    text: 'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
   },
   'passkeys.list': { summary: 'List passkeys', text: 'What the account can approve with. Passkeys do not sign in.' },
   'passkeys.prepare': {
@@ -87,7 +87,10 @@ export const identityOperations = {
     text: 'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
     body: 'ProveSession',
   },
-  'sessions.revoke': { summary: 'End a session', text: 'Signs out one browser, with its next request.' },
+  'sessions.revoke': {
+    summary: 'End a session',
+    text: 'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
+  },
   'admin.list_accounts': { summary: 'Find accounts', text: 'By id, e-mail, wallet or status.' },
   'admin.get_account': { summary: 'Read an account', text: 'With its identities and balance.' },
   'admin.update_account': {

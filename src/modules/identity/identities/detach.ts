@@ -46,6 +46,13 @@ export const detachAll = async (tx: Tx, deps: DetachDeps, principal: Principal):
   for (const identity of await lockAttached(tx, principal.accountId)) await detach(tx, deps, principal, identity)
 }
 
+/** Detaches those of these sign-in methods that the account still has. */
+export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
+  if (ids.length === 0) return
+  const attached = await lockAttached(tx, principal.accountId)
+  for (const identity of attached.filter(({ id }) => ids.includes(id))) await detach(tx, deps, principal, identity)
+}
+
 /** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps, principal)

@@ -2,21 +2,18 @@ import type { App } from '../../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { listsOf, routesOf } from '../../../http/routes.ts'
-import { byId } from '../../../http/wire.ts'
+import { listsOf } from '../../../http/routes.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 import { markBrowser } from '../sign-in/providers/flow-cookie.ts'
 import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/providers/start-flow.ts'
 import { linkWallet } from '../sign-in/service.ts'
 import { examineForLink } from '../sign-in/wallet/wallet.ts'
-import { unlinkIdentity } from './detach.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
 import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
 
 export const registerIdentities = (app: App, deps: Deps): void => {
-  const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/accounts/me/identities', {
     config: { operation: 'identities.list', permission: 'account.read' },
@@ -73,15 +70,4 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       })
     },
   )
-  routes.delete('/v1/accounts/me/identities/:id', {
-    config: {
-      operation: 'identities.unlink',
-      freshProof: 'always',
-      permission: 'account.manage',
-      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
-    },
-    schema: { params: byId('identity'), response: { 200: Identity } },
-    work: async (tx, { principal, params }) => ok(presentIdentity(await unlinkIdentity(tx, deps, principal, params.id))),
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
-  })
 }

@@ -38,6 +38,13 @@ const byId = prepare('invitations.by_id', { workspaceId: 'uuid', id: 'uuid' }, (
 export const findInvitation = (db: Db, workspaceId: Uuid, id: Uuid): Promise<InvitationRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
+const byIds = prepare('invitations.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(invitations).where(sql`${invitations.id} = any(${at.ids})`),
+)
+
+export const listInvitationsWith = async (db: Db, ids: readonly Uuid[]): Promise<InvitationRecord[]> =>
+  ids.length === 0 ? [] : db.run(byIds, { ids })
+
 const byToken = prepare('invitations.by_token', { tokenHash: 'bytea' }, (orm, at) =>
   orm.select().from(invitations).where(eq(invitations.tokenHash, at.tokenHash)),
 )

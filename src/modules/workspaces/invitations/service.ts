@@ -79,10 +79,25 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
   const invitation = found(await findInvitation(tx, workspace.id, id))
   if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
   if (invitation.revokedAt) return invitation
-  const { at } = tx
-  revokeRow(tx, id, { revokedAt: at })
-  await audit(tx, principal, at, { action: 'invitation.revoke', subject: { type: 'invitation', id } })
-  return { ...invitation, revokedAt: at }
+  return revoke(tx, principal, invitation)
+}
+
+const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
+  const { id, workspaceId } = invitation
+  revokeRow(tx, id, { revokedAt: tx.at })
+  await audit(tx, principal, tx.at, { action: 'invitation.revoke', workspaceId, subject: { type: 'invitation', id } })
+  return { ...invitation, revokedAt: tx.at }
+}
+
+/** Ends an invitation of the caller's, in whichever workspace, if nobody has accepted it: read again under the lock that accepting takes. */
+export const endPendingInvitation = async (
+  tx: Tx,
+  principal: Principal,
+  { id, workspaceId }: InvitationRecord,
+): Promise<void> => {
+  await lockWorkspace(tx, workspaceId)
+  const invitation = await findInvitation(tx, workspaceId, id)
+  if (invitation && invitationStatus(invitation, tx.at) === 'pending') await revoke(tx, principal, invitation)
 }
 
 /** The invitation of a token, read under its workspace's lock: when two accounts accept it at once, the second finds it used. */

@@ -1,0 +1,51 @@
+import type { App } from '../../../http/app-type.ts'
+import { ok } from '../../../http/idempotency.ts'
+import { routesOf } from '../../../http/routes.ts'
+import { byId } from '../../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { unlinkIdentity } from '../identities/detach.ts'
+import { presentIdentity } from '../identities/present.ts'
+import { presentSession } from '../sessions/present.ts'
+import { endSession, viewFor } from '../sessions/service.ts'
+import { endWithOrigins } from './end.ts'
+import { EndedSession, EndQuery, UnlinkedIdentity } from './schema.ts'
+
+/** The ends of a session and of a sign-in method, with what began there. */
+export const registerEnds = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  routes.delete('/v1/accounts/me/identities/:id', {
+    config: {
+      operation: 'identities.unlink',
+      freshProof: 'always',
+      permission: 'account.manage',
+      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
+    },
+    schema: { params: byId('identity'), querystring: EndQuery, response: { 200: UnlinkedIdentity } },
+    work: async (tx, { principal, params: { id }, query }) => {
+      const how = { root: { kind: 'identity', id }, everything: query.end === 'everything' } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
+        unlinkIdentity(within, deps, principal, id),
+      )
+      return ok({ ...presentIdentity(ended), began_here: beganHere })
+    },
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+  routes.delete('/v1/accounts/me/sessions/:id', {
+    config: {
+      operation: 'sessions.revoke',
+      freshProof: 'by_content',
+      permission: 'account.manage',
+      whileFrozen: true,
+      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
+    },
+    schema: { params: byId('session'), querystring: EndQuery, response: { 200: EndedSession } },
+    work: async (tx, { principal, params: { id }, query }) => {
+      const how = { root: { kind: 'session', id }, everything: query.end === 'everything' } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
+        endSession(within, deps, principal, id),
+      )
+      return ok({ ...presentSession(ended, viewFor(deps, principal.credential.id)), began_here: beganHere })
+    },
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+}

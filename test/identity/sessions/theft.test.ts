@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { addPasskey } from '../../harness/authenticator.ts'
+import type { Client, Json } from '../../harness/client.ts'
+import { credit, newBeneficiary } from '../../harness/money.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { openService } from '../../harness/service.ts'
+import { findBreaches } from '../../harness/verify.ts'
+import { createTeam, join, standIn } from '../../workspaces/team.ts'
+
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const site = service.deps.config.publicUrl
+const raw = ({ cookie }: Pick<Person, 'cookie'>): Client => service.api.as({ cookie })
+const link = async (api: Client, wallet = newWallet()) => {
+  const message = await walletMessage(api, wallet)
+  const body = { provider: 'wallet', message, signature: await wallet.signMessage({ message }) }
+  const { status, text, body: identity } = await api.post('/v1/accounts/me/identities', body)
+  if (status !== 201) throw new Error(text)
+  return { wallet, id: identity.id as string }
+}
+const current = async (api: Client): Promise<string> =>
+  (await api.get('/v1/accounts/me/sessions')).body.data.find((session: Json) => session.current).id
+const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted()
+const list = async (api: Client, path: string) => (await api.get(`${path}?limit=100`)).body.data
+
+/** Within ten minutes of its sign-in a session was copied, and used for everything that lasts. */
+const steal = async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  await join(service, team, 'approver')
+  await credit(service, owner.accountId, 10_000_000n)
+  const rule = { name: 'Two sign', approval_threshold_minor: '1', required_approval_count: 2, approval_proof: 'signature' }
+  await owner.api.post('/v1/spending-policies', rule)
+  const thief = raw(owner)
+  const stolen = await current(thief)
+  const all = [
+    'account.read',
+    'account.manage',
+    'key.manage',
+    'payment.create',
+    'payment.read',
+    'workspace.read',
+    'beneficiary.read',
+  ]
+  const second = await link(thief)
+  const { authenticator, passkey } = await addPasskey(thief, site)
+  const key = await createKey({ api: thief }, { permissions: all })
+  const child = await createKey(key, {})
+  const byKey = await link(key.api)
+  const open = (await thief.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
+  const used = (await thief.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
+  const accomplice = await signIn(service.api)
+  expect((await accomplice.api.post('/v1/workspaces/invitations/accept', { token: used.token })).status).toBe(200)
+  // Through the second wallet a third, which then removes the trace between them.
+  const later = await signIn(service.api, second.wallet)
+  await standIn(later, team.id)
+  const third = await link(raw(later))
+  const last = await signIn(service.api, third.wallet)
+  await standIn(last, team.id)
+  const another = await addPasskey(raw(last), site)
+  const deep = await createKey({ api: raw(last) }, {})
+  expect((await raw(last).delete(`/v1/accounts/me/identities/${second.id}`)).status).toBe(200)
+  const beneficiary_id = await newBeneficiary(owner.api)
+  const payment = await thief.post('/v1/payments', { beneficiary_id, amount_minor: '4000000' })
+  const approval = `/v1/approvals/${payment.body.approval_id}`
+  const message = (await thief.get(`${approval}/message?decision=approve`)).body.message
+  const approved = await thief.post(`${approval}/decide`, { decision: 'approve', passkey: authenticator.sign(message) })
+  expect([approved.status, approved.text]).toEqual([200, expect.anything()])
+  const people = { owner, thief, accomplice, last }
+  return { ...people, team, stolen, passkey, another, key, child, deep, byKey, third, open, used, approval, beneficiary_id }
+}
+
+test('of a stolen session, or a stolen wallet, nothing stays: what it added is listed, and ends with it', async () => {
+  const scene = await steal()
+  const { owner, thief, accomplice, last, key, child, deep, byKey, third, approval } = scene
+  service.clock.advance(3600)
+  const back = await signIn(service.api, owner.wallet)
+  await standIn(back, scene.team.id)
+  const path = `/v1/accounts/me/sessions/${scene.stolen}`
+  // Ended alone, it leaves all of it, and says so.
+  const listed = await back.api.delete(path)
+  expect(listed.status).toBe(200)
+  const { began_here: began } = listed.body
+  expect(idsOf(began.identities)).toEqual([third.id, byKey.id].toSorted())
+  expect(idsOf(began.passkeys)).toEqual([scene.passkey.id, scene.another.passkey.id].toSorted())
+  expect(idsOf(began.api_keys)).toEqual([key.id, child.id, deep.id].toSorted())
+  expect(idsOf(began.grants)).toEqual([key.grantId, child.grantId, deep.grantId].toSorted())
+  // The third is the owner's own, from before the theft: what is listed is for the owner to judge.
+  expect(idsOf(began.invitations)).toEqual(expect.arrayContaining([scene.open.id, scene.used.id]))
+  expect(began.invitations).toHaveLength(3)
+  expect(began.invitations.find(({ id }: Json) => id === scene.used.id)).toMatchObject({
+    status: 'accepted',
+    accepted_by: accomplice.accountId,
+  })
+  expect((await thief.get('/v1/accounts/me')).status).toBe(401)
+  expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
+  expect((await raw(last).get('/v1/accounts/me')).status).toBe(200)
+
+  const ended = await back.api.delete(`${path}?end=everything`)
+  expect([ended.status, ended.body.began_here.api_keys.map(({ status }: Json) => status)]).toEqual([
+    200,
+    ['revoked', 'revoked', 'revoked'],
+  ])
+  expect(idsOf(ended.body.began_here.identities)).toEqual([third.id, byKey.id].toSorted())
+  // Nothing of it pays, approves or signs in.
+  for (const one of [key, child, deep]) expect((await one.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+  expect((await raw(last).get('/v1/accounts/me')).body.error).toBe('session_revoked')
+  for (const { wallet } of [third, byKey]) expect((await signIn(service.api, wallet)).accountId).not.toBe(owner.accountId)
+  expect(await list(back.api, '/v1/accounts/me/passkeys')).toEqual([])
+  const [own, ...others] = await list(back.api, '/v1/accounts/me/identities')
+  expect([own.subject, others]).toEqual([owner.wallet.address, []])
+  const late = await (await signIn(service.api)).api.post('/v1/workspaces/invitations/accept', { token: scene.open.token })
+  expect([late.status, late.body.details.reason]).toEqual([409, 'invitation_revoked'])
+  const { status, decisions } = (await back.api.get(approval)).body
+  expect([status, decisions.length, decisions.filter((one: Json) => one.voided_at === null)]).toEqual(['pending', 1, []])
+  // The owner's session, and the method that began it, were spared; a second time nothing is left to end.
+  expect((await back.api.get('/v1/accounts/me')).body.id).toBe(owner.accountId)
+  const again = await back.api.delete(`${path}?end=everything`)
+  expect([again.status, again.body.began_here.api_keys, again.body.began_here.identities]).toEqual([200, [], []])
+  await service.settle()
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+})
+
+test('unlinking a stolen wallet ends what its sessions added; where no way to sign in would be left, nothing is done', async () => {
+  const owner = await signIn(service.api)
+  const stolen = await link(owner.api)
+  const thief = await signIn(service.api, stolen.wallet)
+  const own = await link(raw(thief))
+  const made = await createKey({ api: raw(thief) })
+  const listed = await owner.api.delete(`/v1/accounts/me/identities/${stolen.id}?end=everything`)
+  expect([listed.status, idsOf(listed.body.began_here.identities), idsOf(listed.body.began_here.api_keys)]).toEqual([
+    200,
+    [own.id],
+    [made.id],
+  ])
+  expect([(await made.api.get('/v1/accounts/me')).status, (await raw(thief).get('/v1/accounts/me')).status]).toEqual([401, 401])
+
+  const other = await signIn(service.api)
+  const first = (await list(other.api, '/v1/accounts/me/identities'))[0]
+  const elsewhere = await signIn(service.api, other.wallet)
+  await link(elsewhere.api)
+  const key = await createKey(elsewhere)
+  const refused = await other.api.delete(`/v1/accounts/me/identities/${first.id}?end=everything`)
+  expect([refused.status, refused.body.error]).toEqual([409, 'last_identity'])
+  expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
+  expect(await list(other.api, '/v1/accounts/me/identities')).toHaveLength(2)
+})
+
+test('a key is told nothing of what others added, and ends nothing of it', async () => {
+  const owner = await signIn(service.api)
+  const session = await current(owner.api)
+  const key = await createKey(owner, { permissions: ['account.read', 'account.manage'] })
+  const path = `/v1/accounts/me/sessions/${session}`
+  expect(await key.api.delete(`${path}?end=everything`)).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+  expect(await key.api.delete(path)).toMatchObject({ status: 200, body: { began_here: null } })
+  expect(await owner.api.delete(`${path}?end=nothing`)).toMatchObject({ status: 401 })
+})
