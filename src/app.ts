@@ -169,9 +169,10 @@ const buildHttp = async (
   identity: IdentityParts,
   departure: Departure,
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
-  const { config, logger } = deps
+  const { clock, config, logger } = deps
   const http = await createHttp({
     logger,
+    clock,
     departure,
     publicUrl: config.publicUrl,
     corsOrigins: config.CORS_ORIGINS,

@@ -40,6 +40,11 @@ export const failures = {
     actor: 'requester',
     fix: 'Use a smaller amount, or several.',
   },
+  other_amount: {
+    sentence: 'Another amount came than was asked for. A person looks at it.',
+    actor: 'operator',
+    fix: 'Wait: an administrator credits what came, or sends it back.',
+  },
   daily_limit_reached: {
     sentence: 'A daily limit of the provider would be exceeded.',
     actor: 'requester',

@@ -109,6 +109,7 @@ export const workspaceAuditActions = [
   'topup.expired',
   'topup.failed',
   'topup.initiate',
+  'topup.other_amount',
   'topup.receipt',
   'topup.succeeded',
   'workspace.create',

@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts'
 import type { App } from './app-type.ts'
 
 const policy = (production: boolean): string =>
@@ -32,10 +33,11 @@ export const securityHeaders = (production: boolean): Readonly<Record<string, st
 })
 
 /** The first hook of all, so that refusals of later hooks have the headers too. */
-export const registerConstantHeaders = (app: App, production: boolean): void => {
+export const registerConstantHeaders = (app: App, production: boolean, clock: Clock): void => {
   const constant = securityHeaders(production)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(constant).header('x-request-id', request.id)
+    // Pages count from the service's time, which the sandbox moves.
+    reply.headers(constant).headers({ 'x-request-id': request.id, date: clock.now().toUTCString() })
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
+import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
@@ -42,6 +43,7 @@ export type HttpOptions = {
   trustProxy: readonly string[] | undefined
   requestTimeoutMs: number
   production: boolean
+  clock: Clock
   /** Checks every answer against its schema, for tests: it costs as much as the answer. */
   checkAnswers: boolean
   /** Whether requests that would wait for long are refused at once. */
@@ -80,7 +82,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
       error: httpPart === 'params' ? unknownPath(data, result.error.issues) : refuseFields(fieldErrors(result.error.issues)),
     }
   })
-  registerConstantHeaders(app, options.production)
+  registerConstantHeaders(app, options.production, options.clock)
   if (options.shedLoad) registerShedding(app, envelope)
   registerRequestLog(app, options.logger)
   await app.register(cors, {

@@ -58,3 +58,9 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}
  * Other text stays as it is: a wallet's display that knows only ASCII shows it in full.
  */
 export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
+
+/** Receipts are compared without case. */
+export const receiptKey = (receipt: string): string => receipt.toUpperCase()
+
+export const isSameReceipt = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && receiptKey(one) === receiptKey(other)

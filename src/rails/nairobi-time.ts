@@ -21,7 +21,7 @@ export const nairobiInstant = (text: string): Date | undefined => {
   if (!parts) return undefined
   const [, year, month, day, hours, minutes, seconds] = parts
   const at = new Date(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}+03:00`)
-  return Number.isNaN(at.getTime()) ? undefined : at
+  return Number.isNaN(at.getTime()) || !local(at).startsWith(`${year}-${month}-${day}`) ? undefined : at
 }
 
 /** A provider's time: of the zone that it states, else Nairobi's, whatever the zone of this process is. */

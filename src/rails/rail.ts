@@ -210,8 +210,8 @@ export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
   /** Tells the provider our addresses. It moves nothing, and may be repeated. Null where they are entered at the provider by hand. */
   register: ((urls: DepositUrls) => Promise<Submission>) | null
-  /** Undefined for a body that cannot be understood. It never throws. */
-  readNotice: (body: unknown) => DepositNotice | undefined
+  /** Null for what is no deposit, undefined for a body that cannot be understood. It never throws. */
+  readNotice: (body: unknown) => DepositNotice | null | undefined
 }
 
 /** What an adapter offers: each rail of its provider. */

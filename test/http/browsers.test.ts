@@ -94,6 +94,8 @@ describe('the headers of every answer', () => {
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe-inline|unsafe-eval|\*|https:/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
+    // The service's time, which the sandbox moves: pages count from it.
+    expect(headers.get('date')).toBe(service.clock.now().toUTCString())
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     expect(headers.get('x-powered-by')).toBeNull()

@@ -30,7 +30,7 @@ const beginning = { transaction: '0', id: '00000000-0000-0000-0000-000000000000'
 test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Node and Fastify', async () => {
   const app: App = fastify({ requestTimeout: 0 }).withTypeProvider<ZodTypeProvider>()
   registerDeparture(app, createDeparture())
-  registerConstantHeaders(app, true)
+  registerConstantHeaders(app, true, { now: () => new Date() })
   app.decorateRequest('caller', null)
   const kept: { connection: SseConnection; stream: Stream }[] = []
   app.get('/', (_request, reply) => {

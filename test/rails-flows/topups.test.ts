@@ -150,13 +150,22 @@ test('a report of another amount is in suspense, with an alert: the top-up waits
   expect(alerts(service)).toEqual(['evidence_mismatch'])
   await pass(service, 200)
   await pass(service, 200)
-  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await topupOf(person, id)).toMatchObject({
+    status: 'pending',
+    failure_code: 'other_amount',
+    failure_message: 'KES 1,501.00 came, and KES 1,500.00 was asked for. A person looks at it.',
+  })
   expect(await balanceOf(person)).toEqual(nothing)
   const [item] = await listSuspense(service.deps.db, 'open', { before: null, take: 10 })
   if (!item) throw new Error('nothing is in suspense')
   const input = { topup_id: uuidOf(id), note: 'paid with another amount' }
   await inTx(service.deps.db, (tx) => assignSuspense(tx, service.deps, shellOperator('jane'), item.id, input))
-  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', amount_minor: '150000', received_minor: '150100' })
+  expect(await topupOf(person, id)).toMatchObject({
+    status: 'succeeded',
+    amount_minor: '150000',
+    received_minor: '150100',
+    failure_code: null,
+  })
   expect((await balanceOf(person)).available).toBe('150100')
   expect(await findBreaches(service)).toEqual([])
 })

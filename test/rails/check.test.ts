@@ -18,7 +18,12 @@ const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | nul
 const now = { now: () => new Date() }
 
 test('a complete configuration passes the check, and no money moves', async () => {
-  expect(await problems(checkDaraja(rails.sandbox.options(rails.baseUrl).MPESA, { clock: now }))).toEqual([null, null, null])
+  expect(await problems(checkDaraja(rails.sandbox.options(rails.baseUrl).MPESA, { clock: now }))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ])
   expect(await problems(checkPesalink(rails.sandbox.options(rails.baseUrl).PESALINK, { clock: now }))).toEqual([
     null,
     null,

@@ -207,6 +207,30 @@ describe("the provider's list of incoming payments", () => {
   const byApi = ({ source }: { source: string }) => source === 'provider'
   const sweep = () => reconcilePaidIn(service.deps, subjects)
 
+  test('that has nothing is compared, and is a warning where the books have something: it may not be registered', async () => {
+    nextDayAt(4)
+    await sweep()
+    const { collection } = service.deps.rails
+    if (!collection) throw new Error('no prompts are sent')
+    const empty = { ...service.deps, rails: { ...service.deps.rails, collection: { ...collection, listPaidIn: async () => [] } } }
+    const before = await open('/v1/admin/reconciliation-differences')
+    nextDayAt(4)
+    await reconcilePaidIn(empty, subjects)
+    expect((await runs())[0]).toMatchObject({ lines: 0, differences: 0, unproven: null })
+    await initiate(person, '254722000010')
+    await service.settle()
+    nextDayAt(4)
+    service.log.length = 0
+    await reconcilePaidIn(empty, subjects)
+    expect((await runs())[0]).toMatchObject({
+      lines: 0,
+      differences: 0,
+      unproven: expect.stringMatching(/one payment .*rails register/),
+    })
+    expect(alerts(service)).toEqual(['reconciliation_difference'])
+    expect(await open('/v1/admin/reconciliation-differences')).toEqual(before)
+  })
+
   test('is compared with each past day once, by one of the processes', async () => {
     nextDayAt(4)
     await sweep()
@@ -320,7 +344,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     return (await runs())[0]
   }
   /** Three shortcodes, each with two accounts. */
-  const agrees = { provider: 'MPESA', requested_by: 'timer', lines: 6, matched: 6, differences: 0 }
+  const agrees = { provider: 'MPESA', requested_by: 'timer', lines: 9, matched: 9, differences: 0 }
 
   test('equals the books, is queried once a day, and once more if there was no answer', async () => {
     const first = await nextMorning()
@@ -373,7 +397,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     await service.settle()
     service.log.length = 0
     const after = await nextMorning()
-    expect(after).toMatchObject({ lines: 6, matched: 0, differences: 1, booked_minor: before.stated_minor })
+    expect(after).toMatchObject({ lines: 9, matched: 0, differences: 1, booked_minor: before.stated_minor })
     expect(BigInt(after.booked_minor) - BigInt(after.stated_minor)).toBe(77_000n)
     expect(alerts(service)).toEqual(['reconciliation_difference'])
     expect((await open('/v1/admin/reconciliation-differences'))[0]).toMatchObject({

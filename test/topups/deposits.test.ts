@@ -207,6 +207,23 @@ describe('a confirmation that is lost', () => {
   })
 })
 
+test('a notice of money that cannot be read is kept and waits in suspense, once; a receipt in another case is the same deposit', async () => {
+  const { instructions } = await ask()
+  const unread = notice({ TransID: 'SGHUNREAD1', BillRefNumber: instructions.account_number, TransAmount: 'ten' })
+  const kept = async () => (await service.deps.db.query("select from callback_deliveries where kind = 'deposit'")).length
+  const items = async () =>
+    (await administered.admin.api.get('/v1/admin/suspense?status=open')).body.data.filter(
+      ({ reason }: { reason: string }) => reason === 'unbookable_delivery',
+    )
+  const [before, earlier] = [await kept(), await items()]
+  for (let time = 0; time < 3; time += 1) await deliver(urlOf(), unread)
+  expect([await kept(), (await items()).length]).toEqual([before + 1, earlier.length + 1])
+  expect((await items())[0]).toMatchObject({ direction: 'in', amount_minor: null, booked: false })
+  for (const TransID of ['SGHCASE001', 'sghcase001'])
+    await deliver(urlOf(), notice({ TransID, BillRefNumber: instructions.account_number, TransAmount: '50.00' }))
+  expect(await balanceOf(person)).toEqual({ available: '5000', held: '0' })
+})
+
 test('a confirmation that could not be booked is booked by the next sweep', async () => {
   const { instructions } = await ask()
   await service.deps.db.query('alter table ledger_transfers rename to ledger_transfers_away')

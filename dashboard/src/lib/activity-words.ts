@@ -121,6 +121,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'topup.expired': 'A top-up expired',
   'topup.failed': 'A top-up failed',
   'topup.initiate': ({ name }) => `started ${amount(name, 'a top-up')}`,
+  'topup.other_amount': 'A top-up brought another amount than was asked for',
   'topup.receipt': 'The receipt of a top-up arrived',
   'topup.succeeded': 'A top-up succeeded',
   'workspace.create': 'created the workspace',

@@ -50,8 +50,5 @@ export type Booked = {
   at: Date
 }
 
-/** Receipts are compared without case. */
-export const receiptKey = (receipt: string): string => receipt.toUpperCase()
-
 /** A text or a name, as they are compared with each other. */
 export const squeezed = (text: string): string => text.toUpperCase().replace(/[^0-9A-Z]/g, '')

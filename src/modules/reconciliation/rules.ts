@@ -1,7 +1,8 @@
 import { isPaid, isUnderWay } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
-import { type Booked, receiptKey, type StatementLine } from './books.ts'
+import { receiptKey } from '../../lib/text.ts'
+import type { Booked, StatementLine } from './books.ts'
 import { type Book, type Offer, offersFor } from './outcome-offers.ts'
 
 const statementDifferences = [

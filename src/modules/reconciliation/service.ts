@@ -3,6 +3,7 @@ import { isPaid } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { type AnyRail, collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
+import { receiptKey } from '../../lib/text.ts'
 import { orderIds } from '../../rails/destinations.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
@@ -11,7 +12,7 @@ import { type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Report, Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { takeListedDeposits } from '../topups/deposits/listed.ts'
-import { type Booked, type Period, receiptKey, type Statement, type StatementLine, squeezed } from './books.ts'
+import { type Booked, type Period, type Statement, type StatementLine, squeezed } from './books.ts'
 import type { Deps } from './deps.ts'
 import type { Book } from './outcome-offers.ts'
 import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
@@ -161,6 +162,8 @@ const reconcileLines = async (
   await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
   const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
+  if (statement.source === providerSource && run.totals.unproven !== undefined)
+    deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   for (const difference of comparison.result.differences)
     if (isEvidence(difference)) await takeAsEvidence(deps, subjects, operator, difference)
   if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
@@ -194,6 +197,8 @@ const compareLines = async (
   const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
   const unproven = book && unprovenBy(deps, ofPeriod, result, book)
   const { provider, source, account, content, period } = statement
+  if (source === providerSource && lines.length === 0 && result.differences.length > 0)
+    return { ...nothingListed(ofPeriod.length), provider, source, content, period, lines: 0 }
   const totals = { ...(unproven && { unproven }) }
   return {
     provider,
@@ -206,6 +211,14 @@ const compareLines = async (
     totals,
   }
 }
+
+/** "Nothing" is also what is answered for an account that is not registered for the list: it proves nothing against our books. */
+const nothingListed = (booked: number): Pick<Comparison, 'result' | 'totals'> => ({
+  result: { matched: 0, differences: [], bookedMinor: 0n, statedMinor: 0n },
+  totals: {
+    unproven: `The provider listed nothing, and our books have ${booked === 1 ? 'one payment' : `${booked} payments`} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`,
+  },
+})
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 

@@ -8,7 +8,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { type Reference, transfer } from '../../ledger/ledger.ts'
 import type { Failure } from '../../lib/failure-codes.ts'
-import { formatMinor, type Minor } from '../../lib/money.ts'
+import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { takenReceipts } from '../payments/lifecycle/attempts/receipts.ts'
@@ -133,6 +133,14 @@ const fail = (
     completedAt: tx.at,
   })
 
+/** It stays pending: the money is in suspense, and an administrator credits it or sends it back. */
+const noteOtherAmount = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, step: Step, came: Minor): Promise<TopupRecord> => {
+  const { amountMinor, currency } = step.topup
+  const asked = displayAmount(amountMinor ?? 0n, currency)
+  const message = `${displayAmount(came, currency)} came, and ${asked} was asked for. A person looks at it.`
+  return write(tx, deps, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
+}
+
 export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 
 /** Ends a top-up on evidence, once: evidence may arrive any number of times and in any order. The caller has locked its owning account. */
@@ -148,7 +156,11 @@ export const settleTopup = async (
   const claims = receipt === null ? [] : [{ rail: topup.method, receipt, subjectId: topup.id }]
   const taken = (await takenReceipts(tx, claims)).has(topup.id)
   const decided = moveTopup(topup, evidence, taken)
-  if (decided.move === 'none') return { verdict: decided.verdict, topup }
+  if (decided.move === 'none') {
+    const came = evidence.kind === 'succeeded' && decided.verdict === 'mismatch' ? evidence.amountMinor : null
+    if (came === null || came === topup.amountMinor || topup.status !== 'pending') return { verdict: decided.verdict, topup }
+    return { verdict: decided.verdict, topup: await noteOtherAmount(tx, deps, step, came) }
+  }
   const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })
   if (evidence.kind === 'failed') return applied(fail(tx, deps, step, evidence))
   if (decided.move === 'credit') {

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
+import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence, RailLimits } from '../../rails/rail.ts'
 import type { Verdict } from '../payments/lifecycle/attempts/subject.ts'
 import type { TopupRecord } from './queries.ts'
@@ -30,7 +31,7 @@ const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolea
     return { move: 'credit' }
   }
   if (strange) return none('contradiction')
-  if (evidence.receipt === null || evidence.receipt === topup.providerReceipt) return none('repeated')
+  if (evidence.receipt === null || isSameReceipt(evidence.receipt, topup.providerReceipt)) return none('repeated')
   return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
 }
 

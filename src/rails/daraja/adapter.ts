@@ -32,6 +32,8 @@ const options = (settings: Settings): DarajaOptions => ({
     ? {
         shortcode: settings.MPESA_C2B_SHORTCODE ?? settings.DARAJA_SHORTCODE ?? '',
         unanswered: settings.MPESA_C2B_UNANSWERED,
+        version: settings.MPESA_C2B_VERSION,
+        pullNumber: settings.MPESA_PULL_NUMBER ?? null,
       }
     : null,
 })

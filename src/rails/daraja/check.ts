@@ -1,8 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { daysAfter } from '../../lib/clock.ts'
 import { checkClock, type RailCheck } from '../check.ts'
+import { textField } from '../json.ts'
+import { nairobiDateTime } from '../nairobi-time.ts'
+import { safeCode, safeMessage } from '../text.ts'
 import { createCredential } from './credentials.ts'
-import { obtainToken } from './gateway.ts'
+import { createGateway, obtainToken } from './gateway.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 
 /** Long enough to ask for another one. */
@@ -24,6 +27,23 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
   }
 }
 
+/** The list needs a registration of its own: the provider's words say whether it has one. */
+const listProblem = async (options: DarajaOptions, deps: DarajaDeps): Promise<string | null> => {
+  const end = deps.clock.now()
+  const answer = await createGateway(options, deps)('/pulltransactions/v1/query', {
+    ShortCode: options.shortcode,
+    StartDate: nairobiDateTime(daysAfter(end, -1)),
+    EndDate: nairobiDateTime(end),
+    OffSetValue: '0',
+  })
+  if (answer.kind !== 'answer') return answer.message
+  const code = textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'errorCode')
+  // Nothing is what is listed of a quiet day, and for a number that is not registered.
+  if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
+  const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
+  return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If money was paid in within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`
+}
+
 /** What can be tested without moving money: a token, the certificate, the clock. */
 export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options)
@@ -33,5 +53,6 @@ export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): As
     problem: 'value' in token ? null : `it gave none: correct ${keys}, or DARAJA_URL`,
   }
   yield { requirement: 'the certificate seals the initiator password', problem: certificateProblem(options, deps.clock.now()) }
+  if ('value' in token) yield { requirement: 'M-PESA lists what was paid in', problem: await listProblem(options, deps) }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
+import type { Exchange } from '../exchange.ts'
 import { permissionFor } from '../fingerprint.ts'
 import { textField } from '../json.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, CollectionAdapter, CollectionInstruction, Evidence, Submission } from '../rail.ts'
-import { freeText } from '../text.ts'
+import { freeText, safeMessage } from '../text.ts'
+import { collectionFailure } from './codes.ts'
 import { readCollectionDelivery, readCollectionQuery } from './collection-evidence.ts'
 import { stkPassword } from './credentials.ts'
 import type { Post } from './gateway.ts'
@@ -14,6 +16,15 @@ import { findPaidIn, listPaidIn } from './paid-in.ts'
 import { readSubmission } from './submission.ts'
 
 const mobile = /^254[17]\d{8}$/
+
+/** No prompt was shown: the phone has one already, or the answer itself has the code of a failure. */
+const refusalOf = (answer: Exchange): Submission | undefined => {
+  if (answer.kind !== 'answer') return undefined
+  const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
+  const code = /unable to lock subscriber/i.test(message ?? '') ? '1001' : textField(answer.body, 'ResponseCode')
+  const known = code === undefined || code === '0' ? undefined : collectionFailure(code)
+  return known && { kind: 'refused', ...known, message: safeMessage(message, known.message) }
+}
 
 export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionAdapter => {
   /** The current time, not the attempt's: the provider refuses an old one. */
@@ -45,6 +56,8 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     }
     const permission = permissionFor(instruction.permission, order)
     const answer = await post('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, permission)
+    const refused = refusalOf(answer)
+    if (refused) return refused
     return readSubmission(answer, (body) => {
       const request = textField(body, 'CheckoutRequestID')
       return request === undefined ? undefined : { request, conversation: textField(body, 'MerchantRequestID') ?? null }

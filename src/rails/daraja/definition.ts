@@ -36,6 +36,11 @@ export const definition = defineProvider({
     DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
     DARAJA_B2C_REPEATS: flag.optional(),
     MPESA_C2B_ENABLED: flag.default(false),
+    MPESA_C2B_VERSION: z.enum(['1', '2']).default('2'),
+    MPESA_PULL_NUMBER: z
+      .string()
+      .regex(/^254[17]\d{8}$/, 'must be a mobile number such as 254712345678')
+      .optional(),
     MPESA_C2B_SHORTCODE: z.string().optional(),
     MPESA_C2B_UNANSWERED: z.enum(['Completed', 'Cancelled']).default('Completed'),
     B2B_MIN_MINOR: minorAmount.default(1_000n),

@@ -1,11 +1,12 @@
+import { failure } from '../../lib/failure-codes.ts'
 import { readShillings } from '../amounts.ts'
+import type { Exchange } from '../exchange.ts'
 import { textField } from '../json.ts'
 import { nairobiInstant } from '../nairobi-time.ts'
-import type { DepositAdapter, DepositNotice } from '../rail.ts'
-import { personName, receiptOf } from '../text.ts'
-import type { Post } from './gateway.ts'
+import type { DepositAdapter, DepositNotice, Submission } from '../rail.ts'
+import { personName, receiptOf, safeCode, safeMessage } from '../text.ts'
+import { lacksProduct, type Post } from './gateway.ts'
 import type { DarajaOptions } from './options.ts'
-import { readSubmission } from './submission.ts'
 
 const readNotice =
   (shortcode: string) =>
@@ -26,22 +27,58 @@ const readNotice =
     }
   }
 
+const taken: Submission = { kind: 'accepted', provider: { request: null, conversation: null } }
+
+/** Some versions answer with a code, others with a sentence alone. What is refused is said in the provider's words. */
+const readRegistration = (answer: Exchange): Submission => {
+  if (answer.kind !== 'answer') return answer
+  const [code, said] = [
+    textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'ResponseStatus') ?? textField(answer.body, 'errorCode'),
+    textField(answer.body, 'ResponseDescription') ?? textField(answer.body, 'errorMessage'),
+  ]
+  const isSuccess = code === undefined ? /^success/i.test(said ?? '') : /^(?:0+|1000)$/.test(code)
+  if (answer.status >= 200 && answer.status < 300 && isSuccess) return taken
+  // The list of payments is registered once and for all: it has no address of ours.
+  if (code === '1001' && /already/i.test(said ?? '')) return taken
+  const sentence = safeMessage(said, 'The answer could not be understood.')
+  const hint = lacksProduct(said) ? ' The app has another version of C2B: choose it by MPESA_C2B_VERSION.' : ''
+  return { kind: 'refused', ...failure('provider_refused', safeCode(code), `${sentence}${hint}`) }
+}
+
+const inTurn = async (first: () => Promise<Submission>, second: () => Promise<Submission>): Promise<Submission> => {
+  const answer = await first()
+  return answer.kind === 'accepted' ? second() : answer
+}
+
 /** C2B: a person pays to our paybill under an account number of ours, and M-PESA posts what was paid. */
 export const createPaybillDeposits = (options: DarajaOptions, post: Post): DepositAdapter | null => {
   const { deposits } = options
   if (!deposits) return null
-  const { shortcode, unanswered } = deposits
+  const { shortcode, unanswered, version, pullNumber } = deposits
   return {
     instructions: (code) => ({ paybill: shortcode, account_number: code }),
     register: async ({ confirmation, validation }) =>
-      readSubmission(
-        await post('/mpesa/c2b/v2/registerurl', {
-          ShortCode: shortcode,
-          ResponseType: unanswered,
-          ConfirmationURL: confirmation,
-          ValidationURL: validation,
-        }),
-        () => ({ request: null, conversation: null }),
+      inTurn(
+        async () =>
+          readRegistration(
+            await post(`/mpesa/c2b/v${version}/registerurl`, {
+              ShortCode: shortcode,
+              ResponseType: unanswered,
+              ConfirmationURL: confirmation,
+              ValidationURL: validation,
+            }),
+          ),
+        async () =>
+          pullNumber === null
+            ? taken
+            : readRegistration(
+                await post('/pulltransactions/v1/register', {
+                  ShortCode: shortcode,
+                  RequestType: 'Pull',
+                  NominatedNumber: pullNumber,
+                  CallBackURL: confirmation,
+                }),
+              ),
       ),
     readNotice: readNotice(shortcode),
   }

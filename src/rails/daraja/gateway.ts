@@ -7,6 +7,9 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
+/** The token is good, and the app may not call this: "Invalid API call as no apiproduct match found". */
+export const lacksProduct = (message: string | undefined): boolean => /apiproduct/i.test(message ?? '')
+
 export type Post = ((path: string, body: object, permission?: Permission) => Promise<Exchange>) & {
   ready: () => Promise<void>
 }
@@ -35,7 +38,8 @@ export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post =>
     credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
     obtain: () => obtainToken(options),
   })
-  const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
+  const refusesToken = ({ body }: { body: unknown }) =>
+    tokenRefusals.has(textField(body, 'errorCode') ?? '') && !lacksProduct(textField(body, 'errorMessage'))
   const post = (path: string, body: object, permission?: Permission) =>
     authorizedExchange(
       { tokens, refusesToken },

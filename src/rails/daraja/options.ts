@@ -24,7 +24,14 @@ export type DarajaOptions = {
   tillIdentifierType: '2' | '4'
   timeoutMs: number
   /** Payments by persons to our paybill; null: switched off. `unanswered`: what M-PESA does when our validation does not answer. */
-  deposits: { shortcode: string; unanswered: 'Completed' | 'Cancelled' } | null
+  deposits: {
+    shortcode: string
+    unanswered: 'Completed' | 'Cancelled'
+    /** C2B's version 1 and 2 are two products: an app has one of them. */
+    version: '1' | '2'
+    /** The phone for which the list of payments is registered; null: it is registered otherwise. */
+    pullNumber: string | null
+  } | null
 }
 
 export type DarajaDeps = { clock: Clock; shareToken?: ShareToken }

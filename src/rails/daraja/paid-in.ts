@@ -7,7 +7,6 @@ import type { Post } from './gateway.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
-const pageSize = 100
 const nothing = '1001'
 /** A hundred thousand payments: a longer list is treated as an error. */
 const mostPages = 1_000
@@ -22,15 +21,19 @@ type Period = { start: Date; end: Date }
 const readList = async (post: Post, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
+  const seen = new Set<string>()
   for (let page = 0; page < mostPages; page += 1) {
-    const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(page * pageSize) })
+    const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
     // Nothing in the period, or a shortcode that is not registered for this list: what is known of that time is then a difference.
     if (code === nothing) return payments
     if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    payments.push(...listed)
-    if (listed.length < pageSize) return payments
+    // A page may be shorter than another provider's; one that brings nothing new is past the end.
+    const found = listed.filter((each) => !seen.has(JSON.stringify(each)))
+    if (found.length === 0) return payments
+    for (const each of found) seen.add(JSON.stringify(each))
+    payments.push(...found)
   }
   return undefined
 }

@@ -12,14 +12,15 @@ import { createSigner } from './signature.ts'
 /** The bank's notice of a payment to the account, in the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
 const readNotice =
   (accountNumber: string) =>
-  (body: unknown): DepositNotice | undefined => {
+  (body: unknown): DepositNotice | null | undefined => {
     const [transaction, customer, bank] = ['transaction', 'customer', 'bank'].map((name) => field(body, name))
     const receipt = receiptOf(textField(bank, 'reference'))
     const amountMinor = readShillings(textField(transaction, 'amount'))
     const at = nairobiInstant(textField(transaction, 'date') ?? '')
-    const isCredit = textField(bank, 'transactionType') === 'C' && textField(bank, 'account') === accountNumber
-    const isDone = textField(transaction, 'status')?.toUpperCase() === 'SUCCESS'
-    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || !isDone) return undefined
+    const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')?.toUpperCase()]
+    if (type === 'D' || (status !== undefined && status !== 'SUCCESS')) return null
+    const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
+    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || status === undefined) return undefined
     return {
       receipt,
       at,

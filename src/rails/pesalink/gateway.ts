@@ -1,6 +1,7 @@
 import { authorizedExchange } from '../authorized.ts'
 import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
 import { asRecord, textField } from '../json.ts'
+import { providerInstant } from '../nairobi-time.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import { type PesalinkDeps, type PesalinkOptions, paths } from './options.ts'
 
@@ -25,7 +26,8 @@ export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps):
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
   if (answer.kind !== 'answer' || value === undefined) return unavailable
   // `expiresIn` is the instant of expiry; an unreadable one counts as near.
-  const seconds = (Date.parse(textField(answer.body, 'expiresIn') ?? '') - deps.clock.now().getTime()) / 1000
+  const seconds =
+    ((providerInstant(textField(answer.body, 'expiresIn') ?? '')?.getTime() ?? Number.NaN) - deps.clock.now().getTime()) / 1000
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }
 

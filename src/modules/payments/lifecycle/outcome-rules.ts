@@ -1,5 +1,6 @@
 import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { isSameReceipt } from '../../../lib/text.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Verdict } from './attempts/subject.ts'
@@ -20,7 +21,7 @@ type Success = { receipt: string | null; amountMinor: Minor | null }
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
   if (receiptIsTaken) return none('contradiction')
   if (payment.lateSuccessAt === null) return { move: 'note_late_success' }
-  return none(receipt === null || receipt === payment.lateSuccessReceipt ? 'repeated' : 'contradiction')
+  return none(receipt === null || isSameReceipt(receipt, payment.lateSuccessReceipt) ? 'repeated' : 'contradiction')
 }
 
 const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
@@ -29,7 +30,7 @@ const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: bo
   if (isUnderWay(payment.status)) return strange ? none('mismatch') : { move: 'succeed' }
   if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
   if (strange || !isPaid(payment.status)) return none('contradiction')
-  if (receipt === null || receipt === payment.providerReceipt) return none('repeated')
+  if (receipt === null || isSameReceipt(receipt, payment.providerReceipt)) return none('repeated')
   return payment.providerReceipt === null ? { move: 'complete' } : none('contradiction')
 }
 

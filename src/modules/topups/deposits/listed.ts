@@ -1,6 +1,7 @@
 import { secondsAfter } from '../../../lib/clock.ts'
 import { readDepositCode } from '../../../lib/deposit-code.ts'
 import { collectionRail, depositRailOf, type Provider, providerOf } from '../../../lib/rail-names.ts'
+import { receiptKey } from '../../../lib/text.ts'
 import type { Movement } from '../../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { hasOpenDeposits, knownReceipts } from './queries.ts'
@@ -27,7 +28,7 @@ export const takeListedDeposits = async (
     named.map(({ receipt }) => receipt),
   )
   let taken = 0
-  for (const notice of named.filter(({ receipt }) => !known.has(receipt))) {
+  for (const notice of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
     const id = await recordDeposit(deps.db, deps, rail, notice, { source })
     if (id === undefined) continue
     taken += 1

@@ -7,6 +7,7 @@ import { topups } from '../../../db/tables/topups.ts'
 import { readDepositCode } from '../../../lib/deposit-code.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
+import { receiptKey } from '../../../lib/text.ts'
 
 export type DepositRecord = typeof deposits.$inferSelect
 
@@ -47,9 +48,13 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
 
-/** Those of these receipts that are stored. */
+const anyCase = (receipt: string): string[] => [receipt, receipt.toUpperCase(), receipt.toLowerCase()]
+
+/** Those of these receipts that are stored, by their keys. */
 export const knownReceipts = async (db: Db, provider: Provider, receipts: readonly string[]): Promise<Set<string>> =>
-  new Set((await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receipt))
+  new Set(
+    (await db.run(withReceipts, { provider, receipts: receipts.flatMap(anyCase) })).map(({ receipt }) => receiptKey(receipt)),
+  )
 
 const topupByCode = prepare('topups.by_deposit_code', { code: 'text' }, (orm, at) =>
   orm.select({ id: topups.id }).from(topups).where(eq(topups.depositCode, at.code)),

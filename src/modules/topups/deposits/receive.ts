@@ -1,11 +1,13 @@
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
+import { inTx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
-import { newId } from '../../../lib/ids.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
 import { deposits } from '../../../rails/definitions.ts'
 import type { DepositUrls } from '../../../rails/rail.ts'
 import { getAccount } from '../../identity/accounts/queries.ts'
+import { keepUnread } from '../../payments/lifecycle/attempts/deliveries/deliveries.ts'
+import { recordSuspense } from '../../suspense/service.ts'
 import type { Deps } from '../deps.ts'
 import { findTopupById } from '../queries.ts'
 import { findByReference } from './queries.ts'
@@ -55,6 +57,14 @@ const authentic = (deps: ReceiveDeps, { secret, body, allowedSource }: DepositAr
 
 const accepted = Object.values(deposits)[0]?.accepted ?? {}
 
+/** Money that a provider tells of, and that cannot be read: once for each text, for a person. */
+const keepAsSuspense = (deps: ReceiveDeps, rail: DepositRail, body: string): Promise<void> =>
+  inTx(deps.db, async (tx) => {
+    const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
+    const finding = { rail, direction: 'in', reason: 'unbookable_delivery', receipt, book: false, at: tx.at } as const
+    if ((await recordSuspense(tx, deps, finding)) !== undefined) keepUnread(tx, deps, 'deposit', body)
+  })
+
 /**
  * Stores what was paid in, books it, and returns the answer. It is answered once it is stored: if booking fails, the sweep repeats it, and a
  * provider that tells again is not needed.
@@ -63,8 +73,9 @@ export const receiveDeposit = async (deps: ReceiveDeps, arrival: DepositArrival)
   const told = authentic(deps, arrival)
   if (!told) return accepted
   const answer = deposits[told.rail].accepted
-  if (!told.notice) {
-    deps.alerts.raise('suspense', { subject: told.rail, id: newId(), code: 'unbookable_delivery' })
+  if (told.notice === null) return answer
+  if (told.notice === undefined) {
+    await keepAsSuspense(deps, told.rail, arrival.body)
     return answer
   }
   const id = await recordDeposit(deps.db, deps, told.rail, told.notice, { source: 'notice', body: arrival.body })

@@ -6,6 +6,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import { type DepositRail, providerOf } from '../../../lib/rail-names.ts'
 import type { DepositNotice } from '../../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
+import { knownReceipts } from './queries.ts'
 
 const insertRow = prepareInsertOnce('deposits.insert', deposits)
 
@@ -29,6 +30,7 @@ export const recordDeposit = async (
   { receipt, at, amountMinor, reference, payer }: DepositNotice,
   told: Told,
 ): Promise<Uuid | undefined> => {
+  if ((await knownReceipts(db, providerOf(rail), [receipt])).size > 0) return undefined
   const id = newId()
   const row: typeof deposits.$inferInsert = {
     id,

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, workingBalance } from '../../../dev/sandbox/book.ts'
-import { shillings } from '../../../dev/sandbox/format.ts'
+import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
 import type { Daraja } from './credentials.ts'
-import { initiated, invalidField, organisation } from './fields.ts'
+import { initiated, invalidField, mobile, organisation, url } from './fields.ts'
 import { type QueryIds, queryEnvelope } from './payout-results.ts'
 import { accepted, isInitiator, newConversation } from './payouts.ts'
 
@@ -44,8 +44,23 @@ export const accountBalance = (provider: Daraja, body: unknown): EmulatedAnswer 
   const { Initiator, SecurityCredential, ResultURL, PartyA } = parsed.data
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
   const amount = shillings(workingBalance(provider.book, 'MPESA', PartyA))
-  const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
+  const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
+}
+
+const PullRegistration = z.object({
+  ShortCode: organisation,
+  RequestType: z.literal('Pull'),
+  NominatedNumber: mobile,
+  CallBackURL: url,
+})
+
+/** Once, before payments can be listed. */
+export const registerPull = (_provider: Daraja, body: unknown): EmulatedAnswer => {
+  const parsed = PullRegistration.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const answer = { ResponseRefID: randomUUID(), ResponseStatus: '1000', ShortCode: parsed.data.ShortCode }
+  return { status: 200, body: { ...answer, ResponseDescription: 'Success' } }
 }
 
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
@@ -61,9 +76,10 @@ export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswe
     .filter((moved) => isIncoming(moved) && providerOf(moved.rail) === 'MPESA')
     .filter(({ at }) => at.getTime() >= from && at.getTime() <= to + 999)
     .slice(Number(OffSetValue), Number(OffSetValue) + 100)
-    .map((moved) => ({
+    .map((moved, index) => ({
       transactionId: moved.receipt,
-      trxDate: new Date(moved.at.getTime() + 3 * 3_600_000).toISOString().replace(/\.\d+Z$/, '+03:00'),
+      // With its zone or without: both are Nairobi's time.
+      trxDate: index % 2 === 0 ? `${dashedTime(moved.at).replace(' ', 'T')}+03:00` : dashedTime(moved.at),
       msisdn: moved.party,
       sender: 'MPESA',
       transactiontype: 'c2b-pay-bill-debit',
@@ -71,6 +87,8 @@ export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswe
       amount: shillings(moved.amountMinor),
       organizationname: ShortCode,
     }))
+  if (listed.length === 0)
+    return { status: 200, body: { ResponseRefID: randomUUID(), ResponseCode: '1001', ResponseMessage: 'No records found' } }
   return {
     status: 200,
     body: { ResponseRefID: randomUUID(), ResponseCode: '1000', ResponseMessage: 'Success', Response: [listed] },

@@ -4,17 +4,22 @@ import type { Respond } from '../../../dev/sandbox/faults.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { tokenLifetimeSeconds } from '../../../dev/sandbox/tokens.ts'
 import { field, textField } from '../../json.ts'
-import { accountBalance, pullTransactions } from './account.ts'
+import { accountBalance, pullTransactions, registerPull } from './account.ts'
 import type { Daraja } from './credentials.ts'
 import { registerUrl } from './deposits.ts'
 import { queryOrganisation, querySubscriber } from './names.ts'
 import { b2b, b2c, transactionStatus } from './payouts.ts'
 import { stkPush, stkQuery } from './prompts.ts'
 
+/** The emulated app has version 2 of C2B. */
+const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
+
 const endpoints = {
   '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
   '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
   '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
+  '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull },
+  '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct },
   '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl },
   '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
   '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
@@ -25,7 +30,7 @@ const endpoints = {
 } as const
 
 /** A fault that a test orders is meant for an order, never for the registration of an address or a query for a name. */
-const sideErrands: ReadonlySet<unknown> = new Set([registerUrl, querySubscriber, queryOrganisation])
+const sideErrands: ReadonlySet<unknown> = new Set([registerPull, withoutProduct, registerUrl, querySubscriber, queryOrganisation])
 
 const partyOf = (body: unknown): string | null =>
   textField(body, 'PhoneNumber') ??

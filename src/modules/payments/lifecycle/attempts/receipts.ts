@@ -1,6 +1,7 @@
 import { statement, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { type AnyRail, providerOf, railsOf } from '../../../../lib/rail-names.ts'
+import { receiptKey } from '../../../../lib/text.ts'
 
 const waitForClaims = statement(
   'receipts.lock',
@@ -9,9 +10,9 @@ const waitForClaims = statement(
 const others = statement(
   'receipts.others',
   `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
-   where exists (select from payments where rail = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)
-      or exists (select from topups where method = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)
-      or exists (select from deposits where rail = any($1::text[]) and receipt = c.receipt and state = 'credited' and topup_id <> c.subject)`,
+   where exists (select from payments where rail = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from topups where method = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from deposits where rail = any($1::text[]) and receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and state = 'credited' and topup_id <> c.subject)`,
 )
 
 export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
@@ -24,7 +25,7 @@ export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
 export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
   if (claims.length === 0) return new Set()
   const byProvider = Map.groupBy(claims, ({ rail }) => providerOf(rail))
-  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receipt}`).sort()
+  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receiptKey(receipt)}`).sort()
   const [, ...taken] = await Promise.all([
     tx.query(waitForClaims, [names]),
     ...[...byProvider].map(([provider, own]) =>

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { statement } from '../../../../../db/client.ts'
+import { statement, type Tx } from '../../../../../db/client.ts'
 import { joinTurn } from '../../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
 import { dropPeriods } from '../../../../../db/periods.ts'
-import { prepareLoneInsert } from '../../../../../db/prepare-write.ts'
+import { prepareInsert, prepareLoneInsert } from '../../../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../../../db/prune.ts'
-import { callbackDeliveries } from '../../../../../db/tables/payments.ts'
+import { callbackBodies, callbackDeliveries } from '../../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../../lib/ids.ts'
 import { pack } from '../../../../../lib/packed-text.ts'
@@ -140,6 +140,18 @@ export const createReceiver = (
     }
     deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
   }
+}
+
+const insertUnread = prepareInsert('callback_deliveries.keep_unread', callbackDeliveries)
+const insertUnreadBody = prepareInsert('callback_bodies.keep_unread', callbackBodies)
+
+/** Keeps what a provider told and nobody here understands, for a person. */
+export const keepUnread = (tx: Tx, { vault }: Pick<Deps, 'vault'>, kind: string, body: string): void => {
+  const { at } = tx
+  const id = newId()
+  const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
+  insertUnread(tx, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
+  insertUnreadBody(tx, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
 }
 
 const refusedForDays = 7

@@ -10,6 +10,7 @@ import { audit } from '../../../../../events/audit.ts'
 import { Refusal } from '../../../../../lib/errors.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
 import { unpack } from '../../../../../lib/packed-text.ts'
+import { receiptKey } from '../../../../../lib/text.ts'
 import { continueTrace, inSpan } from '../../../../../lib/tracing.ts'
 import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
 import { orderIds } from '../../../../../rails/destinations.ts'
@@ -191,8 +192,9 @@ const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {
     if (!('receipt' in evidence) || evidence.receipt === null) return true
-    const isFirst = !receipts.has(evidence.receipt)
-    receipts.add(evidence.receipt)
+    const key = receiptKey(evidence.receipt)
+    const isFirst = !receipts.has(key)
+    receipts.add(key)
     return isFirst
   })
 }
