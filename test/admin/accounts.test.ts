@@ -120,6 +120,16 @@ test('an administrator cannot freeze or close their own account', async () => {
   }
 })
 
+test('an administrator switches their own capabilities off, and never on', async () => {
+  const off = await admin.api.patch(at(admin), { capabilities: { topups: 'disabled' } })
+  expect(off.status).toBe(200)
+  for (const body of [{ capabilities: { topups: 'active' } }, { capabilities: { topups: 'active', oauth: 'disabled' } }]) {
+    const on = await admin.api.patch(at(admin), body)
+    expect([on.status, on.body.error]).toEqual([403, 'separation_of_duties'])
+  }
+  expect((await admin.api.get(at(admin))).body.capabilities).toEqual(off.body.capabilities)
+})
+
 test('a request names known fields, and an account that exists', async () => {
   const person = await signIn(service.api)
   for (const body of [

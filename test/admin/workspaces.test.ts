@@ -46,6 +46,14 @@ test('a reinstated workspace works again; one that its members had frozen stays 
   expect(events.map(({ type }) => type)).toEqual(['workspace.updated', 'workspace.frozen', 'workspace.unfrozen'])
 })
 
+test('an administrator does not reinstate a workspace that they belong to', async () => {
+  const own = (await admin.api.get('/v1/workspaces/current')).body.workspace
+  expect((await admin.api.post(at(own.id, 'suspend'))).status).toBe(200)
+  const { status, body } = await admin.api.post(at(own.id, 'reinstate'))
+  expect([status, body.error]).toEqual([403, 'separation_of_duties'])
+  expect((await admin.api.get('/v1/workspaces/current')).body.workspace.status).toBe('frozen')
+})
+
 test('only an administrator suspends, and a workspace that is not there is a 404', async () => {
   const team = await createTeam(service)
   const owner = await join(service, team, 'owner')

@@ -294,6 +294,26 @@ describe('money under a reference that nothing here has', () => {
     expect((await assign(own.id, { account_id: person.accountId }, person.api)).status).toBe(403)
     expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
   })
+  test('counts in the one sum of what an administrator moves within a day, with adjustments', async () => {
+    service.clock.advance(86_401)
+    const adjusted = await administered.admin.api.post('/v1/admin/adjustments', {
+      account_id: person.accountId,
+      direction: 'credit',
+      amount_minor: '400000',
+      reason: 'a deposit of last week',
+    })
+    expect(adjusted.body.status).toBe('posted')
+    const items = [await stray('SGHSTRAY05'), await stray('SGHSTRAY06', '1000.00'), await stray('SGHSTRAY07', '0.01')]
+    const [half, rest, last] = items.map((item) => item?.id)
+    expect((await assign(half, { account_id: person.accountId })).status).toBe(200)
+    expect((await assign(rest, { account_id: person.accountId })).status).toBe(200)
+    const { status, body } = await assign(last, { account_id: person.accountId })
+    expect([status, body.error]).toEqual([403, 'separation_of_duties'])
+    const waits = { account_id: person.accountId, direction: 'credit', amount_minor: '1', reason: 'the last cent' }
+    expect((await administered.admin.api.post('/v1/admin/adjustments', waits)).body.status).toBe('pending')
+    service.clock.advance(86_401)
+    expect((await assign(last, { account_id: person.accountId })).status).toBe(200)
+  })
 })
 
 test('rails check sees whether the addresses that were registered are those of this configuration', async () => {

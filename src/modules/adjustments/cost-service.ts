@@ -3,46 +3,23 @@ import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
-import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { Actor } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import { nameOfOperator, type Operator } from '../operators.ts'
+import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Deps } from './deps.ts'
-import { type AdjustmentRecord, postedAloneSince } from './queries.ts'
+import { type AdjustmentRecord, movedAloneSince } from './queries.ts'
 import { auditAdjustment, insertAdjustment } from './write.ts'
-
-const memberships = prepare('adjustments.operator_belongs', { operatorId: 'uuid', owningAccountId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ id: members.id })
-    .from(members)
-    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(and(eq(members.accountId, at.operatorId), eq(workspaces.owningAccountId, at.owningAccountId)))
-    .limit(1),
-)
-
-/** Administrators decide nothing at the organisation's cost for themselves, or for an account whose workspace they belong to. */
-export const refuseOwnGain = async (tx: Tx, operator: Operator, accountId: Uuid): Promise<void> => {
-  if (operator.accountId === null) return
-  const belongs = async (operatorId: Uuid) =>
-    (await first(tx, memberships, { operatorId, owningAccountId: accountId })) !== undefined
-  if (operator.accountId !== accountId && !(await belongs(operator.accountId))) return
-  throw new Refusal('separation_of_duties', {
-    message:
-      'An administrator decides nothing that costs the organisation for their own account, or for a workspace that they belong to.',
-  })
-}
 
 /** The amounts that one administrator decides alone are added up: of several requests at once, each counts the one before it. */
 const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
 
-/** Whether this amount, with what this administrator decided alone within a day, stays within what one may decide alone. */
+/** Whether this amount, with all value that this administrator moved alone within a day, stays within what one may move alone. */
 export const mayDecideAlone = async (tx: Tx, { config }: Pick<Deps, 'config'>, operator: Operator, amountMinor: Minor) => {
   await lockOperator(tx, operator)
-  const before = await postedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
+  const before = await movedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
   return before + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
 }
 
@@ -83,7 +60,7 @@ export const agreeToCost = async (
   operator: Operator,
   cost: Cost,
 ): Promise<AdjustmentRecord> => {
-  await refuseOwnGain(tx, operator, cost.payment.accountId)
+  await refuseOwnAccount(tx, operator, cost.payment.accountId)
   const by = nameOfOperator(operator)
   const waiting = await lockWaiting(tx, cost)
   if (waiting?.requestedBy === by) return waiting

@@ -45,11 +45,18 @@ const list = prepare(
 export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequest): Promise<AdjustmentRecord[]> =>
   db.run(list, { ...filter, ...page })
 
-/** What one administrator decided without a second one, of every kind, credits and debits together. */
-export const postedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
+/**
+ * All value that one administrator moved without a second one, whatever its direction: adjustments, payments resolved as failed, late successes
+ * written off, and money that left suspense; what was resolved as adjusted counts by its adjustment.
+ */
+export const movedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
   const [row] = await db.query<{ sum: string }>(
-    `select coalesce(sum(abs(amount_minor)), 0)::text as sum from adjustments
-     where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2`,
+    `select coalesce(sum(minor), 0)::text as sum from (
+       select abs(amount_minor) as minor from adjustments
+       where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2
+       union all
+       select amount_minor from suspense_items
+       where resolved_by = $1 and resolved_at > $2 and transfer_id is not null and outcome <> 'adjusted') as moved`,
     [operator, since],
   )
   return BigInt(row?.sum ?? '0')

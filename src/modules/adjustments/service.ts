@@ -6,8 +6,8 @@ import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import { nameOfOperator, type Operator } from '../operators.ts'
-import { mayDecideAlone, refuseOwnGain } from './cost-service.ts'
+import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
+import { mayDecideAlone } from './cost-service.ts'
 import type { Deps } from './deps.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
@@ -54,7 +54,7 @@ export const createAdjustment = async (
   const { account_id: accountId, amount_minor: amount } = input
   if (!(await findAccount(tx, accountId))) throw notFound('account_id')
   await lockBalance(tx, accountId)
-  await refuseOwnGain(tx, operator, accountId)
+  await refuseOwnAccount(tx, operator, accountId)
   const adjustment = await insertAdjustment(tx, deps, operator, {
     id: newId(),
     kind: 'balance',
@@ -89,7 +89,7 @@ export const confirmAdjustment = async (
     throw conflict('Confirm it by resolving its payment with the same outcome and your own evidence.', 'payment', {
       payment_id: formatId('payment', adjustment.paymentId),
     })
-  await refuseOwnGain(tx, operator, adjustment.accountId)
+  await refuseOwnAccount(tx, operator, adjustment.accountId)
   if (adjustment.requestedBy === nameOfOperator(operator)) {
     throw new Refusal('separation_of_duties', { message: 'An adjustment of this size needs a second administrator.' })
   }

@@ -18,7 +18,11 @@ export const registerAdminWorkspaces = (app: App, deps: Deps): void => {
     },
   })
   routes.post('/v1/admin/workspaces/:id/reinstate', {
-    config: { operation: 'admin.reinstate_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
+    config: {
+      operation: 'admin.reinstate_workspace',
+      access: 'admin',
+      refuses: ['invalid_request', 'separation_of_duties', 'not_found'],
+    },
     schema: { params: byId('workspace'), body: Reasoned, response: { 200: Workspace } },
     work: async (tx, { principal, params, body }) => {
       const workspace = await reinstateWorkspace(tx, deps, principal, params.id, body.reason)

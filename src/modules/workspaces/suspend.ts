@@ -5,7 +5,7 @@ import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { found } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Operator } from '../operators.ts'
+import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Deps } from './deps.ts'
 import { publishWorkspaceStatusEvent } from './events.ts'
 import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts'
@@ -25,6 +25,7 @@ const setSuspended =
     await lockFurtherAccounts(tx, unlocked.owningAccountId)
     const workspace = found(await lockWorkspace(tx, id))
     if ((workspace.suspendedAt !== null) === suspended) return workspace
+    if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
     const { at } = tx
     suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
     await audit(tx, operator, at, {

@@ -48,7 +48,11 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
   routes.patch('/v1/admin/accounts/:id', {
-    config: { operation: 'admin.update_account', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+    config: {
+      operation: 'admin.update_account',
+      access: 'admin',
+      refuses: ['invalid_request', 'separation_of_duties', 'not_found', 'conflict'],
+    },
     schema: {
       description:
         'Freezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',

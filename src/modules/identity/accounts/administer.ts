@@ -6,7 +6,7 @@ import { type Balance, lockBalance } from '../../../ledger/ledger.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { revokeGrantsOf } from '../../delegation/grants/service.ts'
-import type { Operator } from '../../operators.ts'
+import { type Operator, refuseOwnAccount } from '../../operators.ts'
 import { publishWorkspaceStatusEvent } from '../../workspaces/events.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -39,6 +39,10 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
   status,
   capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
 })
+
+/** Whether the account may do more afterwards. */
+const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
+  (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
 /** Money in an account without a sign-in would be lost to its owner: it is paid out, or adjusted away, before the account is closed. */
 export const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
@@ -81,6 +85,7 @@ export const administerAccount = async (
     throw conflict('Administrators cannot freeze or close their own account.', 'self')
   if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
+  if (lifts(before, after)) await refuseOwnAccount(tx, operator, id)
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after

@@ -4,10 +4,10 @@ import { lockBalance, type Reference, transfer, transferWithin } from '../../../
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
-import { refuseOwnGain } from '../../adjustments/cost-service.ts'
+import { mayDecideAlone } from '../../adjustments/cost-service.ts'
 import { findAccount } from '../../identity/accounts/queries.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import { nameOfOperator, type Operator } from '../../operators.ts'
+import { nameOfOperator, type Operator, refuseOwnAccount } from '../../operators.ts'
 import { resolveAttempts } from '../../payments/lifecycle/attempts/queries.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from '../../suspense/queries.ts'
 import { endAssigned, openSuspense } from '../../suspense/service.ts'
@@ -30,26 +30,25 @@ const targetOf = async (tx: Tx, { account_id, topup_id }: AssignSuspense): Promi
   return { accountId: account_id, topup: null }
 }
 
-/** Administrators never give money to themselves, and above the sum that needs a second one they propose an adjustment. */
+/** Administrators never give money to themselves, and above what one of them may move within a day they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
-  { config }: Pick<Deps, 'config'>,
+  deps: Pick<Deps, 'config'>,
   operator: Operator,
   accountId: Uuid,
   { direction, transferId, amountMinor }: SuspenseRecord,
 ): Promise<void> => {
   const account = await findAccount(tx, accountId)
   if (!account) throw notFound('account_id')
-  await refuseOwnGain(tx, operator, accountId)
+  await refuseOwnAccount(tx, operator, accountId)
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
-  if (amountMinor > config.ADJUSTMENT_CONFIRM_MINOR) {
-    const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
-    throw new Refusal('separation_of_duties', {
-      message: `Above ${most} a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
-    })
-  }
+  if (await mayDecideAlone(tx, deps, operator, amountMinor)) return
+  const most = displayAmount(deps.config.ADJUSTMENT_CONFIRM_MINOR, deps.config.CURRENCY)
+  throw new Refusal('separation_of_duties', {
+    message: `You would move more than ${most} alone within a day, so a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
+  })
 }
 
 const backToClearing = (tx: Tx, id: Uuid, amountMinor: Minor) => {
