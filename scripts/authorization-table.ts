@@ -163,7 +163,8 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.resolve_payment': 'Against the organisation never for the administrator’s own account, nor for a workspace of theirs.',
   'admin.resolve_difference':
     'Accepting an outcome is resolving its payment: against the organisation never for the administrator’s own account.',
-  'admin.assign_suspense': 'Never to the administrator, and above the sum of a day only by an adjustment that a second one confirms.',
+  'admin.assign_suspense':
+    'Never to the administrator, and above the sum of a day only by an adjustment that a second one confirms.',
   'admin.update_account': 'Switches nothing on again for the administrator, or for an account whose workspace they belong to.',
   'admin.reinstate_workspace': 'Never a workspace that the administrator belongs to.',
   'mcp.call': 'Only with a Host and an Origin of this service.',
