@@ -6,7 +6,7 @@ import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } fr
 import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed, type LastUsed } from './auth/last-used.ts'
-import { createLookupsIn } from './auth/lookups.ts'
+import { createCredentialLookups } from './auth/lookups.ts'
 import { createOrderNames } from './auth/order-names.ts'
 import { createReceiptKeys } from './auth/receipt-keys.ts'
 import { createResolvers } from './auth/resolve.ts'
@@ -200,7 +200,8 @@ const buildHttp = async (
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>
     createResolvers({
-      lookupsIn: createLookupsIn(deps.db.lookup, {
+      db: deps.db,
+      lookups: createCredentialLookups({
         adminAccounts: administratorNames(config.ADMIN_ACCOUNTS),
         sessionIdleDays: config.SESSION_IDLE_DAYS,
         audience: resourceUrl(config.publicUrl, resource),

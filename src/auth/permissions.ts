@@ -1,5 +1,5 @@
 import type { roles } from '../db/tables/workspaces.ts'
-import { memoised } from '../lib/shared.ts'
+import { memoised } from '../lib/memoised.ts'
 
 export type Role = (typeof roles)[number]
 

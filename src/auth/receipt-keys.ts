@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Key, KeyRing } from '../lib/key-ring.ts'
-import { memoised } from '../lib/shared.ts'
 
 /** `publicKey`: the 32 bytes of RFC 8032. */
 export type PublicKey = { id: string; publicKey: Buffer }
@@ -14,7 +13,7 @@ export type ReceiptKeys = {
    * one kind of document is not one over another.
    */
   sign: (payload: string, type: string) => string
-  /** The same of one head of the sealed log, which is asked for again and again: a signature by Ed25519 is always the same one. */
+  /** The same of one head of the sealed log. */
   signHead: (payload: string) => string
 }
 
@@ -25,8 +24,6 @@ const privateKeyOf = ({ bytes }: Key): KeyObject =>
   createPrivateKey({ key: Buffer.concat([pkcs8, bytes]), format: 'der', type: 'pkcs8' })
 
 const publicKeyOf = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url')
-
-const mostHeads = 16
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
@@ -42,6 +39,6 @@ export const createReceiptKeys = (ring: KeyRing): ReceiptKeys => {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
     sign: signBy,
-    signHead: memoised((payload) => signBy(payload, 'audit-log-head'), mostHeads),
+    signHead: (payload) => signBy(payload, 'audit-log-head'),
   }
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/client.ts'
+import type { Db, Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, sessionLife } from '../db/credential-life.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
@@ -11,7 +11,8 @@ import type { GrantRow, IdentityRow } from './rows.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
 export type ResolverDeps = {
-  lookupsIn: (tx?: Tx) => CredentialLookups
+  db: Db
+  lookups: CredentialLookups
   lastUsed: LastUsed
   clock: Clock
   sessionIdleDays: number
@@ -24,8 +25,6 @@ export type ResolverDeps = {
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
-
-const principals = new WeakMap<IdentityRow, Authenticated>()
 
 /** Whom a session stands for, if there is one. */
 type Person = { admin: boolean; provenAt: Date | null }
@@ -41,7 +40,6 @@ const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
 
-/** The same row gives the same principal: rows are values, so an unchanged row need not be converted again. */
 const principalOf = (
   row: IdentityRow,
   credential: Principal['credential'],
@@ -49,14 +47,12 @@ const principalOf = (
   grant: GrantRow | null,
   { admin, provenAt }: Person = nobody,
 ): Authenticated => {
-  const known = principals.get(row)
-  if (known) return known
   if (row.accountStatus === 'closed') throw new Refusal('invalid_token', { message: 'The account is closed.' })
   const suspended = row.memberStatus === 'suspended'
-  const principal: Authenticated = {
+  return {
     accountId: row.accountId,
     accountStatus: row.accountStatus,
-    capabilities: row.capabilities,
+    capabilities: { topups: row.topups, payments: row.payments, apiKeys: row.apiKeys, oauth: row.oauth },
     workspace: {
       id: row.workspaceId,
       owningAccountId: row.owningAccountId,
@@ -79,8 +75,6 @@ const principalOf = (
     provenAt: grant ? null : provenAt,
     expiresAt,
   }
-  principals.set(row, principal)
-  return principal
 }
 
 /** A grant is bound to its workspace: naming another one is refused, naming its own changes nothing. */
@@ -102,9 +96,9 @@ const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid
 const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
 
 /** A disabled capability stops what it names: `api_keys` every key, `oauth` every token and every key made through one. */
-const refuseDisabled = ({ capabilities }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
-  if (isKey && !capabilities.apiKeys) throw disabled('api_keys')
-  if (throughOauth && !capabilities.oauth) throw disabled('oauth')
+const refuseDisabled = ({ apiKeys, oauth }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
+  if (isKey && !apiKeys) throw disabled('api_keys')
+  if (throughOauth && !oauth) throw disabled('oauth')
 }
 
 const earliest = (...times: (Date | null)[]): Date | null =>
@@ -128,10 +122,10 @@ const matching = (rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
 }
 
 const resolveApiKey =
-  ({ lookupsIn, lastUsed, clock }: ResolverDeps): Resolve =>
+  ({ db, lookups, lastUsed, clock }: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
-    const row = matching(await lookupsIn(tx).apiKeys(apiKeyLookup(secret)), secret)
+    const row = matching(await lookups.apiKeys(tx ?? db, apiKeyLookup(secret)), secret)
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
@@ -149,7 +143,7 @@ const resolveApiKey =
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
-    const row = await deps.lookupsIn(tx).session(hashKey(token, workspaceId))
+    const row = await deps.lookups.session(tx ?? deps.db, hashKey(token, workspaceId))
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
@@ -167,9 +161,9 @@ const resolveSession =
  * another API counts as unknown here.
  */
 const resolveAccessToken =
-  ({ lookupsIn, lastUsed, clock }: ResolverDeps): Resolve =>
+  ({ db, lookups, lastUsed, clock }: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const row = await lookupsIn(tx).accessToken(sha256Hex(secret))
+    const row = await lookups.accessToken(tx ?? db, sha256Hex(secret))
     if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
     const now = tx?.at ?? clock.now()
     const life = grantLife(grantEndsOf(row), now)
@@ -186,10 +180,10 @@ const resolveAccessToken =
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const row = await deps.lookupsIn(tx).dashboardToken(hashKey(secret, workspaceId))
+    const row = await deps.lookups.dashboardToken(tx ?? deps.db, hashKey(secret, workspaceId))
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
     const now = tx?.at ?? deps.clock.now()
-    const { grant } = row
+    const grant = row.grantId === null ? null : row
     if (row.sessionRevokedAt) throw new Refusal('session_revoked')
     if (grant?.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
     const ofSession = endOfAdministrators(row.isAdmin && !grant, row.sessionCreatedAt)

@@ -20,13 +20,7 @@ const tryTake = statement(
 /** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
-/**
- * For a statement that learns the accounts itself: takes an account's exclusive lock if it is free. The transaction then calls `noteLocked`
- * with those that it has taken.
- */
-export const tryAccountLock = (account: string): string =>
-  `pg_try_advisory_xact_lock(('x' || right(replace(${account}::text, '-', ''), 16))::bit(64)::bigint)`
-
+/** Of an account that no other transaction knows yet. */
 export const noteLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   for (const account of accounts) tx.accountLocks.set(account, 'exclusive')
 }
@@ -49,22 +43,9 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[
 const note = (tx: Tx, { account, exclusive }: LockRequest): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
-/** Work that shares its transaction with others needs an account that nobody expected: it must go alone. */
-export class WouldWait extends Error {
-  constructor() {
-    super('a shared batch would wait for a further account')
-  }
-}
-
-const shared = new WeakSet<Tx['accountLocks']>()
-
-/** A batch that has locked many accounts must not wait for another one: all of them would wait, and two such batches for each other. */
-export const neverWait = (tx: Tx): void => void shared.add(tx.accountLocks)
-
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   const needed = missing(tx, locks)
   if (needed.length === 0) return false
-  if (shared.has(tx.accountLocks)) throw new WouldWait()
   for (const one of needed) note(tx, one)
   const rows = await tx.query<{ late: boolean }>(take, [
     plainList(needed.map(({ key }) => key)),

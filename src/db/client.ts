@@ -29,13 +29,6 @@ export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
 
 export const inTransaction: unique symbol = Symbol('inTransaction')
 
-/** What is asked with several keys as cheaply as with one: the answers are in the order of the keys. */
-export type Joint<Key, Value> = {
-  /** It changes something. */
-  writes: boolean
-  ask: (db: Db, keys: readonly Key[]) => Promise<readonly Value[]>
-}
-
 /**
  * What a writer needs. Statements of one transaction run in the order in which they are issued. Statements that do not need each other's
  * answers are issued together (`Promise.all`) and leave in one system call: the first ones with the `begin`, the last ones with the
@@ -48,12 +41,6 @@ export type Tx = Db & {
   /** The one instant of this transaction: the clock is read at the first access, which comes after the first lock. */
   readonly at: Date
   defer: (query: Promise<unknown>) => void
-  /** Asks with one key; what several lines of a transaction ask at the same time is asked together (`lines.ts`). */
-  join: <Key, Value>(joint: Joint<Key, Value>, key: Key) => Promise<Value>
-  /** Lines of what is decided side by side in this transaction. */
-  lines: () => Lines
-  /** Other writes of the same account are decided side by side with this one: see `requireTurn`. */
-  readonly amongOthers: boolean
   /** Rows that no statement of this transaction reads: all of one kind, whatever made them, are one statement, sent with the commit. */
   gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => void
   /** Begins what can be undone: the answer undoes what was written and gathered since. */
@@ -63,23 +50,6 @@ export type Tx = Db & {
   remember: (kind: RememberedKind, ids: readonly string[]) => void
   /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
-}
-
-/** `behind`: the lines whose statements come before those of this one. */
-export type LineOptions = { behind?: readonly Tx[]; amongOthers?: boolean }
-/** `line`: the transaction for one line. `flush`: sends what the lines have issued, when all of them have ended. */
-export type Lines = { line: (options?: LineOptions) => Tx; flush: () => void }
-
-/** What was decided among others of its account may change what they are decided from: it is decided again in its turn. */
-export class NeedsTurn extends Error {
-  constructor() {
-    super('a write among others of its account is decided in its turn')
-  }
-}
-
-/** For work that has not written anything yet. */
-export const requireTurn = (tx: Tx): void => {
-  if (tx.amongOthers) throw new NeedsTurn()
 }
 
 export const isTx = (db: Db): db is Tx => inTransaction in db

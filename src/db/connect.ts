@@ -5,15 +5,13 @@ import { type Database, statement } from './client.ts'
 import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
-import { createNaming, nameQueries } from './name-queries.ts'
 import type { Pooler } from './pooler.ts'
 import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
 import { leaveSilentServer } from './silent-server.ts'
-import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
-import { queryBy, runJoined, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
+import { queryBy, runJoined, sendersBy, traced } from './wire.ts'
 
 type Done = Parameters<pg.Pool['connect']>[0]
 
@@ -37,26 +35,6 @@ const watchPoolWait = (pool: pg.Pool, onWait: (seconds: number) => void): void =
   // The pool's own `query` takes its connections by this as well.
   pool.connect = timed as pg.Pool['connect']
 }
-
-const queryPool =
-  (pool: pg.Pool, named: boolean): Query =>
-  async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
-    try {
-      return await traced(query, () => sendObjects<Row>(pool, query, values, named))
-    } catch (error) {
-      throw translateDatabaseError(error)
-    }
-  }
-
-const poolRows =
-  (pool: pg.Pool, named: boolean): SendRows =>
-  async (query, values) => {
-    try {
-      return await traced(query, () => sendRaw(pool, query, values, named))
-    } catch (error) {
-      throw translateDatabaseError(error)
-    }
-  }
 
 export type DatabaseOptions = {
   url: string
@@ -109,19 +87,23 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
-  const nameOf = createNaming()
-  if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
+  const pooled = sendersBy(named, async (query, run) => {
+    try {
+      return await traced(query, () => run(pool))
+    } catch (error) {
+      throw translateDatabaseError(error)
+    }
+  })
 
+  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
-  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost'), silent: pages.leave })
-  leaveSilentServer(pool, [lookups, pages])
+  leaveSilentServer(pool)
 
   const remembered = createRemembered(options.clock)
   const transaction = createTransactions({
     pool,
     named,
-    direct: options.pooler === undefined,
     logger: options.logger,
     clock: options.clock,
     remembered,
@@ -129,8 +111,8 @@ export const connect = (options: DatabaseOptions): Database => {
 
   return {
     pool,
-    query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
-    run: runJoined({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
+    query: queryBy({ record: lookups.query, page: pages.query, pool: pooled.query }),
+    run: runJoined({ record: lookups.columns, page: pages.columns, pool: pooled.columns }),
     remembered,
     onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,

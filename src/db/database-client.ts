@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { type DatabaseServer, parseDatabaseAddress, type SessionAttribute } from '../lib/database-address.ts'
-import { JoiningConnection } from './joined-answers.ts'
 
 /*
  * A connection to the first of several servers that is what the address wants, as libpq chooses one (`target_session_attrs`). The states of
@@ -74,7 +73,7 @@ declare module 'pg' {
   }
 }
 
-class ConnectionToOne extends JoiningConnection {
+class ConnectionToOne extends pg.Connection {
   declare stream: Socket
   readonly #left: DatabaseServer[]
   readonly #wanted: SessionAttribute
@@ -195,9 +194,7 @@ export class DatabaseClient extends pg.Client {
     const options = { ssl: this.ssl, keepAlive, keepAliveInitialDelayMillis }
     const eachMs = eachMsOf(single, config.connectionTimeoutMillis ?? 0, servers.length)
     this.connection =
-      servers.length <= 1 && wanted === 'any'
-        ? new JoiningConnection(options)
-        : new ConnectionToOne(options, servers, wanted, eachMs)
+      servers.length <= 1 && wanted === 'any' ? new pg.Connection(options) : new ConnectionToOne(options, servers, wanted, eachMs)
     this.connection.sslNegotiation = sslNegotiation
   }
 }

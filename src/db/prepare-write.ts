@@ -12,7 +12,7 @@ import { CasingCache } from 'drizzle-orm/casing'
 import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres'
 import type { PgColumn, PgDatabase, PgInsertBase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/only.ts'
-import type { Db, Joint, Tx } from './client.ts'
+import type { Db, Tx } from './client.ts'
 import { valuesList } from './lists.ts'
 import {
   type Complete,
@@ -25,7 +25,7 @@ import {
   type Values,
 } from './prepare.ts'
 import { leavesOf, readerOf } from './row-reader.ts'
-import { declareStatements, statement } from './statement.ts'
+import { declareStatements, type Query, type Statement, statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
 
@@ -51,7 +51,7 @@ export const prepareWrite = <const P extends Parameters, B extends Written>(
   parameters: P,
   build: (orm: Writer, at: Places<P>) => B,
 ): Prepared<Values<P>, RowOf<B>> =>
-  declareForms({ name, lane: 'pool', shares: false, writes: true }, parameters, (at) => {
+  declareForms(name, 'pool', parameters, (at) => {
     const built = build(orm, at)
     return { built, fields: returnedBy(built) }
   })
@@ -72,51 +72,15 @@ const taker = (param: unknown): ((row: Row) => unknown) => {
 const formOf = (name: string, built: Complete): Form<Row, unknown> => {
   const { sql: text, params } = built.toSQL()
   const takers = params.map(taker)
-  const read = readerOf(name, leavesOf(returnedBy(built)), false)
+  const read = readerOf(name, leavesOf(returnedBy(built)))
   return {
     statement: statement(name, text),
     values: (row) => takers.map((take) => take(row)),
-    read: ({ rows, types }) => rows.map((row) => read(row, types)),
+    read: (rows) => rows.map(read),
   }
 }
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
-
-/**
- * A write of one row, which is one statement for several: for what the lines of a transaction write at the same time (`lines.ts`). `text`: the
- * statement, given a list for each column as `x`. Of a column that is a list itself a row has the text: a list of lists has no rows.
- */
-const jointWrite = (
-  one: Prepared<Row, unknown>,
-  name: string,
-  columns: Readonly<Record<string, PgColumn>>,
-  text: (lists: string) => string,
-): Joint<Row, void> => {
-  const all = Object.entries(columns)
-  const isList = (column: PgColumn) => column.getSQLType().endsWith(']')
-  const lists = all.map(([, column], at) => `$${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[]`)
-  const names = all.map(([, column]) => nameOf(column))
-  const read = all.map(([, column]) => (isList(column) ? `${nameOf(column)}::${column.getSQLType()}` : nameOf(column)))
-  const many = statement(
-    `${name}@lines`,
-    text(`(select ${read.join(', ')} from unnest(${lists.join(', ')}) as y(${names.join(', ')})) as x(${names.join(', ')})`),
-  )
-  const driverValue = (value: unknown, column: PgColumn): unknown =>
-    value === null || value === undefined ? null : column.mapToDriverValue(value)
-  return {
-    writes: true,
-    ask: async (db, rows) => {
-      const [first] = rows
-      if (first && rows.length === 1) await db.run(one, first)
-      else
-        await db.query(
-          many,
-          all.map(([key, column]) => valuesList(rows.map((row) => driverValue(row[key], column)))),
-        )
-      return rows.map(() => undefined)
-    },
-  }
-}
 
 /** An insert, built once for the columns that are given and not for each request. */
 const declareInsert = (
@@ -137,7 +101,7 @@ const declareInsert = (
     return form
   }
   declareStatements(() => void formFor(columns))
-  return { lane: 'pool', writes: true, form: (row) => formFor(columns.filter((column) => row[column] !== undefined)) }
+  return { lane: 'pool', form: (row) => formFor(columns.filter((column) => row[column] !== undefined)) }
 }
 
 /**
@@ -145,25 +109,42 @@ const declareInsert = (
  */
 export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
   const insert = declareInsert(name, table, (insert) => insert)
-  const columns = getTableColumns<PgTable>(table)
-  const joints = new Map<string, Joint<Row, void>>()
-  const jointFor = (given: readonly string[]): Joint<Row, void> => {
-    const missing = Object.keys(columns)
-      .filter((column) => !given.includes(column))
-      .join('-')
-    const known = joints.get(missing)
+  return (tx, row) => tx.defer(tx.run(insert, row))
+}
+
+/**
+ * Declares how any number of rows are inserted by one statement, which has a list for each column; a column that no row has is not written. The
+ * text of a column that is a list itself: a list of lists has no rows.
+ */
+export const prepareInsertAll = <T extends PgTable>(
+  name: string,
+  table: T,
+): ((query: Query, rows: readonly InferInsertModel<T>[]) => Promise<unknown>) => {
+  requireNewName(name)
+  const columns = Object.entries(getTableColumns<PgTable>(table))
+  const isList = (column: PgColumn) => column.getSQLType().endsWith(']')
+  const forms = new Map<string, { insert: Statement; given: typeof columns }>()
+  const formFor = (rows: readonly Row[]) => {
+    const given = columns.filter(([key]) => rows.some((row) => row[key] !== undefined))
+    const missing = columns.flatMap(([key]) => (given.some(([other]) => other === key) ? [] : [key])).join('-')
+    const known = forms.get(missing)
     if (known) return known
-    const own = Object.fromEntries(Object.entries(columns).filter(([column]) => given.includes(column)))
-    const into = `insert into "${getTableName(table)}" (${Object.values(own).map(nameOf).join(', ')})`
-    const form = missing === '' ? name : `${name}-${missing}`
-    const made = jointWrite(insert, form, own, (lists) => `${into} select * from ${lists}`)
-    joints.set(missing, made)
+    const lists = given.map(([, column], at) => `$${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[]`)
+    const names = given.map(([, column]) => nameOf(column))
+    const read = given.map(([, column]) => (isList(column) ? `${nameOf(column)}::${column.getSQLType()}` : nameOf(column)))
+    const text = `insert into "${getTableName(table)}" (${names.join(', ')}) select ${read.join(', ')} from unnest(${lists.join(', ')}) as x(${names.join(', ')})`
+    const made = { insert: statement(missing === '' ? name : `${name}-${missing}`, text), given }
+    forms.set(missing, made)
     return made
   }
-  declareStatements(() => void jointFor(Object.keys(columns)))
-  return (tx, row) => {
-    const values: Row = row
-    tx.defer(tx.join(jointFor(Object.keys(columns).filter((column) => values[column] !== undefined)), values))
+  const driverValue = (value: unknown, column: PgColumn): unknown =>
+    value === null || value === undefined ? null : column.mapToDriverValue(value)
+  return (query, rows) => {
+    const { insert, given } = formFor(rows)
+    return query(
+      insert,
+      given.map(([key, column]) => valuesList(rows.map((row) => driverValue((row as Row)[key], column)))),
+    )
   }
 }
 
@@ -233,25 +214,7 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
     )
     return form
   }
-  const update: Prepared<Row, unknown> = { lane: 'pool', writes: true, form: formed }
-  let joint: Joint<Row, void> | undefined
-  const joined = (): Joint<Row, void> => {
-    const all = getTableColumns<PgTable>(table)
-    const own = Object.fromEntries(['id', ...columns].flatMap((column) => (all[column] ? [[column, all[column]]] : [])))
-    const set = Object.values(own)
-      .slice(1)
-      .map((column) => `${nameOf(column)} = x.${nameOf(column)}`)
-    joint ??= jointWrite(
-      update,
-      name,
-      own,
-      (lists) => `update "${getTableName(table)}" t set ${set.join(', ')} from ${lists} where t.id = x.id`,
-    )
-    return joint
-  }
-  declareStatements(() => {
-    formed()
-    joined()
-  })
-  return (tx, id, changes) => tx.defer(tx.join(joined(), { ...changes, id }))
+  const update: Prepared<Row, unknown> = { lane: 'pool', form: formed }
+  declareStatements(() => void formed())
+  return (tx, id, changes) => tx.defer(tx.run(update, { ...changes, id }))
 }

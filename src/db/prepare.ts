@@ -3,9 +3,8 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { encoderOf, listEncoders } from './lists.ts'
-import { firstOf, leavesOf, plainLeaves, readerOf } from './row-reader.ts'
+import { leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
-import type { RawRows } from './types.ts'
 
 // A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
 // first used and not for each request, which would cost more than Postgres needs to answer it.
@@ -63,28 +62,27 @@ export type Places<P extends Parameters> = {
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
 
+/** A row as the driver parsed it, in the order of its columns. */
+export type Columns = readonly unknown[]
+
 /** One form of a query: that for the parameters that are given. */
 export type Form<V, Row> = {
   statement: Statement | string
   values: (values: V) => unknown[]
-  read: (answer: RawRows) => Row[]
+  read: (rows: readonly Columns[]) => Row[]
 }
 
 /** A form that answers many values at once: a list of rows for each, in their order. */
 export type JoinedForm<V, Row> = {
   statement: Statement
-  /** Equal for values that ask the same. */
-  identify: (values: V) => string
   values: (list: readonly V[]) => unknown[]
-  read: (answer: RawRows, count: number) => Row[][]
+  read: (rows: readonly Columns[], count: number) => Row[][]
 }
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
-  /** It is no query, but an insert, an update or a delete. */
-  readonly writes: boolean
   form: (values: V) => Form<V, Row>
-  /** Only of the lanes `joined` and `page`, for values that can be sent as lists. */
+  /** Only of the lane `joined`, for values that can be sent as lists. */
   joined?: (values: V) => JoinedForm<V, Row> | undefined
 }
 
@@ -105,17 +103,10 @@ export const requireNewName = (name: string): void => {
   declared.add(name)
 }
 
-type Declaration = {
-  name: string
-  lane: QueryLane
-  /** Whether rows that are equal are the same record. */
-  shares: boolean
-  writes: boolean
-}
-
 /** What `prepare` and `prepareWrite` have in common. `build` gets the places of the values, and answers the statement and the fields of its rows. */
 export const declareForms = <P extends Parameters, Row>(
-  { name, lane: queryLane, shares, writes }: Declaration,
+  name: string,
+  queryLane: QueryLane,
   parameters: P,
   build: (at: Places<P>) => { built: Complete; fields: object },
 ): Prepared<Values<P>, Row> => {
@@ -142,11 +133,11 @@ export const declareForms = <P extends Parameters, Row>(
       const encode = encoderOf(kindOf(parameters[parameter] ?? 'text'))
       return (values: V) => encode((values as Record<string, unknown>)[parameter])
     })
-    const read = readerOf(name, leavesOf(fields), named && shares)
+    const read = readerOf(name, leavesOf(fields))
     return {
       statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
-      read: ({ rows, types }) => rows.map((row) => read(row, types)) as Row[],
+      read: (rows) => rows.map(read) as Row[],
     }
   }
 
@@ -174,19 +165,18 @@ export const declareForms = <P extends Parameters, Row>(
     const columns = leaves.map((_, at) => `c${at}`).join(', ')
     const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
     const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
-    const read = readerOf(name, leaves, true, 1)
+    const read = readerOf(name, leaves, 1)
     return {
-      identify: (values) => JSON.stringify(names.map((parameter) => (values as Record<string, unknown>)[parameter])),
       statement: statement(
         [`${name}@turn`, ...given].join('+'),
-        `select n, ${columns} from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
+        `select n::int, ${columns} from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
          cross join lateral (${shifted} offset 0) as r(${columns})`,
         lane,
       ),
       values: (list) => [...encode.map((each) => each(list)), ...params],
-      read: ({ rows, types }, count) => {
+      read: (rows, count) => {
         const groups: Row[][] = Array.from({ length: count }, () => [])
-        for (const row of rows) groups[Number(firstOf(row)) - 1]?.push(read(row, types) as Row)
+        for (const row of rows) groups[Number(row[0]) - 1]?.push(read(row) as Row)
         return groups
       },
     }
@@ -215,14 +205,13 @@ export const declareForms = <P extends Parameters, Row>(
   const givenIn = (values: V) => (optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter)))
   // Without any filter, and with each alone: what a test of the plans looks at.
   const combinations = [[], ...optional.map((parameter) => [parameter])]
-  const joins = queryLane === 'joined' || (queryLane === 'page' && !writes)
+  const joins = queryLane === 'joined'
   declareStatements(() => {
     combinations.forEach(formFor)
     if (joins) combinations.forEach(joinedFormFor)
   })
   return {
     lane,
-    writes,
     form: (values) => formFor(givenIn(values)),
     ...(joins && { joined: (values: V) => joinedFormFor(givenIn(values)) ?? undefined }),
   }
@@ -231,10 +220,8 @@ export const declareForms = <P extends Parameters, Row>(
 /**
  * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
  * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
- * lane. A row that equals one read before is the same record, which nobody changes (`lib/shared.ts`); not on the lane `pool`, where rows
- * are many and read once. On the lanes `joined` and `page`, outside of a transaction, what requests ask for in one turn of the event loop is one
- * statement, and what they ask alike is read once: what a statement costs is mostly itself, not its rows. On the lane `joined` parameters are ids
- * and texts; a page with a parameter that is a list or a document is read by itself.
+ * lane. On the lane `joined`, whose parameters are ids and texts, what requests ask for in one turn of the event loop is one statement: what a
+ * lookup costs is mostly the statement, not its rows.
  */
 export const prepare = <const P extends Parameters, B extends Built>(
   name: string,
@@ -242,24 +229,7 @@ export const prepare = <const P extends Parameters, B extends Built>(
   build: (orm: QueryBuilder, at: Places<P>) => B,
   lane: QueryLane = 'record',
 ): Prepared<Values<P>, B['_']['result'][number]> =>
-  declareForms({ name, lane, shares: lane !== 'pool', writes: false }, parameters, (at) => {
+  declareForms(name, lane, parameters, (at) => {
     const built = build(builder, at)
     return { built, fields: built._.selectedFields as object }
   })
-
-/**
- * The same for a statement in SQL text that answers several keys: its first column says which one a row is of. `fields`: the names of the other
- * columns in the rows; the first of them tells rows apart.
- */
-export const numberedRows = <Row>(
-  query: Statement,
-  fields: readonly (keyof Row & string)[],
-): Prepared<readonly unknown[], { keyNumber: number; row: Row }> => {
-  const read = readerOf(query.name, plainLeaves(fields), true, 1)
-  const form: Form<readonly unknown[], { keyNumber: number; row: Row }> = {
-    statement: query,
-    values: (values) => [...values],
-    read: ({ rows, types }) => rows.map((row) => ({ keyNumber: Number(firstOf(row)), row: read(row, types) as Row })),
-  }
-  return { lane: query.lane, writes: false, form: () => form }
-}

@@ -1,4 +1,3 @@
-import { memoised } from '../lib/shared.ts'
 import { type Statement, statement } from './statement.ts'
 
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
@@ -48,8 +47,10 @@ const readerOf = (fields: readonly string[]): Reader => {
 }
 
 /** Reads one record. Callers share the rows of equal records, and change none. */
-export const recordReader = <Row>(read: (next: Reader) => Row): ((text: string) => Row) =>
-  memoised((text) => read(readerOf(text.split(between.fields))))
+export const recordReader =
+  <Row>(read: (next: Reader) => Row): ((text: string) => Row) =>
+  (text) =>
+    read(readerOf(text.split(between.fields)))
 
 /** The records of `recordsColumn`, as their fields. */
 export const splitRecords = (text: string | null): string[][] =>

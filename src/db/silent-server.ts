@@ -18,12 +18,12 @@ export const leaveConnection = (client: pg.Client | pg.PoolClient): void => {
 }
 
 /**
- * Closes the idle connections of a pool, and the connections of the lanes, when one of the pool's got no answer in time, or no confirmation of
+ * Closes the idle connections of a pool when one of the pool's got no answer in time, or no confirmation of
  * its commit. The server is frozen, or no longer the one that standbys confirm, though connections to it may live on: its other connections are
  * no better. Those that are in use end with what they do now. Each would be found out by a caller that waits for its time-out, and a lane would read what another server has changed since. The
  * callers of one account wait in turn, so with twenty connections an account would be without payments for minutes after another server took over.
  */
-export const leaveSilentServer = (pool: pg.Pool, lanes: readonly { leave: () => void }[]): void => {
+export const leaveSilentServer = (pool: pg.Pool): void => {
   const idle = new Set<pg.PoolClient>()
   const used = new Set<pg.PoolClient>()
   const leaving = new WeakSet<pg.PoolClient>()
@@ -43,6 +43,5 @@ export const leaveSilentServer = (pool: pg.Pool, lanes: readonly { leave: () => 
     if (!isUnanswered(error) && !(error instanceof UnconfirmedCommitError)) return
     for (const other of [...idle]) leaveConnection(other)
     for (const other of used) leaving.add(other)
-    for (const lane of lanes) lane.leave()
   })
 }

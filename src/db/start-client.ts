@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
 
-/** Work on a connection of its own before there is a pool, closed whatever happens. */
-export const withStartClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new DatabaseClient({
-    connectionString: url,
-    application_name: 'payments-service-start',
-    connectionTimeoutMillis: 5_000,
-  })
+/** Work on a connection of its own: before there is a pool, or beside it. Closed whatever happens. */
+export const withStartClient = async <T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  application = 'payments-service-start',
+): Promise<T> => {
+  const client = new DatabaseClient({ connectionString: url, application_name: application, connectionTimeoutMillis: 5_000 })
   // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
   client.on('error', () => undefined)
   await client.connect()

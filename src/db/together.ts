@@ -1,11 +1,11 @@
 import type { Uuid } from '../lib/ids.ts'
-import { type Db, isTx, type Joint, statement } from './client.ts'
+import { only } from '../lib/only.ts'
+import { type Db, isTx, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import { plainList, textList } from './lists.ts'
-import { numberedRows } from './prepare.ts'
 import type { Lane } from './statement.ts'
 
-type ReadMany<Key, Value> = Joint<Key, Value>['ask']
+type ReadMany<Key, Value> = (db: Db, keys: readonly Key[]) => Promise<readonly Value[]>
 
 /** As many as a batch of payments reads at once. */
 const mostTogether = 64
@@ -13,29 +13,23 @@ const mostTogether = 64
 const mostReadTogether = 16
 
 /**
- * A reader of one by a reader of many: outside of transactions, what requests ask for in one turn of the event loop, or while others are read, is
- * read together; in one, what its lines ask for at the same time. For statements that cost much before their first row. Each value is read after it was asked for.
+ * A reader of one by a reader of many, for statements that cost much before their first row: outside of transactions, what requests ask for in one
+ * turn of the event loop, or while others are read, is read together. Each value is read after it was asked for. `inTx`: what a transaction asks for
+ * in one run of code is read together too, behind the statements that it has issued before.
  */
 export const together = <Key, Value>(
   read: ReadMany<Key, Value>,
   most = mostTogether,
-  identify?: (key: Key) => string,
+  inTx = false,
 ): ((db: Db, key: Key) => Promise<Value>) => {
   const joined = new WeakMap<Db, (key: Key) => Promise<Value>>()
-  const joinedBy = (db: Db) => {
-    const known = joined.get(db)
-    if (known) return known
-    const made = joinTurn<Key, Value>({
-      query: (keys) => read(db, keys),
-      inFlight: 2,
-      maxKeys: most,
-      ...(identify && { identify }),
-    })
-    joined.set(db, made)
-    return made
+  return async (db, key) => {
+    if (isTx(db) && !inTx) return only(await read(db, [key]))
+    const until = isTx(db) ? 'flush' : 'turn'
+    const known = joined.get(db) ?? joinTurn<Key, Value>({ query: (keys) => read(db, keys), inFlight: 2, maxKeys: most, until })
+    joined.set(db, known)
+    return known(key)
   }
-  const joint: Joint<Key, Value> = { writes: false, ask: read }
-  return (db, key) => (isTx(db) ? db.join(joint, key) : joinedBy(db)(key))
 }
 
 /** A reader of the rows of many ids, by one that has lists of them: an id that is in the lists of several requests of a turn is read once. */
@@ -49,7 +43,7 @@ export const togetherByIds = <Row>(
   }, mostReadTogether)
 
 type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
-/** The type of each part of a key in SQL. Texts in its lists are names and ids: nobody wrote them. */
+/** The type of each part of a key in SQL. */
 type KeyTypes = Readonly<Record<string, SqlType>>
 type Part = string | number | bigint | Date | null | readonly string[]
 type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
@@ -59,22 +53,21 @@ const isList = (type: SqlType): boolean => type.endsWith('[]')
 const textOf = (part: Part): string | null => {
   if (part === null) return null
   if (part instanceof Date) return part.toISOString()
-  return typeof part === 'object' ? plainList(part) : String(part)
+  return typeof part === 'object' ? textList(part) : String(part)
 }
 const partsIn = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string) =>
   rows.map((row) => textOf((row[name] ?? null) as Part))
 
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
- * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it. `fields`: the columns' names, the first of
- * which tells rows apart: then rows that are asked for again are shared, as those of `prepare` are.
+ * key `key.…`, and reads a bounded number of rows: what is read together waits for the slowest of it.
  */
 export const readTogether = <Row extends object, const T extends KeyTypes>(
   name: string,
   types: T,
   text: string,
   lane: Lane,
-  { fields, most = mostReadTogether }: { fields?: readonly (keyof Row & string)[]; most?: number } = {},
+  { most = mostReadTogether, inTx = false }: { most?: number; inTx?: boolean } = {},
 ): ((db: Db, key: KeyOf<T>) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const keys = Object.values(types).map((type, at) => `$${at + 1}::${isList(type) ? 'text' : type}[]`)
@@ -90,24 +83,17 @@ export const readTogether = <Row extends object, const T extends KeyTypes>(
      ${hasLists ? unpacked : ''} cross join lateral (${text}) as r`,
     lane,
   )
-  const shared = fields && numberedRows<Row>(query, fields)
-  const read = async (db: Db, values: readonly unknown[]): Promise<{ keyNumber: number; row: Row }[]> =>
-    shared
-      ? db.run(shared, values)
-      : (await db.query<Row & { keyNumber: number }>(query, values)).map((row) => ({ keyNumber: row.keyNumber, row }))
   const keyColumn = (rows: readonly KeyOf<T>[], part: string): string =>
     types[part] === 'text' || isList(types[part] ?? 'text') ? textList(partsIn(rows, part)) : plainList(partsIn(rows, part))
   return together(
     async (db, keys: readonly KeyOf<T>[]) => {
-      const rows = await read(
-        db,
-        names.map((part) => keyColumn(keys, part)),
-      )
+      const values = names.map((part) => keyColumn(keys, part))
       const groups: Row[][] = keys.map(() => [])
-      for (const { keyNumber, row } of rows) groups[keyNumber - 1]?.push(row)
+      for (const { keyNumber, ...row } of await db.query<Record<string, unknown> & { keyNumber: number }>(query, values))
+        groups[keyNumber - 1]?.push(row as Row)
       return groups
     },
     most,
-    (key) => JSON.stringify(names.map((part) => textOf(key[part] ?? null))),
+    inTx,
   )
 }

@@ -2,14 +2,12 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { type Database, inTransaction, type Joint, type Tx } from './client.ts'
+import { type Database, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createGathering } from './gather.ts'
-import { createLines } from './lines.ts'
 import type { Remembered } from './remembered.ts'
 import { UnconfirmedCommitError } from './silent-server.ts'
-import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, joinUntilTick, runBy, type SendRows, sendObjects, sendRaw, traced } from './wire.ts'
+import { corkUntilTick, runBy, sendersBy, traced } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -20,40 +18,12 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
   throw error
 }
 
-/** How the statements of one transaction are sent: as rows of objects, or of arrays. */
-const sendersOf = (
-  client: pg.PoolClient,
-  named: boolean,
-  hold: typeof joinUntilTick,
-  isOver: () => boolean,
-  failed: (error: unknown) => void,
-): { query: Query; rows: SendRows } => {
-  const send = async <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
-    // After the commit the connection may already serve another caller.
-    if (isOver()) throw new Error('a statement came after the end of its transaction')
-    hold(client)
-    try {
-      return await traced(query, run)
-    } catch (error) {
-      failed(error)
-      throw error
-    }
-  }
-  return {
-    query: <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
-      send(query, () => sendObjects<Row>(client, query, values, named)),
-    rows: (query, values) => send(query, () => sendRaw(client, query, values, named)),
-  }
-}
-
 const describe = (error: unknown) => (error instanceof Error ? error.name : 'unknown')
 
 export type TransactionOptions = {
   pool: pg.Pool
   /** Whether connections keep prepared statements. */
   named: boolean
-  /** Whether the server itself answers, and no pooler between. */
-  direct: boolean
   logger: Logger
   clock: Clock
   remembered: Remembered
@@ -61,8 +31,7 @@ export type TransactionOptions = {
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
-  const { pool, named, direct } = options
-  const hold = direct ? joinUntilTick : corkUntilTick
+  const { pool, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await pool.connect().catch((error: unknown) => {
       throw translateDatabaseError(error)
@@ -83,9 +52,19 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         deferred.push(query)
       }
       // Not awaited: it is sent with the first statement, which fails when it fails.
-      hold(client)
+      corkUntilTick(client)
       defer(client.query('begin'))
-      const { query, rows } = sendersOf(client, named, hold, () => over, failed)
+      const { query, columns } = sendersBy(named, async (query, run) => {
+        // After the commit the connection may already serve another caller.
+        if (over) throw new Error('a statement came after the end of its transaction')
+        corkUntilTick(client)
+        try {
+          return await traced(query, () => run(client))
+        } catch (error) {
+          failed(error)
+          throw error
+        }
+      })
       const { gather, savepoint, write } = createGathering(query)
       const tx: Tx = {
         [inTransaction]: true,
@@ -94,14 +73,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           return at
         },
         query,
-        run: runBy({ record: rows, page: rows, pool: rows }),
-        join: async <Key, Value>({ ask }: Joint<Key, Value>, key: Key) => (await ask(tx, [key]))[0] as Value,
-        lines: () =>
-          createLines(tx, {
-            beforeLeaving: (task) => hold(client, task),
-            runEach: async (form, list) => form.read(await rows(form.statement, form.values(list)), list.length),
-          }),
-        amongOthers: false,
+        run: runBy({ record: columns, page: columns, pool: columns }),
         defer,
         gather,
         savepoint,
@@ -113,7 +85,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       for (const query of write()) defer(query)
       over = true
-      hold(client)
+      corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
         // A statement without an answer ends the connection, and the commit after it only finds it ended.
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))

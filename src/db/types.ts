@@ -1,12 +1,5 @@
 import pg from 'pg'
 
-/** A row as it comes: its values in Postgres's text form. */
-export type RawRow = readonly (string | null)[]
-/** A row that is not read yet. `bytes`: those of its message, where the statement is a prepared one. */
-export type UnreadRow = { readonly fields: RawRow; readonly bytes?: Buffer }
-/** `types`: the columns' types, by Postgres's numbers. */
-export type RawRows = { rows: readonly UnreadRow[]; types: readonly number[] }
-
 type Parser = (text: string) => unknown
 
 const { builtins } = pg.types
@@ -41,7 +34,7 @@ const ours: Readonly<Record<number, Parser>> = {
   [bigintArray]: (text) => text.slice(1, -1).split(',').filter(Boolean).map(BigInt),
 }
 
-export const parserOf = (type: number): Parser => ours[type] ?? (pg.types.getTypeParser(type, 'text') as Parser)
+const parserOf = (type: number): Parser => ours[type] ?? (pg.types.getTypeParser(type, 'text') as Parser)
 
 const binary = (type: number) => pg.types.getTypeParser(type, 'binary')
 
@@ -49,7 +42,3 @@ export const types: pg.CustomTypesConfig = {
   getTypeParser: ((type: number, format?: 'text' | 'binary') =>
     format === 'binary' ? binary(type) : parserOf(type)) as pg.CustomTypesConfig['getTypeParser'],
 }
-
-const asItIs = (text: string): string => text
-/** For rows that are read later. */
-export const unread: pg.CustomTypesConfig = { getTypeParser: (() => asItIs) as pg.CustomTypesConfig['getTypeParser'] }

@@ -4,7 +4,6 @@ import { frequentEventTypes } from '../db/tables/events.ts'
 import { readTogether } from '../db/together.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
-import { madeOnce, memoised, share } from '../lib/shared.ts'
 import { withKept } from './approval-parts.ts'
 import { type Fields, withChanges } from './payment-changes.ts'
 
@@ -38,28 +37,23 @@ const columns = `id, transaction::text, type, account_id, workspace_id, data,
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
-/** By its bytes, so it is never stale: the events of a payment have the same one, and readers ask for the same events. */
-const paymentIn = memoised((bytes: string) => share(JSON.parse(unpack(Buffer.from(bytes, 'latin1'))) as Fields), 512)
-
 const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   if (snapshot === null) return data
-  const payment = paymentIn(snapshot.toString('latin1'))
+  const payment = JSON.parse(unpack(snapshot)) as Fields
   if (messages === null || data === null) return withChanges(payment, data)
   const [approve, reject] = messages
   return withKept(data, { signing: { approve, reject }, decision: payment.decision })
 }
 
-const toEvent = madeOnce(
-  (row: Row): StoredEvent => ({
-    transaction: row.transaction,
-    id: row.id,
-    type: row.type,
-    accountId: row.account_id,
-    workspaceId: row.workspace_id,
-    data: dataOf(row),
-    createdAt: row.created_at,
-  }),
-)
+const toEvent = (row: Row): StoredEvent => ({
+  transaction: row.transaction,
+  id: row.id,
+  type: row.type,
+  accountId: row.account_id,
+  workspaceId: row.workspace_id,
+  data: dataOf(row),
+  createdAt: row.created_at,
+})
 
 /** Negative when `a` is before `b`. Ids are fixed-width lower-case text, so text order is their order. */
 export const comparePositions = (a: Position, b: Position): number => {
@@ -157,7 +151,7 @@ const pageKey = {
   until: 'timestamptz',
 } as const
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
-  readTogether<Row, typeof pageKey>(name, pageKey, text, lane, { fields, ...(lane === 'pool' && { most: 1 }) })
+  readTogether<Row, typeof pageKey>(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
 /** To look for types that may be missing among very many events takes longer: not on the connection that all lists share, and each by itself. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({

@@ -12,7 +12,6 @@ import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Refusal } from '../lib/errors.ts'
-import type { TakesFrom } from '../queue/side-by-side.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
@@ -50,10 +49,6 @@ declare module 'fastify' {
     refuses?: readonly ErrorCode[]
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
-    /** A write that only the locks of its caller's account and its workspace's owner keep apart from others: see `src/queue/write-path.ts`. */
-    sideBySide?: boolean
-    /** Whom a write may leave with less than before; everybody, where nothing is said: see `src/queue/write-path.ts`. */
-    takesFrom?: TakesFrom
     /** A write that is allowed while the workspace is frozen, because it only stops something or gives back. */
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */

@@ -7,8 +7,8 @@ import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
-import type { Changes } from '../queue/side-by-side.ts'
-import { createRecordsQueue, createSinglesQueue, type WriteRequest, writeAlone } from '../queue/write-path.ts'
+import { createTurns, type Turns } from '../queue/turns.ts'
+import { type WriteRequest, writeOnce, writeWith } from '../queue/write-path.ts'
 import { checkAuthority, checkStanding } from './authorize.ts'
 
 /** The response of a write. `secret`: top-level fields that are shown once and never stored. */
@@ -82,8 +82,7 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
  * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
  * revocation or freeze nothing new passes.
  */
-const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'hasGrant' | 'reauthenticate' | 'admit'> => ({
-  hasGrant: Boolean(request.caller?.grant),
+const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
     recheckAuthority(request, current)
@@ -95,7 +94,6 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'hasGr
 /** What the write path needs of a request that creates something that moves money. */
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
   once: onceOfRecord(request),
-  takesFrom: 'nobody',
   ...callerOf(request),
 })
 
@@ -106,32 +104,26 @@ export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, re
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
-type Queues<Queue> = WeakMap<Database, Queue>
-/** One queue for each database, made when the first write comes. */
-const queueIn = <Queue>(queues: Queues<Queue>, db: Database, make: () => Queue): Queue => {
-  const known = queues.get(db)
-  if (known) return known
-  const made = make()
-  queues.set(db, made)
-  return made
+/** The writes of one account come one after the other: each in a transaction that waits for the account's lock. */
+const turnsOf = new WeakMap<Database, Turns>()
+const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
+  const turns = turnsOf.get(db) ?? createTurns()
+  turnsOf.set(db, turns)
+  return turns(account, work)
 }
-const singles: Queues<ReturnType<typeof createSinglesQueue>> = new WeakMap()
-const records = new WeakMap<Keys<RecordAnswer, Principal>, Queues<ReturnType<typeof createRecordsQueue>>>()
 
 /**
  * Runs a write of one record on the write path (`src/queue/write-path.ts`), under the locks of the caller's account and of the account that
- * owns its workspace: in one transaction with other writes that wait, or in one of its own where there is no caller. A second request with the
- * key waits at these locks and then gets the stored response. `concerned`: other accounts that the write changes (of a member that is
- * removed), locked in one order with these. A refusal that `work` throws undoes everything it did; one that commits (`CommitThenThrow`) keeps its
- * audit rows, but stores no response. `changes`: the record that the write changes of its account, and in which way, where others of the operation may
- * be decided side by side with it.
+ * owns its workspace. A second request with the key waits at these locks and then gets the stored response. `concerned`: other accounts that the
+ * write changes (of a member that is removed), locked in one order with these. A refusal that `work` throws undoes everything it did; one that
+ * commits (`CommitThenThrow`) keeps its audit rows, but stores no response.
  */
 export const respondOnce = async (
   { db }: { db: Database },
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
-  { concerned, changes }: { concerned?: (() => Promise<readonly Uuid[]>) | undefined; changes?: Changes | undefined } = {},
+  { concerned }: { concerned?: (() => Promise<readonly Uuid[]>) | undefined } = {},
 ): Promise<FastifyReply> => {
   const { caller } = request
   const others = (await concerned?.()) ?? []
@@ -139,10 +131,6 @@ export const respondOnce = async (
   const write = {
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
     once: onceOf(request),
-    sideBySide: request.routeOptions.config.sideBySide === true,
-    changes,
-    takesFrom: request.routeOptions.config.takesFrom,
-    hasGrant: again.hasGrant,
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
     admit: (current: Principal | null) => current && again.admit?.(current),
     work: async (tx: Tx) => {
@@ -151,8 +139,9 @@ export const respondOnce = async (
       return { status, text, ...(secret && { secret }) }
     },
   }
-  const submit = queueIn(singles, db, () => createSinglesQueue(request.server.log, db))
-  const { answer, replayed } = await (caller ? submit(caller.workspace.owningAccountId, write) : writeAlone(db, write))
+  const { answer, replayed } = await (caller
+    ? inTurn(db, caller.workspace.owningAccountId, () => writeOnce(db, write))
+    : writeOnce(db, write))
   return sendText(reply, answer, replayed)
 }
 
@@ -166,15 +155,12 @@ export const respondWithRecord = async (
 ): Promise<FastifyReply> => {
   const { accountId, workspace } = request.principal
   const write = recordRequestOf(request)
-  const queues = records.get(keys) ?? new WeakMap()
-  records.set(keys, queues)
-  const submit = queueIn(queues, db, () =>
-    createRecordsQueue(request.routeOptions.config.operation ?? 'records', keys, request.server.log, db),
+  const { answer, replayed } = await inTurn(db, workspace.owningAccountId, () =>
+    writeWith(db, keys, {
+      ...write,
+      locks: { exclusive: [accountId, workspace.owningAccountId] },
+      work: (tx) => work(tx, write.once),
+    }),
   )
-  const { answer, replayed } = await submit(workspace.owningAccountId, {
-    ...write,
-    locks: { exclusive: [accountId, workspace.owningAccountId] },
-    work: (tx) => work(tx, write.once),
-  })
   return sendText(reply, { status: 201, text: answer.text }, replayed)
 }

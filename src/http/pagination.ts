@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { keptAs, memoised } from '../lib/shared.ts'
 import { bounded } from './wire.ts'
 
 export const PageQuery = z.object({
@@ -31,12 +30,6 @@ export type Cursors = {
 const macBytes = 12
 
 export const createCursors = (derivations: Derivations): Cursors => {
-  // The first page of a list is asked for again and again, and its end changes seldom.
-  const cursorOf = memoised((place: string) => {
-    const hex = place.slice(place.lastIndexOf(':') + 1)
-    const mac = derivations.mac('cursor', place).subarray(0, macBytes)
-    return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
-  })
   return {
     read: (list, cursor) => {
       const bytes = Buffer.from(cursor, 'base64url')
@@ -48,7 +41,11 @@ export const createCursors = (derivations: Derivations): Cursors => {
       if (bytes.length !== 16 + macBytes || !known) throw new Refusal('invalid_cursor')
       return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     },
-    write: (list, last) => cursorOf(`${list}:${last.replaceAll('-', '')}`),
+    write: (list, last) => {
+      const hex = last.replaceAll('-', '')
+      const mac = derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)
+      return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
+    },
   }
 }
 
@@ -73,15 +70,15 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
 /** How long the rows of one answer may be, whatever they contain: a page ends before it, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
-const size = { name: 'size' }
 /** In bytes: beyond ASCII a character takes up to three. */
-const sizeOf = (item: unknown): number => Buffer.byteLength(JSON.stringify(item)) + 1
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /** How many of these rows fit; one always does. */
 export const fitting = (items: readonly unknown[]): number => {
+  if (sizeOf(items) <= maxPageCharacters) return items.length
   let characters = 0
   const tooMany = items.findIndex((item) => {
-    characters += keptAs(size, item, sizeOf)
+    characters += sizeOf(item) + 1
     return characters > maxPageCharacters
   })
   return tooMany === -1 ? items.length : Math.max(1, tooMany)

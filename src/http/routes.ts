@@ -37,8 +37,6 @@ type Write<S extends Schema> = Declared<S> & {
   work: (tx: Tx, request: RequestOf<S>) => Promise<AnswerOf<S>>
   /** Other accounts that the write changes, as `respondOnce` takes them. */
   concerned?: (request: RequestOf<S>) => Promise<readonly Uuid[]>
-  /** The record that the write changes of its account, where others of the operation may be decided side by side with it. */
-  changes?: (request: RequestOf<S>) => string | undefined
 }
 /** `idOf` may be left out where the rows have an id. */
 type ListingOf<Row, Item> = Omit<Listing<Row, Item>, 'idOf'> &
@@ -62,14 +60,12 @@ const typed = <S extends Schema>(request: FastifyRequest) => request as RequestO
 export const routesOf = (app: App, deps: { db: Database }) => {
   const write =
     (method: HTTPMethods) =>
-    <S extends Schema>(url: string, { work, concerned, changes, ...declared }: Write<S>): void =>
-      declare(app, method, url, declared, (request, reply) => {
-        const name = changes?.(typed<S>(request))
-        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request)), {
+    <S extends Schema>(url: string, { work, concerned, ...declared }: Write<S>): void =>
+      declare(app, method, url, declared, (request, reply) =>
+        respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request)), {
           concerned: concerned && (() => concerned(typed<S>(request))),
-          changes: name === undefined ? undefined : { kind: `${declared.config.operation}`, name },
-        })
-      })
+        }),
+      )
   return {
     get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
       declare(app, 'GET', url, declared, async (request, reply) => reply.send(await read(typed<S>(request)))),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
-import { type Db, type Joint, statement, type Tx } from '../db/client.ts'
+import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
@@ -111,27 +111,8 @@ const endStatement = statement(
 /** `post`: the held money has left. `void`: it is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
-const ended: Joint<{ ends: readonly HoldEnd[]; at: Date }, ReadonlyMap<Uuid, Balance>> = {
-  writes: true,
-  ask: async (db, asked) => {
-    const ends = asked.flatMap((one) => one.ends)
-    const rows = await db.query<BalanceRow>(endStatement, [
-      plainList(ends.map(() => newId())),
-      plainList(ends.map(({ holdId }) => holdId)),
-      plainList(ends.map(({ kind }) => kind)),
-      asked[0]?.at,
-    ])
-    if (rows.length !== ends.length) throw new Error('there is no such hold')
-    const balances = rows.map(balanceOf)
-    return asked.map((one) => {
-      const own = balances.splice(0, one.ends.length)
-      return new Map(own.map((balance, place) => [(one.ends[place] as HoldEnd).ownerId, balance]))
-    })
-  },
-}
-
 /**
- * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of these, and before those that are ended with them. A hold ends once: the
+ * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of these. A hold ends once: the
  * database refuses a second end. The caller holds the owners' locks.
  */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<ReadonlyMap<Uuid, Balance>> => {
@@ -140,7 +121,14 @@ export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Prom
     tx,
     ends.map(({ ownerId }) => ownerId),
   )
-  return tx.join(ended, { ends, at })
+  const rows = await tx.query<BalanceRow>(endStatement, [
+    plainList(ends.map(() => newId())),
+    plainList(ends.map(({ holdId }) => holdId)),
+    plainList(ends.map(({ kind }) => kind)),
+    at,
+  ])
+  if (rows.length !== ends.length) throw new Error('there is no such hold')
+  return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, balanceOf(row)]))
 }
 
 const directTransfer = statement(

@@ -6,7 +6,6 @@ import { readTogether } from '../db/together.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
-import { madeOnce } from '../lib/shared.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import {
   balanceSql,
@@ -107,25 +106,6 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
    order by m.id`,
   'pool',
-  {
-    fields: [
-      'id',
-      'at',
-      'type',
-      'amount_minor',
-      'balance_after_minor',
-      'payment_id',
-      'topup_id',
-      'beneficiary_id',
-      'payee',
-      'reference',
-      'narrative',
-      'metadata',
-      'provider_receipt',
-      'requested_by',
-      'approved_by',
-    ],
-  },
 )
 
 export type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
@@ -244,24 +224,22 @@ const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
 
-const entryOf = madeOnce(
-  (row: EntryRow): StatementEntry => ({
-    id: row.id,
-    at: row.at,
-    type: row.type,
-    amountMinor: BigInt(row.amount_minor),
-    balanceAfterMinor: BigInt(row.balance_after_minor),
-    paymentId: row.payment_id,
-    topupId: row.topup_id,
-    payee: row.beneficiary_id === null ? null : { id: row.beneficiary_id, displayName: row.payee ?? '' },
-    reference: row.reference,
-    narrative: row.narrative,
-    metadata: row.metadata,
-    providerReceipt: row.provider_receipt,
-    requestedBy: row.requested_by,
-    approvedBy: row.approved_by,
-  }),
-)
+const entryOf = (row: EntryRow): StatementEntry => ({
+  id: row.id,
+  at: row.at,
+  type: row.type,
+  amountMinor: BigInt(row.amount_minor),
+  balanceAfterMinor: BigInt(row.balance_after_minor),
+  paymentId: row.payment_id,
+  topupId: row.topup_id,
+  payee: row.beneficiary_id === null ? null : { id: row.beneficiary_id, displayName: row.payee ?? '' },
+  reference: row.reference,
+  narrative: row.narrative,
+  metadata: row.metadata,
+  providerReceipt: row.provider_receipt,
+  requestedBy: row.requested_by,
+  approvedBy: row.approved_by,
+})
 
 /** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
 export const listStatementEntries = async (

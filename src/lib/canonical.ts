@@ -1,8 +1,5 @@
-import { keptAs } from './shared.ts'
-
-const canonical = { name: 'canonical' }
-
-const write = (value: unknown): string => {
+/** JSON with every object's names sorted: equal values have equal text, so it can be hashed, compared and signed. */
+export const canonicalJson = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   let text = ''
@@ -12,6 +9,3 @@ const write = (value: unknown): string => {
   }
   return `{${text}}`
 }
-
-/** JSON with every object's names sorted: equal values have equal text, so it can be hashed, compared and signed. */
-export const canonicalJson = (value: unknown): string => keptAs(canonical, value, write)

@@ -59,11 +59,8 @@ const planOf = async (text: string): Promise<string> => {
 
 test.for([
   ['approvals.list+status', 'approvals_workspace_status'],
-  ['approvals.list@turn+status', 'approvals_workspace_status'],
   ['payments.list+status', 'payments_workspace_status'],
-  ['payments.list@turn+status', 'payments_workspace_status'],
   ['payment_batches.list+status', 'payment_batches_status'],
-  ['payment_batches.list@turn+status', 'payment_batches_status'],
 ])('%s finds its page in the index that has it, also where one workspace has all rows', async ([name = '', index = '']) => {
   const text = textOf(name)
   const plan = await planOf(text)
@@ -95,11 +92,7 @@ test('payees of one verification find their page in the index that has it', asyn
   const filter = { ...none, includeArchived: false, verification: 'match' as const }
   expect(await listBeneficiaries(db, newId(), { before: null, take: 20 }, filter)).toEqual([])
   await db.close()
-  for (const name of [
-    'beneficiaries.list+verification',
-    'beneficiaries.list@turn+verification',
-    'beneficiaries.list@turn+active+verification',
-  ])
+  for (const name of ['beneficiaries.list+verification', 'beneficiaries.list+active+verification'])
     expect(await planOf(textOf(name))).toMatch(
       /"Index Name":"beneficiaries_verification"[^}]*"Index Cond":"[^"]*verification = ANY/,
     )
@@ -109,7 +102,6 @@ test.for([
   ['ledger.history_rare+types', 'ledger_transfers_rare', '= [a-z]+\\.type'],
   ['audit.list+rareAction', 'audit_log_default_actions', 'lower.action. = '],
   ['audit.of_workspace+rareAction', 'audit_log_default_rare', 'action = '],
-  ['audit.of_workspace@turn+rareAction', 'audit_log_default_rare', 'action = '],
 ])(
   '%s reads nothing of what payments bring, also where there is none of what is asked for',
   async ([name = '', index, condition]) => {
@@ -182,12 +174,9 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
   })
 
   test.for(Object.entries(owned))('%s reads the rows of its owner alone', async ([name, [table, owner]]) => {
-    // By itself, and as those of one turn are read.
-    for (const form of [name, `${name}@turn`]) {
-      const plan = await planOf(textOf(form))
-      expect(plan).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Index Cond":"[^"]*${owner} = `))
-      expect(plan).not.toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Filter":"[^"]*${owner} = `))
-    }
+    const plan = await planOf(textOf(name))
+    expect(plan).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Index Cond":"[^"]*${owner} = `))
+    expect(plan).not.toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Filter":"[^"]*${owner} = `))
   })
 
   // What is read between two ids, without an order that only an index of the owner has.

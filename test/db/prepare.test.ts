@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
-import { and, eq, getTableName, gt, is, lt, sql } from 'drizzle-orm'
+import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
@@ -90,23 +90,6 @@ describe('a declared query', () => {
     expect(names.sort()).toEqual(['', '+before', '+currency', '+currency+open', '+open'].map((given) => `test.payments${given}`))
   })
 
-  test('answers an equal row by the same record, which nobody can change, and another row by another one', async () => {
-    const { db } = service.deps
-    const write = (narrative: string | null) =>
-      db.query('update payments set narrative = $2 where id = $1', [paymentId, narrative])
-    const read = () => first(db, byId, { id: paymentId })
-    const before = await read()
-    expect(await read()).toBe(before)
-    expect(() => Object.assign(before ?? {}, { narrative: 'changed' })).toThrow(TypeError)
-    // An empty text is another value than none.
-    await write('')
-    expect((await read())?.narrative).toBe('')
-    await write(null)
-    expect((await read())?.narrative).toBeNull()
-    await write('Rent "May"')
-    expect(await read()).toBe(before)
-  })
-
   test('sees what its transaction wrote, and nobody else does', async () => {
     const { db } = service.deps
     const rolledBack = inTx(db, async (tx) => {
@@ -135,49 +118,25 @@ describe('a declared query', () => {
     expect(page).not.toBe(record)
   })
 
-  test('of a page that several ask for in one turn is one statement, in which what is asked alike is read once', async () => {
+  test('of the lane for lookups by id is one statement for all that is asked in one turn, each with its own rows', async () => {
     const { db } = service.deps
-    const page = prepare(
-      'test.page',
-      { workspaceId: 'uuid', narrative: 'text?', after: 'timestamptz?', paid: 'flag?', statuses: 'text[]?', take: 'rows' },
+    const joined = prepare(
+      'test.joined',
+      { id: 'uuid', narrative: 'text?' },
       (query, at) =>
         query
-          .select({ id: payments.id, asked: sql<number>`nextval('test_asked')::int` })
+          .select({ id: payments.id })
           .from(payments)
-          .where(
-            and(
-              eq(payments.workspaceId, at.workspaceId),
-              at.narrative && eq(payments.narrative, at.narrative),
-              at.after && gt(payments.createdAt, at.after),
-              at.paid && sql`true`,
-              at.statuses && sql`${payments.status} = any(${at.statuses})`,
-            ),
-          )
-          .limit(at.take),
-      'page',
+          .where(and(eq(payments.id, at.id), at.narrative && eq(payments.narrative, at.narrative))),
+      'joined',
     )
-    await db.query('create sequence test_asked')
-    const workspaceId = String(parseId('workspace', String(paid.body.workspace_id)))
-    const [narrative, after] = ['Rent "May"', new Date(0)]
-    const asked = [
-      { workspaceId, narrative, after, take: 1 },
-      { workspaceId, narrative, after: new Date(0), take: 1 },
-      { workspaceId, narrative, after, take: 0 },
-      { workspaceId, narrative, after: new Date('2999-01-01'), take: 1 },
-      { workspaceId: newId(), narrative, after, take: 1 },
-    ]
     let read: readonly unknown[] = []
     const { statements } = await sentDuring(async () => {
-      read = await Promise.all(asked.map((values) => db.run(page, values)))
+      read = await Promise.all([paymentId, newId(), paymentId].map((id) => db.run(joined, { id })))
     })
-    expect(statements.map(({ name }) => name)).toEqual(['test.page@turn+narrative+after'])
-    expect(read).toEqual([[{ id: paymentId, asked: 1 }], [{ id: paymentId, asked: 1 }], [], [], []])
-    // What one asks in the next turn is read again. A list among the values has no place in the list of them.
-    expect(await db.run(page, { workspaceId, paid: true, take: 1 })).toEqual([{ id: paymentId, asked: 2 }])
-    expect(await db.run(page, { workspaceId, statuses: ['unknown'], take: 1 })).toEqual([])
-    expect(named('test.page').map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['test.page@turn+paid', 'test.page+statuses']),
-    )
+    expect(statements.map(({ name }) => name)).toEqual(['test.joined@turn'])
+    expect(read).toEqual([[{ id: paymentId }], [], [{ id: paymentId }]])
+    expect(await db.run(joined, { id: paymentId, narrative: 'another' })).toEqual([])
   })
 
   test('has a name of its own, and keeps no more than 32 forms of its text', async () => {

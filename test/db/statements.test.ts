@@ -150,9 +150,7 @@ const isKnown = (sentence: string): boolean => known.includes(sentence.replace(/
 const namesInSources = (): string[] =>
   globSync('src/**/*.ts').flatMap((file) =>
     [
-      ...readFileSync(file, 'utf8').matchAll(
-        /\b(?:statement|prepare|prepareInsert|prepareUpdate|recordsStatement)\(\s*'([\w.]+)'/g,
-      ),
+      ...readFileSync(file, 'utf8').matchAll(/\b(?:statement|prepare|prepareInsert|prepareUpdate|readTogether)\(\s*'([\w.]+)'/g),
     ].map(([, name]) => name ?? ''),
   )
 
@@ -249,7 +247,7 @@ test('the state that decides a payment is read by index, also where one payee ha
 })
 
 test('a later page of the history and of events begins at its place in the index: nothing newer is read', async ({ skip }) => {
-  const names = ['events.earlier', 'ledger.history', 'ledger.history@turn']
+  const names = ['events.earlier', 'ledger.history']
   const [events = '', ...histories] = (await plansOf(names, skip)).map((plan) => JSON.stringify(plan))
   for (const history of histories)
     expect(history).toMatch(/"Index Cond":"[^"]*ROW\(customer_account_id, id\) < ROW\([^,]*, COALESCE\(/)
@@ -268,7 +266,6 @@ test('what was paid to a payee is read from an index of paid payments: those tha
     'payments.past',
     'approvals.by_id',
     'approvals.list',
-    'approvals.list@turn',
     'approvals.paid_to_payee',
     'payment_batches.lines',
     'payment_batches.payees',

@@ -1,13 +1,12 @@
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import type { AuditRecord } from './queries.ts'
 import type { AuditEntry } from './schema.ts'
 
 /** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
-const view = (row: AuditRecord): AuditEntry => ({
+export const presentAudit = (row: AuditRecord): AuditEntry => ({
   id: formatId('audit', row.id),
   action: row.action,
   account_id: row.accountId && formatId('account', row.accountId),
@@ -26,5 +25,3 @@ const view = (row: AuditRecord): AuditEntry => ({
   request_id: row.requestId,
   created_at: isoTime(row.at),
 })
-
-export const presentAudit = madeOnce(view)

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
-import { first, type Joint, statement, type Tx } from '../../db/client.ts'
-import { bytesList, plainList, textList } from '../../db/lists.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
+import { bytesList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payees } from '../../db/tables/beneficiaries.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
@@ -10,7 +10,6 @@ import type { BeneficiaryRecord } from './queries.ts'
 import { fingerprintText, type Payee } from './rules.ts'
 
 type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null }
-type Mac = ReturnType<Deps['derivations']['macs']>[number]
 /** The account at a paybill that a payee is. */
 type Account = { paybill: PayeeRow; referenceKey: string }
 
@@ -20,45 +19,18 @@ const findPayee = prepare('payees.by_fingerprint', { workspaceId: 'uuid', finger
     .from(payees)
     .where(and(eq(payees.workspaceId, at.workspaceId), eq(payees.fingerprint, at.fingerprint))),
 )
-// One statement finds them, or makes them. Each is looked up by itself (`offset 0`), as in `payments.state`.
+/** Nothing where another transaction made it in the meantime. */
 const findOrInsert = statement(
   'payees.ensure',
-  `with asked as (
-     select n, id, workspace, fingerprints::bytea[] as fingerprints, fingerprint, key_id, paybill, reference
-     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[], $6::uuid[], $7::text[])
-       with ordinality as a(id, workspace, fingerprints, fingerprint, key_id, paybill, reference, n)
-   ), known as (
-     select asked.n, p.* from asked cross join lateral (
-       select id, frozen_at from payees where workspace_id = asked.workspace and fingerprint = any(asked.fingerprints) offset 0) as p
+  `with known as (
+     select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
    ), made as (
      insert into payees (id, workspace_id, fingerprint, fingerprint_key_id, paybill_id, reference_key, created_at)
-     select id, workspace, fingerprint, key_id, paybill, reference, $8 from asked where not exists (select from known where known.n = asked.n)
+     select $1, $2, $4, $5, $6, $7, $8 where not exists (select from known)
      on conflict do nothing returning id, frozen_at
    )
-   select n::int, id, frozen_at as "frozenAt" from known
-   union all select asked.n::int, made.id, made.frozen_at from made join asked on asked.id = made.id`,
+   select id, frozen_at as "frozenAt" from known union all select id, frozen_at from made`,
 )
-
-type Wanted = { workspaceId: Uuid; macs: readonly Mac[]; current: Mac; account: Account | null; at: Date }
-
-/** Those of all lines of a transaction at once. Undefined for one that another transaction made in the meantime. */
-const ensured: Joint<Wanted, PayeeRow | undefined> = {
-  writes: true,
-  ask: async (db, all) => {
-    const rows = await db.query<PayeeRow & { n: number }>(findOrInsert, [
-      plainList(all.map(() => newId())),
-      plainList(all.map(({ workspaceId }) => workspaceId)),
-      textList(all.map(({ macs }) => bytesList(macs.map(({ mac }) => mac)))),
-      bytesList(all.map(({ current }) => current.mac)),
-      textList(all.map(({ current }) => current.keyId)),
-      plainList(all.map(({ account }) => account?.paybill.id ?? null)),
-      textList(all.map(({ account }) => account?.referenceKey ?? null)),
-      all[0]?.at,
-    ])
-    const byNumber = new Map(rows.map(({ n, id, frozenAt }) => [n, { id, frozenAt }]))
-    return all.map((_, place) => byNumber.get(place + 1))
-  },
-}
 
 /**
  * The payee with this fingerprint, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
@@ -75,7 +47,16 @@ const ensureOne = async (
   const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
   const [current] = macs
   if (!current) throw new Error('the ring of token secrets is empty')
-  const payee = await tx.join(ensured, { workspaceId, macs, current, account, at: tx.at })
+  const [payee] = await tx.query<PayeeRow>(findOrInsert, [
+    newId(),
+    workspaceId,
+    bytesList(macs.map(({ mac }) => mac)),
+    current.mac,
+    current.keyId,
+    account?.paybill.id ?? null,
+    account?.referenceKey ?? null,
+    tx.at,
+  ])
   if (payee) return payee
   // Another transaction created it between the search and the insert, and has committed.
   const existing = await first(tx, findPayee, { workspaceId, fingerprint: current.mac })

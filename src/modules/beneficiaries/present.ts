@@ -1,6 +1,5 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import { presentMakers } from '../present-maker.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary, CreatedBeneficiary } from './schema.ts'
@@ -22,7 +21,7 @@ export const presentVerification = (
   checked_at: isoTimeOrNull(record.nameCheckedAt),
 })
 
-const view = (record: BeneficiaryRecord): Beneficiary => ({
+export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   id: formatId('beneficiary', record.id),
   type: record.type,
   display_name: record.displayName,
@@ -40,8 +39,6 @@ const view = (record: BeneficiaryRecord): Beneficiary => ({
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })
-
-export const presentBeneficiary = madeOnce(view)
 
 export const presentCreated = (
   record: BeneficiaryRecord,

@@ -11,7 +11,6 @@ import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary, presentCreated } from './present.ts'
 import { findBeneficiary, listBeneficiaries, readAtSameNumber } from './queries.ts'
-import { readDestination } from './rules.ts'
 import { Bank, Beneficiary, CreateBeneficiary, CreatedBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
 import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
@@ -44,15 +43,12 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   routes.post(path, {
     config: {
       operation: 'beneficiaries.create',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'beneficiary.manage',
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
     },
     schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
     // Its answer names the others at its number.
-    changes: ({ body }) => readDestination(body.payment_rail, body.destination, body.bank_code ?? null),
     work: async (tx, { principal, body }) => {
       const record = await createBeneficiary(tx, deps, principal, body)
       return created(presentCreated(record, await readAtSameNumber(tx, principal, record)))
@@ -101,8 +97,6 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   routes.patch(one, {
     config: {
       operation: 'beneficiaries.update',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'beneficiary.manage',
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],

@@ -3,11 +3,10 @@ import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
-import { together } from '../../db/together.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { memoised } from '../../lib/memoised.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 import { inPortions } from '../../lib/portions.ts'
-import { memoised } from '../../lib/shared.ts'
 
 /** The newest names of a workspace that others are compared with. */
 const mostNames = 5_000
@@ -40,13 +39,6 @@ const note = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: '
 
 type Named = { id: Uuid; workspaceId: Uuid; payeeId: Uuid; displayName: string }
 
-/** Checks that begin together read the names of their workspace once. */
-const namesOf = together(
-  (db, workspaceIds: readonly Uuid[]) => Promise.all(workspaceIds.map((workspaceId) => db.run(newestNames, { workspaceId }))),
-  4,
-  (workspaceId) => workspaceId,
-)
-
 /** Of a name the shape is the same for ever. Making it takes as long as comparing it with twenty others. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
@@ -61,7 +53,7 @@ export const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }:
   const shape = shapeOf(displayName)
   let found: Uuid | null = null
   // The oldest is most likely the one that people know.
-  await inPortions(await namesOf(db, workspaceId), portionSize, (other) => {
+  await inPortions(await db.run(newestNames, { workspaceId }), portionSize, (other) => {
     if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
   })
   return found

@@ -1,7 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import { type MandateRecord, mandateStatus } from './queries.ts'
 import type { Mandate } from './schema.ts'
 
@@ -28,6 +27,4 @@ const view = (mandate: MandateRecord, status: Mandate['status']): Mandate => ({
   revoked_at: isoTimeOrNull(mandate.revokedAt),
 })
 
-const presentOnce = madeOnce(view)
-
-export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => presentOnce(mandate, mandateStatus(mandate, at))
+export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => view(mandate, mandateStatus(mandate, at))

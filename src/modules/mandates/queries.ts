@@ -9,7 +9,6 @@ import { usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
 /** With the sum of the payments that count against it: those that ended unpaid do not. */
@@ -18,13 +17,11 @@ export type MandateRecord = MandateRow & { spentMinor: Minor; paymentsMade: numb
 const selection = { mandate: intentMandates, spent: usageCounters.usedMinor, payments: usageCounters.payments }
 type Selected = { mandate: MandateRow; spent: Minor | null; payments: bigint | null }
 
-const recordOf = madeOnce(
-  ({ mandate, spent, payments }: Selected): MandateRecord => ({
-    ...mandate,
-    spentMinor: spent ?? 0n,
-    paymentsMade: Number(payments ?? 0n),
-  }),
-)
+const recordOf = ({ mandate, spent, payments }: Selected): MandateRecord => ({
+  ...mandate,
+  spentMinor: spent ?? 0n,
+  paymentsMade: Number(payments ?? 0n),
+})
 
 const withUsage = (orm: QueryBuilder) =>
   orm

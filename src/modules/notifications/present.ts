@@ -2,7 +2,6 @@ import type { StoredEvent } from '../../events/read.ts'
 import type { EventType } from '../../events/types.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import type { Notification } from './schema.ts'
 
 type Decided = { decision?: { trace?: unknown } }
@@ -20,16 +19,14 @@ const readableData = (data: unknown): unknown => {
   return record.payment ? { ...record, payment: withoutTrace(record.payment) } : record
 }
 
-export const presentNotification = madeOnce(
-  (event: StoredEvent): Notification => ({
-    id: formatId('event', event.id),
-    type: event.type as EventType,
-    created_at: isoTime(event.createdAt),
-    account_id: formatId('account', event.accountId),
-    workspace_id: event.workspaceId && formatId('workspace', event.workspaceId),
-    data: readableData(event.data),
-  }),
-)
+export const presentNotification = (event: StoredEvent): Notification => ({
+  id: formatId('event', event.id),
+  type: event.type as EventType,
+  created_at: isoTime(event.createdAt),
+  account_id: formatId('account', event.accountId),
+  workspace_id: event.workspaceId && formatId('workspace', event.workspaceId),
+  data: readableData(event.data),
+})
 
 /** A thousand streams that send one event share its bytes: a text would be encoded for each of them. */
 const frames = new WeakMap<StoredEvent, Buffer>()

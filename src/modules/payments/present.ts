@@ -2,14 +2,13 @@ import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import { withoutTrace } from '../policies/present.ts'
 import type { Decision } from '../policies/schema.ts'
 import type { PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
-const view = (payment: PaymentRecord): Payment => ({
+export const presentPayment = (payment: PaymentRecord): Payment => ({
   id: formatId('payment', payment.id),
   workspace_id: formatId('workspace', payment.workspaceId),
   status: payment.status,
@@ -49,17 +48,21 @@ const view = (payment: PaymentRecord): Payment => ({
   completed_at: isoTimeOrNull(payment.completedAt),
 })
 
-export const presentPayment = madeOnce(view)
-
 /** As lists have it. */
-export const presentListed = madeOnce((payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment)))
+export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment))
 
-type Exported = PaymentRecord & { payee: string }
+type Exported = PaymentRecord & { payee: string; shown: Payment }
+
+/** For `paymentColumns`. */
+export const presentRow = <Row extends PaymentRecord>(row: Row): Row & { shown: Payment } => ({
+  ...row,
+  shown: presentPayment(row),
+})
 
 const columnOf = (name: keyof Payment): Column<Exported> => [
   name,
-  (row) => {
-    const value = presentPayment(row)[name]
+  ({ shown }) => {
+    const value = shown[name]
     return value === null || value === undefined ? null : String(value)
   },
 ]

@@ -13,7 +13,7 @@ import { cancelPayment } from './approvals/cancel.ts'
 import { batchRefusals } from './batch-routes.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
-import { paymentColumns, presentListed, presentPayment } from './present.ts'
+import { paymentColumns, presentListed, presentPayment, presentRow } from './present.ts'
 import {
   findPayment,
   listPayments,
@@ -91,7 +91,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace.zone, deps.clock.now())), (page) =>
-          readMatching(source, workspace.id, search, (db, filter) => listPaymentsWithPayee(db, workspace.id, page, filter)),
+          readMatching(source, workspace.id, search, async (db, filter) =>
+            (await listPaymentsWithPayee(db, workspace.id, page, filter)).map(presentRow),
+          ),
         )
       return reply.send(
         await readPage(deps, request, {
@@ -141,14 +143,11 @@ export const registerPayments = (app: App, deps: Deps): void => {
   routes.post(`${one}/cancel`, {
     config: {
       operation: 'payments.cancel',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'payment.create',
       whileFrozen: true,
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
     schema: { params: byId('payment'), response: { 200: Payment } },
-    changes: ({ params }) => params.id,
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, deps, principal, params.id))),
   })
 }

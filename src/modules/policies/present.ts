@@ -1,7 +1,6 @@
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import { explain } from '../../policy/explain.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
@@ -42,10 +41,7 @@ const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Polic
   updated_at: isoTime(record.updatedAt),
 })
 
-const presentOnce = madeOnce(view)
-
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
-  presentOnce(record, usage?.dayMinor, usage?.monthMinor)
+export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => view(record, usage?.dayMinor, usage?.monthMinor)
 
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'

@@ -27,8 +27,6 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     // A new policy can only tighten, so an agent may create one: policy.create is enough.
     config: {
       operation: 'policies.create',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: ['policy.create', 'policy.manage'],
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
@@ -71,8 +69,6 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.update',
       freshProof: 'by_content',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'policy.manage',
       refuses: ['invalid_request', 'not_found', 'conflict'],
     },
@@ -84,8 +80,6 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     config: {
       operation: 'policies.archive',
       freshProof: 'always',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'policy.manage',
       whileFrozen: true,
       refuses: ['not_found', 'account_frozen'],

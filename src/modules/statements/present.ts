@@ -4,7 +4,6 @@ import type { StatementEntry as Entry, StatementSummary, StatementSums, Statemen
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import type { StatementPeriod } from './rules.ts'
 import type { StatementEntry, WorkspaceStatementEntry } from './schema.ts'
@@ -36,7 +35,7 @@ export const presentPeriod = ({ from, to, timeZone }: StatementPeriod, currency:
   totals_pending: sums === null,
 })
 
-const entryFields = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
+export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
   at: isoTime(entry.at),
   type: entry.type,
   payee: entry.payee && { id: formatId('beneficiary', entry.payee.id), display_name: entry.payee.displayName },
@@ -51,14 +50,10 @@ const entryFields = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => 
   topup_id: entry.topupId && formatId('topup', entry.topupId),
 })
 
-export const presentWorkspaceEntry = madeOnce(entryFields)
-
-export const presentEntry = madeOnce(
-  (entry: Entry): z.output<typeof StatementEntry> => ({
-    ...entryFields(entry),
-    balance_after_minor: formatMinor(entry.balanceAfterMinor),
-  }),
-)
+export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => ({
+  ...presentWorkspaceEntry(entry),
+  balance_after_minor: formatMinor(entry.balanceAfterMinor),
+})
 
 /** A line of the export: a booking, or one of the two balances that enclose them. */
 export type Line =

@@ -1,11 +1,10 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import type { TopupRecord } from './queries.ts'
 import type { Topup } from './schema.ts'
 
-const view = (topup: TopupRecord): Topup => ({
+export const presentTopup = (topup: TopupRecord): Topup => ({
   id: formatId('topup', topup.id),
   status: topup.status,
   amount_minor: topup.amountMinor === null ? null : formatMinor(topup.amountMinor),
@@ -25,5 +24,3 @@ const view = (topup: TopupRecord): Topup => ({
   updated_at: isoTime(topup.updatedAt),
   completed_at: isoTimeOrNull(topup.completedAt),
 })
-
-export const presentTopup = madeOnce(view)

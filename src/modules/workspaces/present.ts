@@ -1,7 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
-import { madeOnce } from '../../lib/shared.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'
 import type { Workspace, WorkspaceView } from './schema.ts'
 
@@ -21,12 +20,14 @@ export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): 
   created_at: isoTime(workspace.createdAt),
 })
 
-const view = (workspace: WorkspaceRecord, member: Pick<MemberRecord, 'role' | 'status'>, currency: string): WorkspaceView => ({
+export const presentWorkspaceView = (
+  workspace: WorkspaceRecord,
+  member: Pick<MemberRecord, 'role' | 'status'>,
+  currency: string,
+): WorkspaceView => ({
   workspace: presentWorkspace(workspace, currency),
   membership: { role: member.role, status: member.status },
 })
-
-export const presentWorkspaceView = madeOnce(view)
 
 /** What the caller's credential already contains, so that no query is needed. Null where the caller is not a member. */
 export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>

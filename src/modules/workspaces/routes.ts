@@ -73,8 +73,6 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   routes.patch('/v1/workspaces/current', {
     config: {
       operation: 'workspaces.update',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'workspace.manage',
       refuses: ['invalid_request'],
     },

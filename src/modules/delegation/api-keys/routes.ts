@@ -4,7 +4,6 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { found } from '../../../lib/errors.ts'
-import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { presentApiKey } from '../grants/key-present.ts'
 import { ApiKey } from '../grants/key-schema.ts'
@@ -23,15 +22,12 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     config: {
       operation: 'api_keys.create',
       freshProof: 'always',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'key.manage',
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
     },
     schema: { body: CreateApiKey, response: { 201: NewApiKey } },
     // Below a key or an agent they are counted.
-    changes: ({ principal }) => (principal.grant ? undefined : newId()),
     work: async (tx, { principal, body }) => created(await createApiKey(tx, deps, principal, body), once),
   })
   routes.get('/v1/accounts/me/api-keys', {
@@ -58,8 +54,6 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     config: {
       operation: 'api_keys.update',
       freshProof: 'by_content',
-      sideBySide: true,
-      takesFrom: 'grants',
       permission: 'key.manage',
       refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },
@@ -85,7 +79,6 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   routes.delete('/v1/accounts/me/api-keys/:id', {
     config: {
       operation: 'api_keys.revoke',
-      sideBySide: true,
       permission: 'key.manage',
       whileFrozen: true,
       refuses: ['not_found'],

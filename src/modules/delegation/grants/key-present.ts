@@ -3,7 +3,6 @@ import { grantLife, keyLife } from '../../../db/credential-life.ts'
 import type { apiKeys } from '../../../db/tables/grants.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { ApiKey } from './key-schema.ts'
 import type { Grant } from './schema.ts'
 
@@ -34,8 +33,5 @@ const view = (key: ApiKeyRecord, grant: Grant, status: ApiKey['status']): ApiKey
   revoked_at: isoTimeOrNull(key.revokedAt),
 })
 
-const presentOnce = madeOnce(view)
-
 /** `grant` is the key's own, as REST shows it. */
-export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey =>
-  presentOnce(key, grant, apiKeyStatus(key, grant, at))
+export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey => view(key, grant, apiKeyStatus(key, grant, at))

@@ -3,7 +3,6 @@ import type { Db } from '../../../db/client.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { Controls } from './control-rules.ts'
 import type { GrantRecord } from './queries.ts'
 import type { Grant, SpendingControls } from './schema.ts'
@@ -51,10 +50,8 @@ const view = (grant: GrantRecord, [dayMinor, monthMinor, perPaymentHeadroom, tod
   revoked_at: isoTimeOrNull(grant.revokedAt),
 })
 
-const presentOnce = madeOnce(view)
-
 export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant =>
-  presentOnce(grant, [usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor])
+  view(grant, [usage.dayMinor, usage.monthMinor, headroom.perPaymentMinor, headroom.todayMinor, headroom.monthMinor])
 
 /** The grants as REST returns them now, in the order given. */
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {

@@ -53,8 +53,6 @@ export const registerGrants = (app: App, deps: Deps): void => {
     config: {
       operation: 'grants.update',
       freshProof: 'by_content',
-      sideBySide: true,
-      takesFrom: 'grants',
       permission: 'grant.manage',
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],
@@ -69,7 +67,6 @@ export const registerGrants = (app: App, deps: Deps): void => {
   routes.delete('/v1/accounts/me/grants/:id', {
     config: {
       operation: 'grants.revoke',
-      sideBySide: true,
       permission: 'grant.manage',
       whileFrozen: true,
       refuses: ['not_found'],

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, isTx, type Joint } from '../../../db/client.ts'
+import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { usageCounters } from '../../../db/tables/policies.ts'
@@ -105,12 +105,8 @@ const readUsages = async (db: Db, asked: readonly Asked[]): Promise<Map<Uuid, Gr
   return asked.map((each) => usageOfEach(each, ancestors, periodOf, (counter) => used.get(counter) ?? 0n))
 }
 
-/** In a transaction, what its lines ask for at the same time is read together. */
-const joint: Joint<Asked, Map<Uuid, GrantUsage>> = { writes: false, ask: readUsages }
-
 /** The current usage of each grant, in its workspace's own day and month. One round trip, however many grants. */
 export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
   if (records.length === 0) return new Map()
-  const asked = { at, records }
-  return isTx(db) ? db.join(joint, asked) : only(await readUsages(db, [asked]))
+  return only(await readUsages(db, [{ at, records }]))
 }

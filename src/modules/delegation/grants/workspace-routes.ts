@@ -5,7 +5,6 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId, IdOut } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { Deps } from '../deps.ts'
 import { viewGrant } from './present.ts'
 import { listWorkspaceGrants } from './queries.ts'
@@ -25,9 +24,10 @@ const FrozenGrants = z
   .object({ frozen: z.number().int().meta({ description: 'How many grants this request froze.' }) })
   .meta({ id: 'FrozenGrants' })
 
-const withAccount = madeOnce(
-  (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({ ...grant, account_id: formatId('account', accountId) }),
-)
+const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({
+  ...grant,
+  account_id: formatId('account', accountId),
+})
 
 /** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Deps): void => {

@@ -1,13 +1,11 @@
 import type { z } from 'zod'
 import type { Column } from '../../../http/csv.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import type { HistoryEntry as Entry } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
-import type { NamedEntry, Payee } from './history.ts'
+import type { NamedEntry } from './history.ts'
 import type { AccountRecord } from './queries.ts'
 import type { Account, HistoryEntry } from './schema.ts'
 
@@ -37,7 +35,7 @@ const referenceKinds: Readonly<Record<string, IdKind>> = {
 
 type EntryView = z.output<typeof HistoryEntry>
 
-const view = (entry: Entry, payee: Payee | null): EntryView => ({
+export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView => ({
   id: formatId('ledger', entry.id),
   type: entry.type,
   amount_minor: formatMinor(entry.amountMinor),
@@ -48,17 +46,21 @@ const view = (entry: Entry, payee: Payee | null): EntryView => ({
   created_at: isoTime(entry.createdAt),
 })
 
-const viewOnce = madeOnce(view)
+type Exported = NamedEntry & { shown: EntryView }
 
-export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView => viewOnce(entry, payee)
+/** For `historyColumns`. */
+export const presentRow = <Row extends NamedEntry>(row: Row): Row & { shown: EntryView } => ({
+  ...row,
+  shown: presentHistoryEntry(row),
+})
 
-const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<NamedEntry> => [
+const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<Exported> => [
   name,
-  (row) => presentHistoryEntry(row)[name],
+  ({ shown }) => shown[name],
 ]
 
 /** A movement as a row of a table: amounts in major units and the local time for people, beside those for programs. */
-export const historyColumns = (timeZone: string, currency: string): readonly Column<NamedEntry>[] => [
+export const historyColumns = (timeZone: string, currency: string): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
   ['created_local', ({ entry }) => localDateTime(entry.createdAt, timeZone)],
   ['time_zone', () => timeZone],
@@ -69,6 +71,6 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
   ['currency', () => currency],
   ...(['amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
   ['reference_type', ({ entry }) => entry.referenceType],
-  ['reference_id', (row) => presentHistoryEntry(row).reference.id],
+  ['reference_id', ({ shown }) => shown.reference.id],
   ['beneficiary_name', ({ payee }) => payee?.displayName ?? null],
 ]

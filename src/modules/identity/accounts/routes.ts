@@ -11,7 +11,7 @@ import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
 import { AccountWithIdentities } from '../identities/schema.ts'
 import { readHistory } from './history.ts'
-import { historyColumns, presentHistoryEntry } from './present.ts'
+import { historyColumns, presentHistoryEntry, presentRow } from './present.ts'
 import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
 import { summarizeHistory } from './summary.ts'
@@ -31,8 +31,6 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   routes.patch('/v1/accounts/me', {
     config: {
       operation: 'accounts.update',
-      sideBySide: true,
-      takesFrom: 'nobody',
       permission: 'account.manage',
       refuses: ['invalid_request'],
     },
@@ -71,7 +69,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
           reply,
           'history',
           historyColumns(effectiveTimeZone(principal.workspace.zone, deps.clock.now()), deps.config.CURRENCY),
-          (page) => readHistory(source, principal, page, filter),
+          async (page) => (await readHistory(source, principal, page, filter)).map(presentRow),
         )
       return reply.send(
         await readPage(deps, request, {

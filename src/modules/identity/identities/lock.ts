@@ -24,9 +24,6 @@ const namesOf = (identity: Named & WithEmail): string[] => {
 
 const keyOfName = (name: string): string => `hashtextextended(${name}, 0)`
 
-/** In a statement: takes the lock of an identity's name if it is free. False while another transaction holds it. */
-export const tryNameLock = (name: string): string => `pg_try_advisory_xact_lock(${keyOfName(name)})`
-
 const lockName = statement('identities.lock_name', `select pg_advisory_xact_lock(${keyOfName('$1')})`)
 
 /** A row that does not exist yet cannot be locked, so names are locked: of identities and of e-mails, in sorted order, before any row. */

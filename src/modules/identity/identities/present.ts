@@ -1,10 +1,9 @@
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { IdentityRecord } from './queries.ts'
 import type { Identity } from './schema.ts'
 
-const view = (identity: IdentityRecord): Identity => ({
+export const presentIdentity = (identity: IdentityRecord): Identity => ({
   id: formatId('identity', identity.id),
   provider: identity.provider,
   subject: identity.subject,
@@ -16,5 +15,3 @@ const view = (identity: IdentityRecord): Identity => ({
   last_used_at: isoTimeOrNull(identity.lastUsedAt),
   linked_by_grant_id: identity.linkedByGrantId && formatId('grant', identity.linkedByGrantId),
 })
-
-export const presentIdentity = madeOnce(view)

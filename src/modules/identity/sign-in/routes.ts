@@ -15,7 +15,7 @@ import { registerLinkPages } from './providers/link-routes.ts'
 import { registerProviders } from './providers/routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
 import { linkWallet, signInWithWallet } from './service.ts'
-import { createSignIn } from './sign-in-queue.ts'
+import { createSignIn } from './sign-in.ts'
 import { expectedOf, statementOf } from './wallet/siwe.ts'
 import { createWalletNonce, examineForLink } from './wallet/wallet.ts'
 

@@ -5,7 +5,7 @@ import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { type Link, linkIdentity } from '../identities/service.ts'
 import { refused } from './refused.ts'
-import type { SignedInAccount, SignIn } from './sign-in-queue.ts'
+import type { SignedIn, SignIn } from './sign-in.ts'
 import { examineWallet, type SignedMessage, type WalletAttempt } from './wallet/wallet.ts'
 
 export const signInWithWallet = async (
@@ -13,7 +13,7 @@ export const signInWithWallet = async (
   signIn: SignIn,
   origin: RequestOrigin,
   input: SignedMessage,
-): Promise<SignedInAccount> => signIn({ ...(await examineWallet(deps, input)), provider: 'wallet', origin })
+): Promise<SignedIn> => signIn({ ...(await examineWallet(deps, input)), provider: 'wallet', origin })
 
 /** Links the wallet to the caller's account. A proof that failed commits its audit row. */
 export const linkWallet = async (

@@ -17,7 +17,6 @@ export const createReadClient = (query: Query): ReadClient =>
   joinTurn<Uuid, Client | undefined>({
     inFlight: 2,
     maxKeys: 128,
-    identify: (id) => id,
     query: async (ids) => {
       const clients = await query<Client>(readByIds, [plainList(ids)])
       const byId = new Map(clients.map((client) => [client.id, client]))

@@ -24,7 +24,7 @@ import {
   TokenResponse,
 } from '../schema.ts'
 import { introspectToken } from '../token/introspect.ts'
-import { createRefreshTokens } from '../token/refresh-queue.ts'
+import { createRefreshTokens } from '../token/refresh-tokens.ts'
 import { revokeToken } from '../token/revoke.ts'
 import { allowPreflight, anyOrigin } from './cors.ts'
 import { parseForm, requireStorable } from './form.ts'

@@ -7,7 +7,7 @@ import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
 import type { RefreshRequest } from '../token/refresh.ts'
-import type { RefreshTokens } from '../token/refresh-queue.ts'
+import type { RefreshTokens } from '../token/refresh-tokens.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (

@@ -1,6 +1,5 @@
 import { equalBytes, secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { deriveAgain, generationDigits, handleDigits } from './tokens.ts'
@@ -25,9 +24,9 @@ export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, te
     .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
 
 const arrive = statement(
-  'oauth.refreshes_arrive',
-  `select s.grant_id, s.current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => x.waited))::text as arrived_at
-   from unnest($1::text[], $2::float8[]) with ordinality as x(handle, waited, n) left join oauth_grants s on s.handle = x.handle order by x.n`,
+  'oauth.refresh_arrives',
+  `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as arrived_at
+   from oauth_grants where handle = $1`,
 )
 const arrivedInTime = statement(
   'oauth.refresh_came_before',
@@ -39,24 +38,21 @@ const arrivedInTime = statement(
 export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
   hash !== null && equalBytes(hash, presented.hash)
 
-type Arriving = { presented: PresentedRefresh; elapsedMs: () => number }
-
 /**
  * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
  * request. Null: no such grant.
  */
 export type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
 
-/** In the order of the requests. */
-export const readArrivals = async (tx: Tx, requests: readonly Arriving[]): Promise<Arrival[]> => {
-  const rows = await tx.query<{ grant_id: Uuid | null; current_hash: Buffer | null; arrived_at: string }>(arrive, [
-    plainList(requests.map(({ presented }) => presented.handle)),
-    plainList(requests.map(({ elapsedMs }) => String(elapsedMs() / 1000))),
+export const readArrival = async (
+  tx: Tx,
+  { presented, elapsedMs }: { presented: PresentedRefresh; elapsedMs: () => number },
+): Promise<Arrival> => {
+  const [row] = await tx.query<{ grant_id: Uuid; current_hash: Buffer | null; arrived_at: string }>(arrive, [
+    presented.handle,
+    elapsedMs() / 1000,
   ])
-  return rows.map(({ grant_id, current_hash, arrived_at }, index) => {
-    const presented = requests[index]?.presented
-    return grant_id && presented ? { grantId: grant_id, arrivedAt: arrived_at, live: isHashOf(current_hash, presented) } : null
-  })
+  return row ? { grantId: row.grant_id, arrivedAt: row.arrived_at, live: isHashOf(row.current_hash, presented) } : null
 }
 
 /**

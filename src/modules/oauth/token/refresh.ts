@@ -1,8 +1,6 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
-import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
-import { apart, contended, type Outcome } from '../../../queue/account-queue.ts'
+import { audit } from '../../../events/audit.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import { clientIdOf } from '../clients/clients.ts'
@@ -11,25 +9,23 @@ import { OAuthError } from '../errors.ts'
 import { narrowedResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset, parseScope } from '../scopes.ts'
-import { type Arrival, inFlight, isHashOf, isOurs, type PresentedRefresh, readArrivals } from './presented-refresh.ts'
+import { inFlight, isHashOf, isOurs, type PresentedRefresh, readArrival } from './presented-refresh.ts'
 import {
   type Audience,
   hasEnded,
-  mintGenerations,
+  mintGeneration,
   type OAuthGrantRecord,
-  type OAuthGrantState,
   type OAuthGrantWithClient,
-  readGrantStates,
+  readGrantByHandle,
   repeatGeneration,
   type TokenClient,
-  type TokenGeneration,
 } from './tokens.ts'
 
-const grantsOf =
-  'from oauth_grants s join grants g on g.id = s.grant_id where s.handle = any($1::text[]) order by g.id for update of g'
-/** By the tokens' handles, so that nothing has to be read first. */
-const lockFree = statement('oauth.lock_free', `select s.handle ${grantsOf} skip locked`)
-const lockWaiting = statement('oauth.lock_waiting', `select s.handle ${grantsOf}`)
+/** By the token's handle, so that nothing has to be read first. */
+const lock = statement(
+  'oauth.lock_grant',
+  'select from oauth_grants s join grants g on g.id = s.grant_id where s.handle = $1 for update of g',
+)
 
 /** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
 const readAudience = (
@@ -68,49 +64,19 @@ export type RefreshRequest = {
   elapsedMs: () => number
 }
 
-type Rotation = TokenGeneration & { origin: RequestOrigin }
-
-const rotate = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, rotations: readonly Rotation[]): TokenResponse[] => {
-  const entries = rotations.map(
-    ({ grant, state, audience, origin }): ActedEntry => ({
-      actor: { accountId: grant.accountId, origin, way: 'oauth_client' },
-      action: 'oauth_token.refresh',
-      workspaceId: grant.workspaceId,
-      subject: { type: 'grant', id: grant.id },
-      after: { generation: state.generation + 1, scopes: audience.scopes },
-    }),
-  )
-  tx.defer(auditAll(tx, tx.at, entries))
-  return mintGenerations(tx, deps, rotations)
-}
-
 type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>
 
-type Decided = Outcome<TokenResponse | typeof unauthenticated>
-
-/** A grant behind its lock, with what the requests of this batch have done to it so far. */
-type Family = { row: OAuthGrantWithClient; rotation: Rotation | null; revoked: boolean }
-
-/** A token that was rotated before this batch, at the same time as this request: its answer again. */
-const repeat = async (
+const endFamily = async (
   tx: Tx,
   deps: RefreshDeps,
-  { grant, state }: OAuthGrantState,
-  audience: Audience,
-): Promise<TokenResponse> => {
-  const again = await repeatGeneration(tx, deps, grant, state)
-  if (!again || !same(again.audience, audience)) throw otherUse()
-  return again.response
-}
-
-const endFamily = async (tx: Tx, deps: RefreshDeps, { origin, presented }: RefreshRequest, family: Family): Promise<void> => {
-  const { client, grant, state } = family.row
+  { origin, presented }: RefreshRequest,
+  { client, grant, state }: OAuthGrantWithClient,
+): Promise<void> => {
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
   const subject = { type: 'grant', id: grant.id }
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
   await audit(tx, actor, tx.at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
   await revokeGrant(tx, deps, actor, grant.id)
-  family.revoked = true
 }
 
 /** The client that asks, as far as it is known: a public one that names itself is known by the grant that it has. */
@@ -121,79 +87,49 @@ const clientOf = ({ client, parameters }: RefreshRequest, { client: owner }: OAu
 }
 
 /**
- * Decides one request: the rotation that answers it, or an earlier one's answer. Throws an OAuthError, whose effects are committed. What needs
- * more reading, or ends a grant, is left to a batch of its own (`apart`), which locks that grant alone.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
+ * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
+ *
+ * Two trips: the first takes the lock of the grant and reads what is behind it, the second sends all writes with the commit. An OAuthError that it
+ * answers commits with its effects.
  */
-const decide = async (
+export const refresh = async (
   tx: Tx,
   deps: RefreshDeps,
   request: RefreshRequest,
-  { family, arrival, wait }: { family: Family; arrival: NonNullable<Arrival>; wait: boolean },
-): Promise<Rotation | Decided> => {
+): Promise<TokenResponse | OAuthError | typeof unauthenticated> => {
   const { origin, parameters, presented } = request
-  const { row, rotation } = family
+  // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
+  const [arrival, , row] = await Promise.all([
+    readArrival(tx, request),
+    tx.query(lock, [presented.handle]),
+    readGrantByHandle(tx, presented.handle),
+  ])
+  if (!row || !arrival) return request.client ? unknownRefreshToken() : unauthenticated
   const { grant, state } = row
   const client = clientOf(request, row)
   if (!client) return unauthenticated
-  if (state.clientId !== client.id || grant.revokedAt || family.revoked) throw unknownRefreshToken()
-  if (!rotation && isHashOf(state.currentHash, presented)) {
-    if (hasEnded(row, tx.at)) throw unknownRefreshToken()
-    family.rotation = { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
-    return family.rotation
-  }
-  const generation = rotation ? state.generation + 1 : state.generation
-  if (presented.generation >= generation || !isOurs(deps, presented)) throw unknownRefreshToken()
-  if (!wait && !(arrival.live && rotation)) return apart
-  if (await inFlight(tx, deps, arrival, presented)) {
-    if (hasEnded(row, tx.at)) throw unknownRefreshToken()
+  if (state.clientId !== client.id || grant.revokedAt) return unknownRefreshToken()
+  if (isHashOf(state.currentHash, presented)) {
+    if (hasEnded(row, tx.at)) return unknownRefreshToken()
     const audience = readAudience(deps, grant, state, parameters)
-    if (!rotation) return repeat(tx, deps, row, audience)
-    if (!same(rotation.audience, audience)) throw otherUse()
-    return rotation
+    tx.defer(
+      audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, tx.at, {
+        action: 'oauth_token.refresh',
+        workspaceId: grant.workspaceId,
+        subject: { type: 'grant', id: grant.id },
+        after: { generation: state.generation + 1, scopes: audience.scopes },
+      }),
+    )
+    return mintGeneration(tx, deps, { client, grant, state, audience })
   }
-  await endFamily(tx, deps, request, family)
-  throw reused()
-}
-
-const refusalOf = (error: unknown): OAuthError => {
-  if (error instanceof OAuthError) return error
-  throw error
-}
-
-/**
- * Rotates refresh tokens (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
- * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
- *
- * Two trips: the first takes the locks of the grants and reads what is behind them, the second sends all writes with the commit. `wait`: whether
- * to wait for the locks.
- */
-export const refreshAll = async (
-  tx: Tx,
-  deps: RefreshDeps,
-  requests: readonly RefreshRequest[],
-  wait: boolean,
-): Promise<Decided[]> => {
-  const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
-  // In this order and in one trip: how each stood on arrival, the locks, and how it stands behind them.
-  const [arrivals, locked, rows] = await Promise.all([
-    readArrivals(tx, requests),
-    tx.query<{ handle: string }>(wait ? lockWaiting : lockFree, [plainList(handles)]),
-    readGrantStates(tx, handles),
-  ])
-  const ours = new Set(locked.map(({ handle }) => handle))
-  const families = new Map(rows.map((row): [string, Family] => [row.state.handle, { row, rotation: null, revoked: false }]))
-  const decided: (Rotation | Decided)[] = []
-  for (const [index, request] of requests.entries()) {
-    const { handle } = request.presented
-    const [family, arrival] = [families.get(handle), arrivals[index]]
-    if (!family || !arrival) decided.push(request.client ? unknownRefreshToken() : unauthenticated)
-    else if (!ours.has(handle)) decided.push(contended)
-    else decided.push(await decide(tx, deps, request, { family, arrival, wait }).catch(refusalOf))
+  if (presented.generation >= state.generation || !isOurs(deps, presented)) return unknownRefreshToken()
+  if (await inFlight(tx, deps, arrival, presented)) {
+    if (hasEnded(row, tx.at)) return unknownRefreshToken()
+    // It was rotated at the same time as this request: its answer again.
+    const again = await repeatGeneration(tx, deps, grant, state)
+    return again && same(again.audience, readAudience(deps, grant, state, parameters)) ? again.response : otherUse()
   }
-  const rotations = [...families.values()].flatMap(({ rotation }) => rotation ?? [])
-  const responses = rotate(tx, deps, rotations)
-  return decided.map((one) => {
-    const index = rotations.indexOf(one as Rotation)
-    return index === -1 ? (one as Decided) : (responses[index] as TokenResponse)
-  })
+  await endFamily(tx, deps, request, row)
+  return reused()
 }

@@ -5,13 +5,12 @@ import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import { first, statement, type Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { grantLife } from '../../../db/credential-life.ts'
-import { bytesList, plainList, textList, timeList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
+import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, endOfDay, secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/only.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { moveGrantEnds } from '../../delegation/grants/service.ts'
@@ -45,20 +44,16 @@ export const deriveAgain = (
   }
 }
 
-const setGenerations = statement(
-  'oauth.set_generations',
-  `update oauth_grants s set generation = x.generation, key_id = $5, current_hash = x.hash, expires_at = x.expires_at
-   from unnest($1::uuid[], $2::int[], $3::bytea[], $4::timestamptz[]) as x(grant_id, generation, hash, expires_at)
-   where s.grant_id = x.grant_id`,
+const setGeneration = prepareWrite(
+  'oauth.set_generation',
+  { grantId: 'uuid', generation: 'int', keyId: 'text', hash: 'bytea|null', end: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .update(oauthGrants)
+      .set({ generation: at.generation, keyId: at.keyId, currentHash: at.hash, expiresAt: at.end })
+      .where(eq(oauthGrants.grantId, at.grantId)),
 )
-/** Scopes and resources are lists of words without spaces (RFC 6749 section 3.3; a resource is a URI). */
-const insertAccessTokens = statement(
-  'oauth.insert_access_tokens',
-  `insert into oauth_access_tokens (id, grant_id, generation, hash, scopes, resources, created_at, expires_at)
-   select id, grant_id, generation, hash, string_to_array(scopes, ' '), string_to_array(resources, ' '), $8, expires_at
-   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::bytea[], $5::text[], $6::text[], $7::timestamptz[])
-     as x(id, grant_id, generation, hash, scopes, resources, expires_at)`,
-)
+const insertAccessToken = prepareInsert('oauth.insert_access_token', oauthAccessTokens)
 
 export type OAuthGrantState = {
   grant: GrantRecord
@@ -85,11 +80,11 @@ const grantTables = 'oauth_grants s join grants g on g.id = s.grant_id join acco
 
 const byGrant = statement('oauth.grant_state', `select ${stateColumns} from ${grantTables} where s.grant_id = $1`)
 /** With the grant's client, which is all that proves a client without a secret. */
-const byHandles = statement(
-  'oauth.grant_states',
+const byHandle = statement(
+  'oauth.grant_by_handle',
   `select ${stateColumns}, c.url as "clientUrl", c.grant_types as "clientGrantTypes", c.last_used_at as "clientLastUsedAt",
      c.secret_hash is null as "clientIsPublic"
-   from ${grantTables} join oauth_clients c on c.id = s.client_id where s.handle = any($1::text[])`,
+   from ${grantTables} join oauth_clients c on c.id = s.client_id where s.handle = $1`,
 )
 
 /** Both records share the row; `expiresAt`, which both have, is the grant's in it. */
@@ -103,9 +98,9 @@ const stateOf = (row: GrantStateRow): OAuthGrantState => ({
 export const readGrantState = async (tx: Tx, grantId: Uuid): Promise<OAuthGrantState | undefined> =>
   (await tx.query<GrantStateRow>(byGrant, [grantId])).map(stateOf)[0]
 
-/** To be read behind the locks of the grants. */
-export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promise<OAuthGrantWithClient[]> =>
-  (await tx.query<GrantStateRow & ClientOfRow>(byHandles, [plainList(handles)])).map((row) => ({
+/** To be read behind the lock of the grant. */
+export const readGrantByHandle = async (tx: Tx, handle: string): Promise<OAuthGrantWithClient | undefined> =>
+  (await tx.query<GrantStateRow & ClientOfRow>(byHandle, [handle])).map((row) => ({
     ...stateOf(row),
     client: {
       id: row.clientId,
@@ -114,7 +109,7 @@ export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promi
       lastUsedAt: row.clientLastUsedAt,
       isPublic: row.clientIsPublic,
     },
-  }))
+  }))[0]
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
 export const hasEnded = ({ grant, state, account }: OAuthGrantState, at: Date): boolean =>
@@ -143,80 +138,42 @@ const respond = (
 
 export type TokenGeneration = { client: TokenClient; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
-/** A generation's tokens and when they end. `refreshHash`: null for a client that does not refresh. */
-const nextGeneration = (
+/**
+ * The next generation of a grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
+ * that requests under way at the same time can all get the same pair. The caller has locked the grant and commits right after this: the
+ * time of the rotation is written last, so that every request that arrived before the commit counts as in time.
+ */
+export const mintGeneration = (
+  tx: Tx,
   deps: Pick<Deps, 'config' | 'derivations'>,
   { client, grant, state, audience }: TokenGeneration,
-  at: Date,
-) => {
+): TokenResponse => {
+  const { at } = tx
+  const { currentKeyId } = deps.derivations
   const generation = state.generation + 1
-  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId: deps.derivations.currentKeyId })
+  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId: currentKeyId })
   if (!tokens) throw new Error('the current key is not in its ring')
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, deps.config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
-  const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
   const end = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
-  return {
+  // An index has it: a client that refreshes often moves it once a day.
+  const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
+  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) tx.defer(moveGrantEnds(tx, [{ grantId: grant.id, grantEnd }]))
+  tx.defer(touchClients(tx, [client], at))
+  const hash = refreshes ? sha256(tokens.refreshToken) : null
+  tx.defer(tx.run(setGeneration, { grantId: grant.id, generation, keyId: currentKeyId, hash, end }))
+  insertAccessToken(tx, {
+    id: newId(),
     grantId: grant.id,
     generation,
-    audience,
-    accessHash: sha256(tokens.accessToken),
-    refreshHash: refreshes ? sha256(tokens.refreshToken) : null,
-    accessEnds,
-    end,
-    // An index has it: a client that refreshes often moves it once a day.
-    grantEnd: refreshes ? earlier(endOfDay(end), state.endsAt) : end,
-    endsNow: grant.expiresAt,
-    response: respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes }),
-  }
+    hash: sha256(tokens.accessToken),
+    ...audience,
+    createdAt: at,
+    expiresAt: accessEnds,
+  })
+  const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
+  return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
 }
-
-/**
- * The next generation of each grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
- * that requests under way at the same time can all get the same pair. The caller has locked the grants and commits right after this: the
- * time of the rotation is written last, so that every request that arrived before the commit counts as in time. Results are in the same
- * order.
- */
-export const mintGenerations = (
-  tx: Tx,
-  deps: Pick<Deps, 'config' | 'derivations'>,
-  minted: readonly TokenGeneration[],
-): TokenResponse[] => {
-  if (minted.length === 0) return []
-  const { at } = tx
-  const next = minted.map((each) => nextGeneration(deps, each, at))
-  const grantIds = plainList(next.map(({ grantId }) => grantId))
-  const generations = plainList(next.map(({ generation }) => generation))
-  const moved = next.filter(({ grantEnd, endsNow }) => grantEnd.getTime() !== endsNow?.getTime())
-  if (moved.length > 0) tx.defer(moveGrantEnds(tx, moved))
-  const clients = minted.map(({ client }) => client)
-  tx.defer(touchClients(tx, clients, at))
-  tx.defer(
-    tx.query(setGenerations, [
-      grantIds,
-      generations,
-      bytesList(next.map(({ refreshHash }) => refreshHash)),
-      timeList(next.map(({ end }) => end)),
-      deps.derivations.currentKeyId,
-    ]),
-  )
-  tx.defer(
-    tx.query(insertAccessTokens, [
-      plainList(next.map(() => newId())),
-      grantIds,
-      generations,
-      bytesList(next.map(({ accessHash }) => accessHash)),
-      textList(next.map(({ audience }) => audience.scopes.join(' '))),
-      textList(next.map(({ audience }) => audience.resources.join(' '))),
-      timeList(next.map(({ accessEnds }) => accessEnds)),
-      at,
-    ]),
-  )
-  return next.map(({ response }) => response)
-}
-
-export const mintGeneration = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, one: TokenGeneration): TokenResponse =>
-  only(mintGenerations(tx, deps, [one]))
 
 const accessOf = prepare('oauth_access_tokens.of_generation', { grantId: 'uuid', generation: 'int' }, (orm, at) =>
   orm

@@ -10,7 +10,6 @@ import { members } from '../../../db/tables/workspaces.ts'
 import { getBalance } from '../../../ledger/balance.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
 import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -65,33 +64,31 @@ const payeeOf = (history: History | undefined): PayeeHistory => {
 }
 
 /** Of records that are read again and again: a list of what waits is opened often, and changes seldom. */
-const contextOf = madeOnce(
-  (
-    record: ApprovalRecord,
-    history: History | undefined,
-    availableMinor: Minor,
-    mayDecide: readonly Decider[],
-    mayHaveBeenSent: number,
-  ): ApprovalContext => {
-    const { approval, payment } = record
-    // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
-    const excluded = new Set([
-      ...currentDecisions(record)
-        .filter((decision) => counts(record, decision))
-        .map(({ accountId }) => accountId),
-      ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
-    ])
-    return {
-      payee: approval.batchId === null ? payeeOf(history) : null,
-      availableAfterMinor: availableMinor,
-      eligibleApprovers: mayDecide
-        .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
-        .map(({ accountId }) => accountId)
-        .filter((id) => !excluded.has(id)),
-      mayHaveBeenSent,
-    }
-  },
-)
+const contextOf = (
+  record: ApprovalRecord,
+  history: History | undefined,
+  availableMinor: Minor,
+  mayDecide: readonly Decider[],
+  mayHaveBeenSent: number,
+): ApprovalContext => {
+  const { approval, payment } = record
+  // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
+  const excluded = new Set([
+    ...currentDecisions(record)
+      .filter((decision) => counts(record, decision))
+      .map(({ accountId }) => accountId),
+    ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
+  ])
+  return {
+    payee: approval.batchId === null ? payeeOf(history) : null,
+    availableAfterMinor: availableMinor,
+    eligibleApprovers: mayDecide
+      .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
+      .map(({ accountId }) => accountId)
+      .filter((id) => !excluded.has(id)),
+    mayHaveBeenSent,
+  }
+}
 
 /** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
 const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {

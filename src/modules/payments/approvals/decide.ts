@@ -197,7 +197,7 @@ export const decideByCredential = async (
   { input, proof, answers }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
   const [record, behind] = await Promise.all([
-    lockHeld(tx, deps, { id, principal, choice: input.decision, answers }),
+    lockHeld(tx, deps, { id, principal, answers }),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -232,7 +232,7 @@ export const decideBySignature = async (
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, choice: input.decision, answers })
+  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, answers })
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')

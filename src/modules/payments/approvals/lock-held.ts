@@ -1,26 +1,13 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { requireTurn, type Tx } from '../../../db/client.ts'
+import type { Tx } from '../../../db/client.ts'
 import { found, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
-import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { type LockedApproval, lockWhole, lockWholeById } from './lock.ts'
 import { currentDecisions } from './queries.ts'
-import type { Decide } from './schema.ts'
 import { voidRefusedDecisions } from './void.ts'
-
-/** Whether approving it may change what other approvals of its account rest on: the confirmation of a payee, or what counts in a day. */
-const concernsOthers = (
-  { approval, beneficiary, payment }: LockedApproval,
-  zone: Principal['workspace']['zone'],
-  at: Date,
-): boolean =>
-  approval.batchId !== null ||
-  approval.expiresAt <= at ||
-  beneficiary.confirmedAt === null ||
-  payment.countedDay !== periodsAt(at, effectiveTimeZone(zone, at)).day
 
 /** Contract wallets have signed decisions, and their chains were not asked yet: that takes time, so it is done outside of the transaction. */
 export class UnaskedChains extends Refusal {
@@ -34,18 +21,17 @@ const hasContractSigned = (record: LockedApproval): boolean =>
     ({ decision, signer }) => decision === 'approve' && (parseWalletName(signer ?? '')?.chainId ?? null) !== null,
   )
 
-type Held = { id: Uuid; principal?: Principal; choice: Decide['decision']; answers: ChainAnswers | null }
+type Held = { id: Uuid; principal?: Principal; answers: ChainAnswers | null }
 
 /** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. `answers`: null where none was asked. */
 export const lockHeld = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
-  { id, principal, choice, answers }: Held,
+  { id, principal, answers }: Held,
 ): Promise<LockedApproval> => {
   const record = found(await lockWholeById(tx, id, principal?.workspace.id))
   const isPending = record.approval.status === 'pending'
   if (isPending && answers === null && hasContractSigned(record)) throw new UnaskedChains()
-  if (principal && choice === 'approve' && concernsOthers(record, principal.workspace.zone, tx.at)) requireTurn(tx)
   const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, deps, answers))
   return isVoided ? lockWhole(tx, record) : record
 }

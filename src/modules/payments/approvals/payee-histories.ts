@@ -66,7 +66,7 @@ const paidTo = readTogether<History & { payeeId: Uuid }, typeof place>(
      where ${toSamePayee('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid
    where own.id = key.payee_id and paid."paymentsCount" > 0`,
   'page',
-  { fields: ['payeeId', 'paymentsCount', 'lastPaidAt', 'lastPaid'], most: 64 },
+  { most: 64 },
 )
 
 type Waiting = { approval: { id: Uuid }; payment: Pick<PaymentRecord, 'id' | 'payeeId' | 'rail' | 'accountReference'> }

@@ -1,7 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import { unusualAmount } from '../../../policy/unusual.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
 import { presentWarning, withoutTrace } from '../../policies/present.ts'
@@ -12,32 +11,30 @@ import { type ApprovalRecord, counts, currentDecisions, type DecisionRow } from 
 import type { Approval, PaymentSummary } from './schema.ts'
 
 /** Kept by themselves: one approval is answered with how it would be decided now, which differs with each request. */
-const presentSummary = madeOnce(
-  ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
-    id: formatId('payment', payment.id),
-    workspace_id: formatId('workspace', payment.workspaceId),
-    status: payment.status,
-    amount_minor: formatMinor(payment.amountMinor),
-    currency: payment.currency,
-    beneficiary: {
-      id: formatId('beneficiary', beneficiary.id),
-      display_name: beneficiary.displayName,
-      payment_rail: beneficiary.paymentRail,
-      destination_mask: beneficiary.destinationMask,
-      first_payment: firstPayment,
-    },
-    payment_type: payment.paymentType,
-    account_reference: payment.accountReference,
-    narrative: payment.narrative,
-    initiated_by: {
-      account_id: formatId('account', payment.initiatorAccountId),
-      grant_id: payment.grantId && formatId('grant', payment.grantId),
-      label: grantLabel,
-    },
-    decision: payment.snapshot.decision as Decision,
-    created_at: isoTime(payment.createdAt),
-  }),
-)
+const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
+  id: formatId('payment', payment.id),
+  workspace_id: formatId('workspace', payment.workspaceId),
+  status: payment.status,
+  amount_minor: formatMinor(payment.amountMinor),
+  currency: payment.currency,
+  beneficiary: {
+    id: formatId('beneficiary', beneficiary.id),
+    display_name: beneficiary.displayName,
+    payment_rail: beneficiary.paymentRail,
+    destination_mask: beneficiary.destinationMask,
+    first_payment: firstPayment,
+  },
+  payment_type: payment.paymentType,
+  account_reference: payment.accountReference,
+  narrative: payment.narrative,
+  initiated_by: {
+    account_id: formatId('account', payment.initiatorAccountId),
+    grant_id: payment.grantId && formatId('grant', payment.grantId),
+    label: grantLabel,
+  },
+  decision: payment.snapshot.decision as Decision,
+  created_at: isoTime(payment.createdAt),
+})
 
 const presentBatchSummary = (batch: BatchRow, { grantLabel }: ApprovalRecord): NonNullable<Approval['batch']> => ({
   id: formatId('payment_batch', batch.id),
@@ -97,21 +94,19 @@ const cautionsOf = (
   ]
 }
 
-const presentContext = madeOnce(
-  (record: ApprovalRecord, context: ApprovalContext): PresentedContext => ({
-    payee: context.payee && {
-      payments_count: context.payee.paymentsCount,
-      last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
-      typical_amount_minor: minor(context.payee.typicalAmountMinor),
-      verification: presentVerification(record.beneficiary),
-    },
-    warnings: cautionsOf(record, context),
-    available_after_minor: formatMinor(context.availableAfterMinor),
-    eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
-  }),
-)
+const presentContext = (record: ApprovalRecord, context: ApprovalContext): PresentedContext => ({
+  payee: context.payee && {
+    payments_count: context.payee.paymentsCount,
+    last_paid_at: isoTimeOrNull(context.payee.lastPaidAt),
+    typical_amount_minor: minor(context.payee.typicalAmountMinor),
+    verification: presentVerification(record.beneficiary),
+  },
+  warnings: cautionsOf(record, context),
+  available_after_minor: formatMinor(context.availableAfterMinor),
+  eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
+})
 
-export const presentApproval = madeOnce((record: ApprovalRecord, context?: ApprovalContext): Approval => {
+export const presentApproval = (record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const { approval } = record
   return {
     id: formatId('approval', approval.id),
@@ -128,10 +123,10 @@ export const presentApproval = madeOnce((record: ApprovalRecord, context?: Appro
     created_at: isoTime(approval.createdAt),
     ...(context && { context: presentContext(record, context) }),
   }
-})
+}
 
 /** As lists have it. */
-export const presentListed = madeOnce((record: ApprovalRecord, context?: ApprovalContext): Approval => {
+export const presentListed = (record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const approval = presentApproval(record, context)
   return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
-})
+}

@@ -8,7 +8,6 @@ import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type BatchRow, findBatchRows } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../lifecycle/lost-writes.ts'
@@ -124,12 +123,12 @@ export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decisio
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
 type Row = Omit<ApprovalRecord, 'batch' | 'decisions' | 'firstPayment'>
-export const withDecisions = madeOnce((row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({
+export const withDecisions = (row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({
   ...row,
   firstPayment: isFirst,
   decisions,
-}))
-const withBatch = madeOnce((row: Omit<ApprovalRecord, 'batch'>, batch: BatchRow | null): ApprovalRecord => ({ ...row, batch }))
+})
+const withBatch = (row: Omit<ApprovalRecord, 'batch'>, batch: BatchRow | null): ApprovalRecord => ({ ...row, batch })
 
 /** Few approvals are about a batch. */
 export const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {

@@ -102,8 +102,6 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       // A frozen workspace may still reject; the service refuses an approval then.
       config: {
         operation: 'approvals.decide',
-        sideBySide: true,
-        takesFrom: 'nobody',
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,
@@ -123,12 +121,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const proof = await proveCaller(deps, request.principal, id, request.body)
       // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
       const decided = (answers: ChainAnswers | null) =>
-        respondOnce(
-          deps,
-          request,
-          reply,
-          async (tx) => answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
-          { changes: { kind: `approvals.${input.decision}`, name: id } },
+        respondOnce(deps, request, reply, async (tx) =>
+          answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
         )
       try {
         return await decided(null)

@@ -1,4 +1,4 @@
-import { type Joint, statement, type Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -121,18 +121,11 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-const released: Joint<readonly Uuid[], undefined> = {
-  writes: true,
-  ask: async (db, lists) => {
-    const ids = plainList(lists.flat())
-    await Promise.all([db.query(release, [ids]), db.query(releaseTotals, [ids])])
-    return lists.map(() => undefined)
-  },
-}
-
 /** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
-  if (paymentIds.length > 0) await tx.join(released, paymentIds)
+  if (paymentIds.length === 0) return
+  const ids = plainList(paymentIds)
+  await Promise.all([tx.query(release, [ids]), tx.query(releaseTotals, [ids])])
 }
 
 /** Moves a payment to another day and that day's month: one that is approved on a later day than it was created. */

@@ -1,4 +1,4 @@
-import { type Joint, statement, type Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList, timeList } from '../../../db/lists.ts'
 import { openPaymentStatuses, requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
@@ -71,16 +71,6 @@ const updateValues = (rows: readonly PaymentRecord[], at: Date) => [
   at,
 ]
 
-const written: Joint<{ rows: readonly PaymentRecord[]; at: Date }, undefined> = {
-  writes: true,
-  ask: async (db, changes) => {
-    const rows = changes.flatMap(({ rows }) => rows)
-    const [first] = changes
-    if (first) await db.query(update, updateValues(rows, first.at))
-    return changes.map(() => undefined)
-  },
-}
-
 const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   const status = change.status ?? payment.status
   if (status !== payment.status) requireMove('payment', payment.status, status)
@@ -138,7 +128,7 @@ export const writeChanges = async (
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
   const rows = pairs.map(({ after }) => after)
-  tx.defer(tx.join(written, { rows, at }))
+  if (rows.length > 0) tx.defer(tx.query(update, updateValues(rows, at)))
   await Promise.all([
     deps.appendEvents(tx, at, events),
     auditAll(

@@ -10,7 +10,6 @@ import { intentMandates } from '../../../db/tables/mandates.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 
 const items = alias(payments, 'items')
 
@@ -119,7 +118,7 @@ const policyVersions = prepare(
 )
 
 /** A copy, which keeps what is made of it. */
-const documentIn = madeOnce(({ document }: { document: Readonly<Record<string, unknown>> }) => ({ ...document }))
+const documentIn = ({ document }: { document: Readonly<Record<string, unknown>> }) => ({ ...document })
 
 export const readPolicyVersions = async (
   db: Db,

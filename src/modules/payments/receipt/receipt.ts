@@ -6,7 +6,6 @@ import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof } from '../../proof/present.ts'
 import { signDocument, signHead } from '../../proof/service.ts'
@@ -23,7 +22,7 @@ type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-const inputsIn = madeOnce((row: Rows<typeof auditOf>[number]): Record<string, unknown> => ({ ...Object(row.inputs) }))
+const inputsIn = (row: Rows<typeof auditOf>[number]): Record<string, unknown> => ({ ...Object(row.inputs) })
 
 const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
   const row = rows.find(({ action }) => action === 'payment.create')
@@ -43,28 +42,29 @@ const presentAudit = (
   }),
 })
 
-const presentDecided = madeOnce(
-  ({ approval }: Rows<typeof approvalOf>[number], decisions: Rows<typeof decisionsOf>): NonNullable<Body['approval']> => ({
-    id: formatId('approval', approval.id),
-    status: approval.status,
-    required_approvals: approval.requiredApprovals,
-    separation_of_duties: approval.separationOfDuties,
-    approval_proof: approval.approvalProof,
-    messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
-    decisions: decisions.map(({ decision, voidedAt }) => ({
-      account_id: formatId('account', decision.accountId),
-      decision: decision.decision,
-      via: decision.via,
-      reason: decision.reason,
-      signer: decision.signer,
-      signature: decision.signature,
-      message: decision.message,
-      passkey: decision.passkeyProof,
-      decided_at: isoTime(decision.decidedAt),
-      voided_at: voidedAt && isoTime(voidedAt),
-    })),
-  }),
-)
+const presentDecided = (
+  { approval }: Rows<typeof approvalOf>[number],
+  decisions: Rows<typeof decisionsOf>,
+): NonNullable<Body['approval']> => ({
+  id: formatId('approval', approval.id),
+  status: approval.status,
+  required_approvals: approval.requiredApprovals,
+  separation_of_duties: approval.separationOfDuties,
+  approval_proof: approval.approvalProof,
+  messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
+  decisions: decisions.map(({ decision, voidedAt }) => ({
+    account_id: formatId('account', decision.accountId),
+    decision: decision.decision,
+    via: decision.via,
+    reason: decision.reason,
+    signer: decision.signer,
+    signature: decision.signature,
+    message: decision.message,
+    passkey: decision.passkeyProof,
+    decided_at: isoTime(decision.decidedAt),
+    voided_at: voidedAt && isoTime(voidedAt),
+  })),
+})
 
 const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] =>
   row ? presentDecided(row, decisions) : null
@@ -85,11 +85,11 @@ const presentMandate = ([row]: Rows<typeof mandateOf>): Body['mandate'] => {
   return { id: formatId('mandate', id), description, message, signature, signer }
 }
 
-const presentPolicy = madeOnce((document: Readonly<Record<string, unknown>>): Body['policies'][number] => ({
+const presentPolicy = (document: Readonly<Record<string, unknown>>): Body['policies'][number] => ({
   id: String(document.id),
   version: Number(document.version),
   document,
-}))
+})
 
 /** The policies that decided, in the versions of that time and in the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
@@ -101,7 +101,7 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return documents.map((document) => presentPolicy(document))
 }
 
-const presentTransfer = madeOnce((transfer: TransferRecord): Body['ledger_transfers'][number] => ({
+const presentTransfer = (transfer: TransferRecord): Body['ledger_transfers'][number] => ({
   id: formatId('ledger', transfer.id),
   kind: transfer.kind,
   ends: transfer.pendingId && formatId('ledger', transfer.pendingId),
@@ -109,7 +109,7 @@ const presentTransfer = madeOnce((transfer: TransferRecord): Body['ledger_transf
   credit: transfer.credit,
   amount_minor: formatMinor(transfer.amountMinor),
   created_at: isoTime(transfer.createdAt),
-}))
+})
 
 /**
  * Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it.

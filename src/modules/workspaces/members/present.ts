@@ -1,10 +1,9 @@
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
-import { madeOnce } from '../../../lib/shared.ts'
 import type { NamedMember } from './queries.ts'
 import type { Member } from './schema.ts'
 
-const view = (member: NamedMember): Member => ({
+export const presentMember = (member: NamedMember): Member => ({
   id: formatId('member', member.id),
   workspace_id: formatId('workspace', member.workspaceId),
   account_id: formatId('account', member.accountId),
@@ -16,7 +15,5 @@ const view = (member: NamedMember): Member => ({
   created_at: isoTime(member.createdAt),
   updated_at: isoTime(member.updatedAt),
 })
-
-export const presentMember = madeOnce(view)
 
 export const presentRemoved = (member: NamedMember): Member => ({ ...presentMember(member), status: 'removed' })

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import type { IdentityProof } from '../../identities/proof.ts'
 import { linkIdentity } from '../../identities/service.ts'
 import type { NewSession } from '../../sessions/service.ts'
-import type { SignIn } from '../sign-in-queue.ts'
+import type { SignIn } from '../sign-in.ts'
 import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
 

@@ -1,0 +1,15 @@
+/**
+ * A pure function of a text that keeps its latest results, where making one costs much and the texts are few. Callers share what it returns, and
+ * do not change it. When `most` results are kept, all of them are forgotten.
+ */
+export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((text: string) => Value) => {
+  let known = new Map<string, Value>()
+  return (text) => {
+    const value = known.get(text)
+    if (value !== undefined) return value
+    if (known.size >= most) known = new Map()
+    const created = make(text)
+    known.set(text, created)
+    return created
+  }
+}
