@@ -13,7 +13,7 @@ import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres'
 import type { PgColumn, PgDatabase, PgInsertBase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/only.ts'
 import type { Db, Tx } from './client.ts'
-import { valuesList } from './lists.ts'
+import { documentList, documents, plainList, valuesList } from './lists.ts'
 import {
   type Complete,
   declareForms,
@@ -25,7 +25,7 @@ import {
   type Values,
 } from './prepare.ts'
 import { leavesOf, readerOf } from './row-reader.ts'
-import { declareStatements, type Query, type Statement, statement } from './statement.ts'
+import { declareStatements, type Query, statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
 
@@ -112,40 +112,98 @@ export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: 
   return (tx, row) => tx.defer(tx.run(insert, row))
 }
 
+/** A value as the driver gets it: a document that is a text already, bytes that are packed already. */
+export class Sent {
+  readonly value: string | Buffer | null
+  constructor(value: string | Buffer | null) {
+    this.value = value
+  }
+}
+
+export type RowToInsert<T extends PgTable> = {
+  readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | Sent
+}
+
+const isDocument = (column: PgColumn): boolean => column.getSQLType().startsWith('json')
+const isList = (column: PgColumn): boolean => column.getSQLType().endsWith(']')
+
+const sentValue = (value: unknown, column: PgColumn): unknown => {
+  if (value instanceof Sent) return value.value
+  return value === null || value === undefined ? null : column.mapToDriverValue(value)
+}
+
+/** A column's values as one parameter, and how the statement reads it. The text of a value that is a list itself: a list of lists has no rows. */
+const listOf = (column: PgColumn, place: number): { read: string; encode: (items: readonly unknown[]) => string } => {
+  if (isDocument(column)) return { read: documents(place), encode: (items) => documentList(items as (string | null)[]) }
+  if (isList(column)) return { read: `unnest($${place}::text[])`, encode: valuesList }
+  const type = column.getSQLType()
+  const encode = /^(uuid|bigint|integer|date|boolean|xid8)/.test(type)
+    ? (items: readonly unknown[]) => plainList(items as (string | null)[])
+    : valuesList
+  return { read: `unnest($${place}::${type}[])`, encode }
+}
+
 /**
- * Declares how any number of rows are inserted by one statement, which has a list for each column; a column that no row has is not written. The
- * text of a column that is a list itself: a list of lists has no rows.
+ * Declares how any number of rows are inserted by one statement, which has a list for each column; a column that no row has is left to its
+ * default.
  */
 export const prepareInsertAll = <T extends PgTable>(
   name: string,
   table: T,
-): ((query: Query, rows: readonly InferInsertModel<T>[]) => Promise<unknown>) => {
+): ((query: Query, rows: readonly RowToInsert<T>[]) => Promise<unknown>) => {
   requireNewName(name)
   const columns = Object.entries(getTableColumns<PgTable>(table))
-  const isList = (column: PgColumn) => column.getSQLType().endsWith(']')
-  const forms = new Map<string, { insert: Statement; given: typeof columns }>()
+  const makeForm = (given: typeof columns) => {
+    const lists = given.map(([key, column], at) => ({ key, column, ...listOf(column, at + 1) }))
+    const names = given.map(([, column]) => nameOf(column)).join(', ')
+    const values = given.map(([, column]) =>
+      isDocument(column) || isList(column) ? `${nameOf(column)}::${column.getSQLType()}` : nameOf(column),
+    )
+    const missing = columns.flatMap(([key]) => (given.some(([other]) => other === key) ? [] : [key])).join('-')
+    const text = `insert into "${getTableName(table)}" (${names}) select ${values.join(', ')} from rows from (${lists.map(({ read }) => read).join(', ')}) as x(${names})`
+    return { insert: statement(missing === '' ? name : `${name}-${missing}`, text), lists }
+  }
+  const forms = new Map<string, ReturnType<typeof makeForm>>()
   const formFor = (rows: readonly Row[]) => {
     const given = columns.filter(([key]) => rows.some((row) => row[key] !== undefined))
-    const missing = columns.flatMap(([key]) => (given.some(([other]) => other === key) ? [] : [key])).join('-')
-    const known = forms.get(missing)
-    if (known) return known
-    const lists = given.map(([, column], at) => `$${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[]`)
-    const names = given.map(([, column]) => nameOf(column))
-    const read = given.map(([, column]) => (isList(column) ? `${nameOf(column)}::${column.getSQLType()}` : nameOf(column)))
-    const text = `insert into "${getTableName(table)}" (${names.join(', ')}) select ${read.join(', ')} from unnest(${lists.join(', ')}) as x(${names.join(', ')})`
-    const made = { insert: statement(missing === '' ? name : `${name}-${missing}`, text), given }
-    forms.set(missing, made)
-    return made
+    const key = given.map(([column]) => column).join()
+    const known = forms.get(key) ?? makeForm(given)
+    forms.set(key, known)
+    return known
   }
-  const driverValue = (value: unknown, column: PgColumn): unknown =>
-    value === null || value === undefined ? null : column.mapToDriverValue(value)
+  declareStatements(() => void makeForm(columns))
   return (query, rows) => {
-    const { insert, given } = formFor(rows)
-    return query(
-      insert,
-      given.map(([key, column]) => valuesList(rows.map((row) => driverValue((row as Row)[key], column)))),
-    )
+    const { insert, lists } = formFor(rows as readonly Row[])
+    const values = lists.map(({ key, column, encode }) => encode(rows.map((row) => sentValue((row as Row)[key], column))))
+    return query(insert, values)
   }
+}
+
+/** Declares how these columns of any number of rows are changed by one statement, each row by its id. */
+export const prepareUpdateAll = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
+  name: string,
+  table: T,
+  columns: readonly Column[],
+): ((
+  query: Query,
+  rows: readonly Pick<Required<RowToInsert<T>>, Column | ('id' & keyof InferInsertModel<T>)>[],
+) => Promise<unknown>) => {
+  requireNewName(name)
+  const all = getTableColumns<PgTable>(table)
+  const lists = ['id', ...columns].flatMap((key, at) =>
+    all[key] ? [{ key, column: all[key], ...listOf(all[key], at + 1) }] : [],
+  )
+  const set = lists.slice(1).map(({ column }) => `${nameOf(column)} = x.${nameOf(column)}`)
+  const update = statement(
+    name,
+    `update "${getTableName(table)}" t set ${set.join(', ')} from rows from (${lists.map(({ read }) => read).join(', ')})
+     as x(${lists.map(({ column }) => nameOf(column)).join(', ')}) where t.id = x.id`,
+  )
+  return (query, rows) =>
+    query(
+      update,
+      lists.map(({ key, column, encode }) => encode(rows.map((row) => sentValue((row as Row)[key], column)))),
+    )
 }
 
 /** The same outside of a transaction. */

@@ -1,7 +1,8 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
-import { statement, type Tx } from '../db/client.ts'
+import type { Tx } from '../db/client.ts'
 import type { Gathered } from '../db/gather.ts'
-import { bytesList, documentList, documents, plainList, textList, timeList } from '../db/lists.ts'
+import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
+import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { AuditAction } from './audit-actions.ts'
 
@@ -26,16 +27,7 @@ export type AuditEntry = {
   inputs?: Buffer | undefined
 }
 
-const insert = statement(
-  'audit.append',
-  `insert into audit_log (at, id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
-     before, after, inputs, ip, user_agent, request_id)
-   select at, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, inputs, ip, agent, request
-   from rows from (unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::uuid[]), unnest($6::uuid[]),
-     unnest($7::uuid[]), unnest($8::text[]), unnest($9::uuid[]), ${documents(10)}, ${documents(11)}, unnest($12::text[]), unnest($13::text[]),
-     unnest($14::text[]), unnest($15::timestamptz[]), unnest($16::bytea[]))
-     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request, at, inputs)`,
-)
+const insert = prepareInsertAll('audit.append', auditLog)
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
@@ -47,7 +39,7 @@ const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: U
 const workspaceOf = ({ actor, workspaceId }: ActedEntry): Uuid | null =>
   workspaceId === undefined ? (isPrincipal(actor) ? actor.workspace.id : null) : workspaceId
 
-const document = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
+const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
 
 /** As it is now: what it shows may change later in the same transaction. */
 const rowOf = (entry: ActedEntry, at: Date) => {
@@ -56,42 +48,25 @@ const rowOf = (entry: ActedEntry, at: Date) => {
   const { accountId, origin } = actor
   return {
     id: newId(),
+    at,
     action,
     accountId,
-    kind,
+    credentialKind: kind,
     credentialId,
     grantId,
     workspaceId: workspaceOf(entry),
-    subject,
+    subjectType: subject?.type ?? null,
+    subjectId: subject?.id ?? null,
     before: document(before),
     after: document(after),
-    origin,
-    inputs: inputs ?? null,
-    at,
+    inputs: new Sent(inputs ?? null),
+    ip: origin?.ip ?? null,
+    userAgent: origin?.userAgent ?? null,
+    requestId: origin?.requestId ?? null,
   }
 }
 
-const written: Gathered<ReturnType<typeof rowOf>> = {
-  write: (query, rows) =>
-    query(insert, [
-      plainList(rows.map(({ id }) => id)),
-      plainList(rows.map(({ action }) => action)),
-      plainList(rows.map(({ accountId }) => accountId)),
-      textList(rows.map(({ kind }) => kind)),
-      plainList(rows.map(({ credentialId }) => credentialId)),
-      plainList(rows.map(({ grantId }) => grantId)),
-      plainList(rows.map(({ workspaceId }) => workspaceId)),
-      plainList(rows.map(({ subject }) => subject?.type ?? null)),
-      plainList(rows.map(({ subject }) => subject?.id ?? null)),
-      documentList(rows.map(({ before }) => before)),
-      documentList(rows.map(({ after }) => after)),
-      textList(rows.map(({ origin }) => origin?.ip ?? null)),
-      textList(rows.map(({ origin }) => origin?.userAgent ?? null)),
-      textList(rows.map(({ origin }) => origin?.requestId ?? null)),
-      timeList(rows.map(({ at }) => at)),
-      bytesList(rows.map(({ inputs }) => inputs)),
-    ]),
-}
+const written: Gathered<ReturnType<typeof rowOf>> = { write: insert }
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Db, statement, type Tx } from '../db/client.ts'
-import { bytesList, documentList, documents, plainList } from '../db/lists.ts'
+import type { Db, Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
+import { prepareInsertAll } from '../db/prepare-write.ts'
 import type { Remembered, RememberedKind } from '../db/remembered.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
@@ -46,12 +46,7 @@ const find = prepare(
       .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
   'pool',
 )
-const store = statement(
-  'idempotency.store',
-  `insert into idempotency_keys (scope, body_hash, status, response, created_at)
-   select scope, body, status, coalesce(response, ''), $5 from rows from (unnest($1::bytea[]), unnest($2::bytea[]), unnest($3::int[]),
-     ${documents(4)}) as kept(scope, body, status, response)`,
-)
+const store = prepareInsertAll('idempotency.store', idempotencyKeys)
 
 export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
@@ -64,13 +59,16 @@ export const answerKeys: Keys<StoredAnswer> = {
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
   },
   keep: async (tx, used) => {
-    await tx.query(store, [
-      bytesList(used.map(({ once }) => once.scope)),
-      bytesList(used.map(({ once }) => once.bodyHash)),
-      plainList(used.map(({ answer }) => answer.status)),
-      documentList(used.map(({ answer }) => answer.text)),
-      tx.at,
-    ])
+    await store(
+      tx.query,
+      used.map(({ once: { scope, bodyHash }, answer: { status, text } }) => ({
+        scope,
+        bodyHash,
+        status,
+        response: text,
+        createdAt: tx.at,
+      })),
+    )
   },
   refusal: ({ sameBody }) => (sameBody ? undefined : usedOtherwise()),
 }

@@ -105,12 +105,12 @@ test('a type that did not happen is looked for once, however many events of the 
   for (let count = 0; count < 6; count += 1) await createKey(person)
   await service.settle()
   const { db } = service.deps
-  const { run } = db
+  const { query } = db
   const asked: string[] = []
   const nameOf = (statement: Statement | string) => (typeof statement === 'string' ? statement : statement.name)
-  db.run = (query, values) => {
-    asked.push(nameOf(query.form(values).statement))
-    return run(query, values)
+  db.query = (statement, values) => {
+    asked.push(nameOf(statement))
+    return query(statement, values)
   }
   try {
     const rotated = await person.api.get('/v1/notifications?limit=1&type=api_key.rotated')
@@ -119,7 +119,7 @@ test('a type that did not happen is looked for once, however many events of the 
     expect([created.body.data.length, created.body.data[0].type]).toEqual([1, 'api_key.created'])
     expect((await person.api.get('/v1/notifications?type=payment.succeeded')).body.data).toEqual([])
   } finally {
-    db.run = run
+    db.query = query
   }
   expect(asked.filter((name) => name.startsWith('events.'))).toEqual([
     'events.earlier_of_rare_types',

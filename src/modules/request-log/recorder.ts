@@ -1,35 +1,15 @@
 import type { Logger } from 'pino'
-import { type Db, statement } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
-import { plainList, textList, timeList } from '../../db/lists.ts'
-import type { requestLog } from '../../db/tables/request-log.ts'
+import { prepareInsertAll } from '../../db/prepare-write.ts'
+import { requestLog } from '../../db/tables/request-log.ts'
 import type { AnsweredRequest } from '../../http/record-requests.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 
 type Row = typeof requestLog.$inferInsert
 
-const insert = statement(
-  'request_log.insert',
-  `insert into request_log (id, account_id, grant_id, operation, method, path, status, error, message, request_id, ms, at)
-   select * from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]),
-     unnest($7::int[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::int[]), unnest($12::timestamptz[]))`,
-)
-
-const valuesOf = (rows: readonly Row[]): unknown[] => [
-  plainList(rows.map(({ id }) => id)),
-  plainList(rows.map(({ accountId }) => accountId)),
-  plainList(rows.map(({ grantId }) => grantId ?? null)),
-  plainList(rows.map(({ operation }) => operation)),
-  plainList(rows.map(({ method }) => method)),
-  textList(rows.map(({ path }) => path)),
-  plainList(rows.map(({ status }) => status)),
-  plainList(rows.map(({ error }) => error ?? null)),
-  textList(rows.map(({ message }) => message ?? null)),
-  textList(rows.map(({ requestId }) => requestId)),
-  plainList(rows.map(({ ms }) => ms)),
-  timeList(rows.map(({ at }) => at)),
-]
+const insert = prepareInsertAll('request_log.insert', requestLog)
 
 const writeAfterMs = 500
 const mostInStatement = 1_000
@@ -58,11 +38,9 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     dropped = 0
     for (let at = 0; at < rows.length; at += mostInStatement) {
       const part = rows.slice(at, at + mostInStatement)
-      await deps.db
-        .query(insert, valuesOf(part))
-        .catch((error: unknown) =>
-          deps.logger.warn({ requests: part.length, ...describeError(error) }, 'requests are missing in the request log'),
-        )
+      await insert(deps.db.query, part).catch((error: unknown) =>
+        deps.logger.warn({ requests: part.length, ...describeError(error) }, 'requests are missing in the request log'),
+      )
     }
   }
   const flush = () => {

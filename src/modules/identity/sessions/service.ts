@@ -2,12 +2,10 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
-import { first, statement, type Tx } from '../../../db/client.ts'
-import { bytesList, plainList, textList } from '../../../db/lists.ts'
-import { prepareWrite } from '../../../db/prepare-write.ts'
+import { first, type Tx } from '../../../db/client.ts'
+import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
-import type { NewEvent } from '../../../events/append.ts'
-import { type ActedEntry, type Actor, audit, auditAll } from '../../../events/audit.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { found } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -29,74 +27,36 @@ export const viewFor = (deps: Pick<Deps, 'clock' | 'config'>, currentId: Uuid | 
 /** Who signs in, and how. */
 export type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
 
-const insert = statement(
-  'sessions.insert',
-  `insert into sessions (id, account_id, workspace_id, identity_id, began_by_identity_id, token_hash, user_agent, ip, created_at, last_used_at, proven_at, expires_at)
-   select id, account, workspace, identity, identity, token_hash, agent, ip, $8, $8, $8, $9
-   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bytea[], $6::text[], $7::text[])
-     as s(id, account, workspace, identity, token_hash, agent, ip)`,
-)
+const insert = prepareInsert('sessions.insert', sessions)
 
 /**
  * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
- * Written with the commit; the sessions are in the same order.
+ * Written with the commit.
  */
-export const createSessions = (tx: Tx, deps: SessionDeps, owners: readonly SessionOwner[]): NewSession[] => {
-  if (owners.length === 0) return []
+export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): NewSession => {
   const { at } = tx
-  const view = viewFor(deps, null)
-  const made = owners.map(({ accountId, workspaceId, identityId, origin }) => {
-    const token = newSessionToken()
-    const record: SessionRecord = {
-      id: newId(),
-      accountId,
-      workspaceId,
-      identityId,
-      beganByIdentityId: identityId,
-      tokenHash: sha256(token),
-      userAgent: origin.userAgent,
-      ip: origin.ip,
-      createdAt: at,
-      lastUsedAt: at,
-      provenAt: at,
-      expiresAt: daysAfter(at, deps.config.SESSION_TTL_DAYS),
-      revokedAt: null,
-    }
-    return { token, record }
-  })
-  const records = made.map(({ record }) => record)
-  tx.defer(
-    tx.query(insert, [
-      plainList(records.map(({ id }) => id)),
-      plainList(records.map(({ accountId }) => accountId)),
-      plainList(records.map(({ workspaceId }) => workspaceId)),
-      plainList(records.map(({ identityId }) => identityId)),
-      bytesList(records.map(({ tokenHash }) => tokenHash)),
-      textList(records.map(({ userAgent }) => userAgent)),
-      textList(records.map(({ ip }) => ip)),
-      at,
-      daysAfter(at, deps.config.SESSION_TTL_DAYS),
-    ]),
-  )
-  const events = records.map(
-    (record): NewEvent => ({
-      type: 'session.created',
-      accountId: record.accountId,
-      workspaceId: null,
-      data: presentSession(record, view),
-    }),
-  )
-  tx.defer(deps.appendEvents(tx, at, events))
-  const entries = owners.map(
-    (actor, index): ActedEntry => ({
-      actor,
-      action: 'session.create',
-      workspaceId: actor.workspaceId,
-      ...(records[index] && { subject: { type: 'session', id: records[index].id } }),
-    }),
-  )
-  tx.defer(auditAll(tx, at, entries))
-  return made.map(({ token, record: { id, expiresAt } }) => ({ id, token, expiresAt }))
+  const { accountId, workspaceId, identityId, origin } = owner
+  const token = newSessionToken()
+  const record: SessionRecord = {
+    id: newId(),
+    accountId,
+    workspaceId,
+    identityId,
+    beganByIdentityId: identityId,
+    tokenHash: sha256(token),
+    userAgent: origin.userAgent,
+    ip: origin.ip,
+    createdAt: at,
+    lastUsedAt: at,
+    provenAt: at,
+    expiresAt: daysAfter(at, deps.config.SESSION_TTL_DAYS),
+    revokedAt: null,
+  }
+  insert(tx, record)
+  const data = presentSession(record, viewFor(deps, null))
+  tx.defer(deps.appendEvents(tx, at, [{ type: 'session.created', accountId, workspaceId: null, data }]))
+  tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id } }))
+  return { id: record.id, token, expiresAt: record.expiresAt }
 }
 
 const revokeOne = prepareWrite('sessions.revoke', { id: 'uuid', accountId: 'uuid', at: 'timestamptz' }, (orm, at) =>

@@ -13,7 +13,7 @@ import { recomputeAccountEmail } from '../identities/email.ts'
 import { verifiedEmail } from '../identities/lock.ts'
 import type { IdentityProof } from '../identities/proof.ts'
 import { statusRefusal } from '../identities/service.ts'
-import { createSessions, type NewSession } from '../sessions/service.ts'
+import { createSession, type NewSession } from '../sessions/service.ts'
 import { refused } from './refused.ts'
 import { findAccount, lockStanding, type Standing } from './standing.ts'
 import type { SignInNonce } from './wallet/nonces.ts'
@@ -90,7 +90,7 @@ const signInOnce = async (
   const identityId = known ? await identityOf(tx, deps, known, proven) : standing.identity?.id
   if (identityId === undefined) throw new Error('an account is signed in to without an identity')
   const owner = { ...actorOf(standing.accountId, proven), workspaceId: standing.workspaceId, identityId }
-  const session = only(createSessions(tx, deps, [owner]))
+  const session = createSession(tx, deps, owner)
   // Read with the commit, as it stands behind the sign-in.
   const account = readAccount(tx, deps, standing.accountId)
   tx.defer(account)

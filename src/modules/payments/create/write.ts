@@ -1,5 +1,6 @@
-import { statement, type Tx } from '../../../db/client.ts'
-import { bytesList, documentList, documents, plainList, textList, timeList } from '../../../db/lists.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
@@ -12,59 +13,14 @@ import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
-/** One parameter for each column; a value that all payments of a batch share is sent once. */
-const insert = statement(
-  'payments.insert',
-  `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
-     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, request_hash,
-     counted_day, hold_transfer_id, batch_id, batch_index, batch_leaf, dispatch_due_at, traceparent, created_at, updated_at,
-     execute_at, origin_grant_id)
-   select id, workspace, account, status, amount, $26, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
-     approval, initiator, grant_id, snapshot, key, hash, day, hold, batch, place, leaf,
-     case when status = 'processing' then $27::timestamptz end, trace, $27, $27, execute_at, origin
-   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
-     unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
-     ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), unnest($17::bytea[]),
-     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::bytea[]),
-     unnest($23::uuid[]), unnest($24::int[]), unnest($25::text[]), unnest($28::timestamptz[]), unnest($29::uuid[]))
-     as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
-       initiator, grant_id, snapshot, key, day, hold, trace, hash, batch, place, leaf, execute_at, origin)`,
-)
+const insert = prepareInsertAll('payments.insert', payments)
 
-const insertValues = (written: readonly Written[], at: Date) => {
-  const rows = written.map(({ payment }) => payment)
-  return [
-    plainList(rows.map(({ id }) => id)),
-    plainList(rows.map(({ workspaceId }) => workspaceId)),
-    plainList(rows.map(({ accountId }) => accountId)),
-    plainList(rows.map(({ status }) => status)),
-    plainList(rows.map(({ amountMinor }) => amountMinor)),
-    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
-    plainList(rows.map(({ payeeId }) => payeeId)),
-    textList(rows.map(({ paymentType }) => paymentType)),
-    plainList(rows.map(({ rail }) => rail)),
-    textList(rows.map(({ accountReference }) => accountReference)),
-    textList(rows.map(({ narrative }) => narrative)),
-    documentList(rows.map(({ metadata }) => JSON.stringify(metadata))),
-    plainList(rows.map(({ mandateId }) => mandateId)),
-    plainList(rows.map(({ approvalId }) => approvalId)),
-    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
-    plainList(rows.map(({ grantId }) => grantId)),
-    bytesList(written.map(({ packed }) => packed)),
-    textList(rows.map(({ idempotencyKey }) => idempotencyKey)),
-    plainList(rows.map(({ countedDay }) => countedDay)),
-    plainList(rows.map(({ holdTransferId }) => holdTransferId)),
-    textList(rows.map(({ traceparent }) => traceparent)),
-    bytesList(rows.map(({ requestHash }) => requestHash)),
-    plainList(rows.map(({ batchId }) => batchId)),
-    plainList(rows.map(({ batchIndex }) => batchIndex)),
-    textList(rows.map(({ batchLeaf }) => batchLeaf)),
-    rows[0]?.currency ?? '',
-    at,
-    timeList(rows.map(({ executeAt }) => executeAt)),
-    plainList(rows.map(({ originGrantId }) => originGrantId)),
-  ]
-}
+/** Only what is sent now is due. */
+const rowOf = ({ payment, packed }: Written, at: Date) => ({
+  ...payment,
+  snapshot: new Sent(packed),
+  dispatchDueAt: payment.status === 'processing' ? at : null,
+})
 
 /** What is needed to decide and write a batch. */
 export type BatchDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
@@ -156,11 +112,7 @@ const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState):
   tx.defer(chargeCounters(tx, held))
 }
 
-const take = statement(
-  'payments.take',
-  `update payments p set hold_transfer_id = x.hold, counted_day = x.day, approval_id = x.approval
-   from unnest($1::uuid[], $2::uuid[], $3::date[], $4::uuid[]) as x(id, hold, day, approval) where p.id = x.id`,
-)
+const take = prepareUpdateAll('payments.take', payments, ['holdTransferId', 'countedDay', 'approvalId'])
 
 /**
  * What scheduled payments get when they are due: their holds, and their places in the limits. Returns the event of the balance, for after
@@ -169,16 +121,7 @@ const take = statement(
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
-  await Promise.all([
-    holdAll(tx, holdsOf(accepted, state), tx.at),
-    chargeCounters(tx, accepted),
-    tx.query(take, [
-      plainList(rows.map(({ id }) => id)),
-      plainList(rows.map(({ holdTransferId }) => holdTransferId)),
-      plainList(rows.map(({ countedDay }) => countedDay)),
-      plainList(rows.map(({ approvalId }) => approvalId)),
-    ]),
-  ])
+  await Promise.all([holdAll(tx, holdsOf(accepted, state), tx.at), chargeCounters(tx, accepted), take(tx.query, rows)])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state, rows[0]?.currency ?? '')
 }
 
@@ -195,7 +138,12 @@ export const writePayments = async (
   const entries = auditOf(accepted, denied, deps.config.CURRENCY)
   if (accepted.length > 0) {
     takeMoney(tx, accepted, state)
-    tx.defer(tx.query(insert, insertValues(accepted, at)))
+    tx.defer(
+      insert(
+        tx.query,
+        accepted.map((one) => rowOf(one, at)),
+      ),
+    )
     tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
     tx.remember(
       'payment',

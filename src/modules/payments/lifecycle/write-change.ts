@@ -1,5 +1,6 @@
-import { statement, type Tx } from '../../../db/client.ts'
-import { plainList, textList, timeList } from '../../../db/lists.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepareUpdateAll } from '../../../db/prepare-write.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { openPaymentStatuses, requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
@@ -12,23 +13,22 @@ import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-export type PaymentChange = Partial<
-  Pick<
-    PaymentRecord,
-    | 'status'
-    | 'dispatchDueAt'
-    | 'providerReceipt'
-    | 'failureCode'
-    | 'failureMessage'
-    | 'providerCode'
-    | 'lateSuccessReceipt'
-    | 'lateSuccessAmountMinor'
-    | 'lateSuccessAt'
-    | 'lateSuccessResolution'
-    | 'lateSuccessResolvedAt'
-    | 'completedAt'
-  >
->
+const changeable = [
+  'status',
+  'dispatchDueAt',
+  'providerReceipt',
+  'failureCode',
+  'failureMessage',
+  'providerCode',
+  'lateSuccessReceipt',
+  'lateSuccessAmountMinor',
+  'lateSuccessAt',
+  'lateSuccessResolution',
+  'lateSuccessResolvedAt',
+  'completedAt',
+] as const
+
+export type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[number]>>
 
 export type ChangeOptions = {
   actor: Actor
@@ -42,34 +42,7 @@ export type ChangeOptions = {
 
 export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
 
-const update = statement(
-  'payments.change',
-  `update payments p set status = x.status, dispatch_due_at = x.due, provider_receipt = x.receipt, failure_code = x.failure,
-     failure_message = x.message, provider_code = x.code, late_success_receipt = x.late_receipt, late_success_amount_minor = x.late_minor,
-     late_success_at = x.late_at, late_success_resolution = x.resolution, late_success_resolved_at = x.resolved_at,
-     completed_at = x.completed_at, updated_at = $14
-   from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
-     $10::timestamptz[], $11::text[], $12::timestamptz[], $13::timestamptz[])
-     as x(id, status, due, receipt, failure, message, code, late_receipt, late_minor, late_at, resolution, resolved_at, completed_at)
-   where p.id = x.id`,
-)
-
-const updateValues = (rows: readonly PaymentRecord[], at: Date) => [
-  plainList(rows.map(({ id }) => id)),
-  plainList(rows.map(({ status }) => status)),
-  timeList(rows.map(({ dispatchDueAt }) => dispatchDueAt)),
-  textList(rows.map(({ providerReceipt }) => providerReceipt)),
-  plainList(rows.map(({ failureCode }) => failureCode)),
-  textList(rows.map(({ failureMessage }) => failureMessage)),
-  textList(rows.map(({ providerCode }) => providerCode)),
-  textList(rows.map(({ lateSuccessReceipt }) => lateSuccessReceipt)),
-  plainList(rows.map(({ lateSuccessAmountMinor }) => lateSuccessAmountMinor)),
-  timeList(rows.map(({ lateSuccessAt }) => lateSuccessAt)),
-  plainList(rows.map(({ lateSuccessResolution }) => lateSuccessResolution)),
-  timeList(rows.map(({ lateSuccessResolvedAt }) => lateSuccessResolvedAt)),
-  timeList(rows.map(({ completedAt }) => completedAt)),
-  at,
-]
+const update = prepareUpdateAll('payments.change', payments, [...changeable, 'updatedAt'])
 
 const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   const status = change.status ?? payment.status
@@ -128,7 +101,7 @@ export const writeChanges = async (
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
   const rows = pairs.map(({ after }) => after)
-  if (rows.length > 0) tx.defer(tx.query(update, updateValues(rows, at)))
+  if (rows.length > 0) tx.defer(update(tx.query, rows))
   await Promise.all([
     deps.appendEvents(tx, at, events),
     auditAll(
