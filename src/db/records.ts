@@ -1,4 +1,3 @@
-import { type Statement, statement } from './statement.ts'
 
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
 export const between = { fields: '\u001f', records: '\u001e' } as const
@@ -11,27 +10,6 @@ const joined = (fields: readonly string[]): string => fields.map((field) => `(${
 /** The rows of a subquery as one text, null when there are none: for a statement that reads several tables. */
 export const recordsColumn = (fields: readonly string[], from: string): string =>
   `(select string_agg(concat(${joined(fields)}), E'\\x1e') from ${from})`
-
-/**
- * A statement that answers many keys with ONE value: every row as a text of its fields, each after the number of its key. A row as columns
- * costs a message, an event and a parser for each column, on every request. A text that was parsed before is not parsed again (`memoised`).
- * `tables` and `where` may use `key.*` with the columns named by `keys`. `offset 0` looks each key up by itself: joined to the list, a plan that
- * was made while a table was small reads all of it.
- */
-export const recordsStatement = (
-  name: string,
-  keys: Readonly<Record<string, string>>,
-  fields: readonly string[],
-  { tables, where }: { tables: string; where: string },
-): Statement => {
-  const arrays = Object.values(keys).map((type, at) => `$${at + 1}::${type}[]`)
-  const columns = [...Object.keys(keys), 'n']
-  return statement(
-    name,
-    `select string_agg(r.record, E'\\x1e') as records from unnest(${arrays.join(', ')}) with ordinality as key(${columns.join(', ')})
-     cross join lateral (select concat(${joined(['key.n', ...fields])}) as record from ${tables} where ${where} offset 0) as r`,
-  )
-}
 
 /** Reads fields in their order: the caller knows what comes next. */
 export type Reader = () => string

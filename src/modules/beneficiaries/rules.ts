@@ -57,12 +57,6 @@ export const normalisePayee = (
   return { ...read, bankCode: bankOf(read.bankCode, banks), accountReference }
 }
 
-/** A destination as it is stored; undefined for one that is refused. */
-export const readDestination = (rail: RailName, destination: string, bankCode: string | null): string | undefined => {
-  const read = payouts[rail].readDestination(destination, bankCode)
-  return 'problem' in read ? undefined : read.destination
-}
-
 /** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */
 const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination

@@ -5,7 +5,7 @@ import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { getBalance } from '../../../ledger/balance.ts'
-import { type Balance, getBalances } from '../../../ledger/ledger.ts'
+import type { Balance } from '../../../ledger/ledger.ts'
 import { openCustomerAccount } from '../../../ledger/open.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
@@ -29,22 +29,6 @@ export const createAccount = (
   insertAccount(tx, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
   openCustomerAccount(tx, accountId, deps.config.CURRENCY, at)
   return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
-}
-
-/** Each account as REST shows it. */
-export const readAccounts = async (
-  db: Db,
-  deps: Pick<Deps, 'config'>,
-  accountIds: readonly Uuid[],
-): Promise<Map<Uuid, Account>> => {
-  const [records, balances] = await Promise.all([getAccounts(db, accountIds), getBalances(db, accountIds)])
-  const shown = new Map<Uuid, Account>()
-  for (const record of records) {
-    const balance = balances.get(record.id)
-    if (!balance) throw new Error('an account has no ledger account')
-    shown.set(record.id, presentAccount(record, balance, deps.config.CURRENCY))
-  }
-  return shown
 }
 
 export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> => {

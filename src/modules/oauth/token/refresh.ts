@@ -1,5 +1,9 @@
+import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
@@ -22,9 +26,17 @@ import {
 } from './tokens.ts'
 
 /** By the token's handle, so that nothing has to be read first. */
-const lock = statement(
+const lock = prepare(
   'oauth.lock_grant',
-  'select from oauth_grants s join grants g on g.id = s.grant_id where s.handle = $1 for update of g',
+  { handle: 'text' },
+  (orm, at) =>
+    orm
+      .select({ id: grants.id })
+      .from(oauthGrants)
+      .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+      .where(eq(oauthGrants.handle, at.handle))
+      .for('update', { of: grants }),
+  'pool',
 )
 
 /** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
@@ -102,7 +114,7 @@ export const refresh = async (
   // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
   const [arrival, , row] = await Promise.all([
     readArrival(tx, request),
-    tx.query(lock, [presented.handle]),
+    tx.run(lock, { handle: presented.handle }),
     readGrantByHandle(tx, presented.handle),
   ])
   if (!row || !arrival) return request.client ? unknownRefreshToken() : unauthenticated
