@@ -1,4 +1,3 @@
-
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
 export const between = { fields: '\u001f', records: '\u001e' } as const
 
