@@ -4,15 +4,15 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts, done in batches: one transaction for what many accounts wait for. (For refresh tokens the "account" is a grant, for sign-ins an
- * identity: whatever one lock guards.) The entries of one account form a line, and a line is in one of four states:
+ * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of one account form a line, and a line is in one
+ * of four states:
  *
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │
  *                 ├─── done or failed, and more entries came ─┤
  *                 ├─── its lock contended, fewer than eight ──┤
- *                 │    times in succession                    │ the eighth time, or it needs
- *                 │                                           ▼ a batch of its own
+ *                 │    times in succession                    │ the eighth time
+ *                 │                                           ▼
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
@@ -40,10 +40,7 @@ export type AccountQueue<Entry, Result> = {
 
 /** The outcome of an entry whose account another transaction has locked. */
 export const contended = Symbol('contended')
-/** The outcome of an entry that needs more than a shared batch does. Nothing was done for it: its line waits for a batch of its own. */
-export const apart = Symbol('apart')
-
-export type Outcome<Result> = Result | Error | typeof contended | typeof apart
+export type Outcome<Result> = Result | Error | typeof contended
 
 export type AccountQueueOptions<Entry, Result> = {
   /** For the log. */
@@ -130,14 +127,14 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     const back: Waiter<Entry, Result>[] = []
     for (const [index, waiter] of taken.entries()) {
       const outcome = outcomes[index] as Outcome<Result>
-      if (outcome === contended || outcome === apart) back.push(waiter)
+      if (outcome === contended) back.push(waiter)
       else if (outcome instanceof Error) waiter.reject(outcome)
       else waiter.resolve(outcome)
     }
     queued -= taken.length - back.length
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
-    line.state = outcomes.includes(apart) || line.passed >= mostPassed ? 'contended' : 'open'
+    line.state = line.passed >= mostPassed ? 'contended' : 'open'
     // Behind the others: with more lines than places each still gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)

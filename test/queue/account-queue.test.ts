@@ -5,7 +5,6 @@ import { Refusal } from '../../src/lib/errors.ts'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
 import {
   type AccountQueueOptions,
-  apart,
   contended,
   createAccountQueue,
   mostInBatch,
@@ -207,17 +206,6 @@ describe('a queue of accounts', () => {
       [[1, 3], false],
       [[2], true],
     ])
-  })
-
-  test('does what a shared batch cannot do in a batch of its line', async () => {
-    const { submit, batches, last } = scene()
-    const results = [submit(one, 1), submit(other, 2)]
-    await turn()
-    await last().end([apart, 2])
-    expect(last()).toMatchObject({ wait: true, entries: [{ n: 1 }] })
-    await last().end()
-    expect(await Promise.all(results)).toEqual([1, 2])
-    expect(batches).toHaveLength(2)
   })
 
   test('refuses what it could not do in time', async () => {
