@@ -57,7 +57,8 @@ const signUp = (tx: Tx, deps: SignInDeps, proven: Proven): Standing => {
 const identityOf = async (tx: Tx, deps: SignInDeps, standing: Standing, proven: Proven): Promise<Uuid> => {
   const { accountId, identity, linkedByGrantId, originSessionId } = standing
   const { proof } = proven
-  const used = identity ?? attachFirstIdentity(tx, deps, actorOf(accountId, proven), { accountId, proof, linkedByGrantId, originSessionId })
+  const used =
+    identity ?? attachFirstIdentity(tx, deps, actorOf(accountId, proven), { accountId, proof, linkedByGrantId, originSessionId })
   if (identity) noteProofsOf(tx, [{ id: identity.id, proof }])
   if (!leavesEmail(standing, proof)) await recomputeAccountEmail(tx, accountId, tx.at)
   return used.id
