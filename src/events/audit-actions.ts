@@ -52,6 +52,7 @@ export const workspaceAuditActions = [
   'approval.refused',
   'approval.reject',
   'approval.rejected',
+  'approval.text_changed',
   'beneficiary.archived',
   'beneficiary.confirmed',
   'beneficiary.created',

@@ -1,7 +1,15 @@
-/** The source of time, so that a test can set it. */
-export type Clock = { now: () => Date }
+import { setTimeout as wait } from 'node:timers/promises'
 
-export const systemClock: Clock = { now: () => new Date() }
+/** The source of time, so that a test can set it. */
+export type Clock = {
+  now: () => Date
+  /** A pause of this clock; without it nothing waits. */
+  sleep?: (ms: number) => Promise<void>
+}
+
+const sleep = (ms: number): Promise<void> => wait(ms)
+
+export const systemClock: Clock = { now: () => new Date(), sleep }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
@@ -10,6 +18,7 @@ export const createMovableClock = (): MovableClock => {
   let offset = 0
   return {
     now: () => new Date(Date.now() + offset),
+    sleep,
     offsetMs: () => offset,
     moveTo: (offsetMs) => {
       offset = offsetMs

@@ -14,6 +14,7 @@ export const conflictReasons = {
   invitation_revoked: 'The invitation was revoked.',
   limit_reached: 'There are as many of these as there may be; `message` says how many and what to do.',
   late_success: 'The payment has no late success, or it is already booked.',
+  message_changed: 'The text has changed since it was read or signed. Read it again, then decide.',
   nonce: 'The nonce is for other terms or another wallet.',
   passkey: 'The passkey is registered already.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',

@@ -19,7 +19,9 @@ import type { Deps as MandatesDeps } from './mandates/deps.ts'
 import { expireMandates } from './mandates/end.ts'
 import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { pruneOAuth } from './oauth/prune.ts'
+import { renewOverdue } from './payments/approvals/await-name.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
+import { renewTexts } from './payments/approvals/renew.ts'
 import { cancelUnauthorized } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries/deliveries.ts'
@@ -64,6 +66,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
+    { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: () => cancelUnauthorized(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
@@ -108,7 +111,7 @@ const createWork = (deps: WorkDeps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
     deliveries: [createDeliveriesLane(deps, subjects)],
-    names: [createNamesLane(deps)],
+    names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps, payee) })],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {

@@ -1,4 +1,5 @@
 import { displayAmount } from '../lib/money.ts'
+import type { VerificationStatus } from '../lib/verification.ts'
 import type { Maker, Warning } from './types.ts'
 
 const who = ({ grantId, label }: Maker): string =>
@@ -12,6 +13,13 @@ const notConfirmed = {
   unverified: () => 'The rail was not asked whose number this is.',
 } as const
 
+/** What is said of a name that the rail does not confirm. */
+export const nameWarning = (verification: VerificationStatus, name: string | null): string =>
+  notConfirmed[verification](name ?? 'none')
+
+/** Whether a sentence is one of those. */
+export const isNameWarning = (sentence: string): boolean => /^The rail (reports|gave|was) /.test(sentence)
+
 const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string } = {
   possible_duplicate: ({ createdAt }) =>
     `It looks like a payment of ${createdAt
@@ -21,7 +29,7 @@ const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { 
   new_payee: ({ by }) => `The beneficiary was created by ${who(by)}, and no person has confirmed it.`,
   changed_payee: ({ by }) => `The name of the beneficiary was changed by ${who(by)}.`,
   similar_name: ({ name }) => `Never paid before, and its name looks like that of another beneficiary, ${JSON.stringify(name)}.`,
-  name_mismatch: ({ verification, name }) => notConfirmed[verification](name ?? 'none'),
+  name_mismatch: ({ verification, name }) => nameWarning(verification, name),
   unusual_amount: ({ typicalAmountMinor }, currency) =>
     `The amount is more than five times what this beneficiary usually gets, ${displayAmount(typicalAmountMinor, currency)}.`,
 }

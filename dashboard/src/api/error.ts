@@ -38,3 +38,7 @@ export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 
 export const hasCode = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code
+
+/** The text of an approval was made again since it was read. */
+export const isTextChanged = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'conflict' && error.details.reason === 'message_changed'

@@ -58,11 +58,12 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'approval.approve': 'approved a payment',
   'approval.approved': 'A payment received all its approvals',
   'approval.cancelled': 'An approval request was cancelled with its payment',
-  'approval.decision_voided': 'An approval stopped counting, because what it rested on has ended',
+  'approval.decision_voided': 'An approval stopped counting, because what it rested on has ended or its text has changed',
   'approval.expired': 'An approval request expired',
   'approval.refused': 'Someone who may not decide a payment tried to',
   'approval.reject': 'rejected a payment',
   'approval.rejected': 'An approval request was rejected',
+  'approval.text_changed': 'A name at the payment method changed, so a payment’s approval begins again',
   'beneficiary.archived': ({ name }) => `archived ${payee(name)}`,
   'beneficiary.name_check': ({ name }) =>
     name === null ? 'asked for the name of a beneficiary' : `asked whose number ${name} is`,

@@ -36,3 +36,10 @@ export const titleOfText = (message: string): string => {
   if (total && payees) return `${short(total)} to ${payees} ${payees === '1' ? 'person' : 'people'}`
   return readSignedText(message).opening
 }
+
+/** The SHA-256 of a text, in hexadecimal: sent with a decision, so that what was shown is what is decided. Undefined where the page has no cryptography. */
+export const digestOfText = async (message: string): Promise<string | undefined> => {
+  if (!crypto.subtle) return undefined
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -25,7 +25,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   payment_batch: ['payment', 'payments', 'approval', 'approvals', 'inbox'],
   approval: ['approval', 'approvals', 'inbox', 'payment', 'payments'],
   mandate: ['mandates', 'mandate'],
-  beneficiary: ['beneficiaries', 'beneficiary'],
+  beneficiary: ['beneficiaries', 'beneficiary', 'approval', 'approvals', 'inbox'],
   policy: ['policies', 'policy'],
   api_key: ['api-keys', 'api-key', 'grants', 'grant'],
   grant: ['grants', 'grant', 'api-keys', 'api-key', 'audit'],

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { ApiError, hasCode } from '../api/error.ts'
+import { hasCode, isTextChanged } from '../api/error.ts'
 import { shortAddress } from '../lib/mask.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure } from '../ui/failure.tsx'
@@ -20,7 +20,7 @@ const WalletIcon = ({ wallet }: { wallet: Wallet }) => (
 
 /** After a refused signature: another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
-  const wrong = hasCode(flow.error, 'invalid_signature') || (flow.error instanceof ApiError && flow.error.code === 'conflict')
+  const wrong = hasCode(flow.error, 'invalid_signature') || (hasCode(flow.error, 'conflict') && !isTextChanged(flow.error))
   if (!wrong || !flow.wallet || !flow.address) return null
   return (
     <p className="small quiet">

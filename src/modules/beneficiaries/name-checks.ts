@@ -25,6 +25,8 @@ export type NameCheckDeps = {
   vault: Vault
   rails: Pick<Rails, 'payout'>
   appendEvents: AppendEvents
+  /** Called in the transaction that writes another name or status: what names the payee says so too. */
+  onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid }
@@ -102,6 +104,7 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, p
   }
   writeFound(tx, due.id, after)
   if (!isNews(before, after)) return
+  await deps.onNameChanged(tx, after)
   const data = presentBeneficiary(after)
   await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
 }

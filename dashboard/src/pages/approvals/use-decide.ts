@@ -1,9 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
+import { isTextChanged } from '../../api/error.ts'
 import { inWorkspace } from '../../api/in-workspace.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { digestOfText } from '../../lib/approval-message.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { announce } from '../../ui/toast.tsx'
@@ -38,36 +40,45 @@ export const useAfterDecision = () => {
   }
 }
 
-const decideOne = (approval: Approval, choice: Choice, reason: string) =>
-  call(
+type How = Pick<Schemas['DecideApproval'], 'reason' | 'passkey'>
+
+/** With the digest of the text that was shown: one that has changed since is not decided. */
+export const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<Approval> => {
+  const message_digest = await digestOfText(approval.signing[choice])
+  return call(
     api.POST('/v1/approvals/{id}/decide', {
       params: { path: { id: approval.id } },
-      body: { decision: choice, ...(reason && { reason }) },
+      body: { decision: choice, ...how, ...(message_digest && { message_digest }) },
       ...inWorkspace(approvalSubject(approval).workspaceId),
     }),
   )
+}
 
 /** One after the other, each by itself: where one is refused, those before it are decided and those after it are not. */
 export const useDecide = (approvals: readonly Approval[], choice: Choice, done: () => void) => {
   const client = useQueryClient()
   const after = useAfterDecision()
+  /** Reads again what someone else has decided, or what has changed, meanwhile. */
+  const refresh = () => {
+    for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
+  }
   /** How many were decided before one was refused. */
   const [made, setMade] = useState(0)
   const decide = useMutation({
     mutationFn: async (reason: string) => {
       const decided: Approval[] = []
       try {
-        for (const approval of approvals) decided.push(await decideOne(approval, choice, reason.trim()))
+        for (const approval of approvals)
+          decided.push(await decideOne(approval, choice, reason.trim() ? { reason: reason.trim() } : {}))
       } finally {
         setMade(decided.length)
         if (decided.length > 0) after(decided)
       }
     },
     onSuccess: done,
+    onError: (error) => {
+      if (isTextChanged(error)) refresh()
+    },
   })
-  /** Reads again what someone else has decided meanwhile. */
-  const refresh = () => {
-    for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
-  }
   return { ...decide, made, refresh }
 }

@@ -1,11 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { api, call } from '../../api/client.ts'
-import { inWorkspace } from '../../api/in-workspace.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { isTextChanged } from '../../api/error.ts'
 import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { approvalSubject } from '../../lib/approval-subject.ts'
 import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import type { Choice } from './decided-words.ts'
+import { decideOne } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
 
@@ -20,17 +19,16 @@ export const useDecideByPasskey = (
   approval: Approval,
   passkeys: readonly Schemas['Passkey'][],
   onDecided: (approval: Approval) => void,
-) =>
-  useMutation({
+) => {
+  const client = useQueryClient()
+  return useMutation({
     mutationFn: async (choice: Choice) => {
       const passkey = await signWithPasskey(approval.signing[choice], passkeys)
-      return call(
-        api.POST('/v1/approvals/{id}/decide', {
-          params: { path: { id: approval.id } },
-          body: { decision: choice, passkey },
-          ...inWorkspace(approvalSubject(approval).workspaceId),
-        }),
-      )
+      return decideOne(approval, choice, { passkey })
     },
     onSuccess: onDecided,
+    onError: (error) => {
+      if (isTextChanged(error)) void client.invalidateQueries({ queryKey: ['approval'] })
+    },
   })
+}

@@ -1,9 +1,8 @@
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
 import type { Warning } from '../../../policy/types.ts'
-import { type ApprovalFacts, nameAtRail, oneLine, verbs } from './message.ts'
+import { type ApprovalFacts, nameAtRail, oneLine, type ReportedName, renewed, verbs } from './message.ts'
 
 /** An item as the text of a batch's approval names it. */
 export type BatchLine = {
@@ -12,16 +11,12 @@ export type BatchLine = {
   rail: string
   destinationMask: string
   amountMinor: Minor
-  /** The rail reports another name for the destination. */
-  isNamedDifferently: boolean
   /** Nothing was paid to this destination before. */
   isFirst: boolean
   /** What was paid to it the last time. */
   lastAmountMinor: Minor | null
-  reportedName: string | null
-  verification: VerificationStatus
   warnings: readonly Warning[]
-}
+} & ReportedName
 
 /** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
 export type BatchFacts = Pick<
@@ -50,19 +45,44 @@ const byRail = (lines: readonly BatchLine[], currency: string): string =>
 
 const mostNamed = 10
 
-/** What a person should look at: names that the rail does not confirm, and every kind of warning with how often it occurs. */
-const deviations = (lines: readonly BatchLine[], currency: string): string[] => {
+/** An item as far as its payee's name at the rail is concerned. */
+export type NamedLine = Pick<BatchLine, 'payeeName' | 'amountMinor'> & ReportedName
+
+const differingLabel = "Payees whose name differs from the rail's: "
+
+/** What the rail says of the payees' names; the first of those that differ by name. */
+const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
   const others = lines.filter(({ verification }) => verification === 'no_match')
+  const checking = lines.filter(({ isBeingChecked }) => isBeingChecked).length
+  return [
+    `${differingLabel}${others.length}`,
+    ...others
+      .slice(0, mostNamed)
+      .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
+    ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
+  ]
+}
+const checkingLabel = 'Names at the rail being checked: '
+
+/** Every kind of warning with how often it occurs. */
+const warningsIn = (lines: readonly BatchLine[]): string[] => {
   const codes = Map.groupBy(
     lines.flatMap(({ warnings }) => warnings),
     ({ code }) => code,
   )
-  return [
-    ...others
-      .slice(0, mostNamed)
-      .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
-    ...[...codes].map(([code, all]) => `Warning, ${all.length} times: ${code.replaceAll('_', ' ')}`),
-  ]
+  return [...codes].map(([code, all]) => `${warningOf(all.length)}${code.replaceAll('_', ' ')}`)
+}
+const warningOf = (count: number): string => `Warning, ${count} times: `
+
+/** The same text with the names that the rail reports now. */
+export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
+  const names = namesAtRail(lines, currency)
+  let isNames = false
+  return renewed(message, at, (line) => {
+    isNames = line.startsWith(differingLabel) || (isNames && (line.startsWith('- ') || line.startsWith(checkingLabel)))
+    if (line.startsWith(differingLabel)) return names
+    return isNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
+  })
 }
 
 /** The canonical message of a batch's approval (EIP-191 text), built once and verified byte for byte, as a single payment's. */
@@ -79,9 +99,9 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
     `By rail: ${byRail(lines, currency)}`,
     `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
-    `Payees whose name differs from the rail's: ${lines.filter(({ isNamedDifferently }) => isNamedDifferently).length}`,
+    ...namesAtRail(lines, currency),
     `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
-    ...deviations(lines, currency),
+    ...warningsIn(lines),
     'Largest:',
     ...largest
       .slice(0, largestShown)

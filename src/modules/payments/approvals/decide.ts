@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
@@ -23,7 +24,7 @@ import { confirmPayees, proposedPayees } from './proposed.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { sharesOrigin } from './shares-origin.ts'
-import { type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
+import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
@@ -34,6 +35,8 @@ type Decision = {
   reason: string | null
   /** What signed it: a wallet or a passkey; null where the credential alone gives it. */
   proof: ProvenSigner | PasskeySignature | null
+  /** Of the text that its giver saw (hexadecimal SHA-256), where that is known. */
+  digest: string | undefined
   /** Of the workspace: it is decided again for the day of the decision. */
   zone: Principal['workspace']['zone']
 }
@@ -141,6 +144,15 @@ const release = async (
 const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> =>
   decision.choice === 'reject' ? endWhole(tx, deps, decision.actor, record, 'rejected') : release(tx, deps, record, decision)
 
+/** A text that was made again is read again before it is decided. */
+const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }: Decision): void => {
+  const message = messageFor(approval, choice)
+  const isSigned = proof === null || proof.message === message
+  const isShown = digest === undefined || digest === createHash('sha256').update(message).digest('hex')
+  if (!isSigned || !isShown)
+    throw conflict('The text has changed since it was read: read it again, then decide.', 'message_changed')
+}
+
 const insertDecision = prepareInsert('approvals.give', approvalDecisions)
 
 /**
@@ -155,6 +167,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
     await expireApproval(tx, deps, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
+  requireSameText(record, decision)
   const { accountId, actor, choice, proof, reason } = decision
   if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
@@ -184,7 +197,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
  * were not asked, and there is nothing to ask them (`UnaskedChains`).
  */
 export type CredentialDecision = {
-  input: Pick<Decide, 'decision' | 'reason'>
+  input: Pick<Decide, 'decision' | 'reason' | 'message_digest'>
   proof: PasskeySignature | { problem: string } | null
   answers: ChainAnswers | null
 }
@@ -211,6 +224,7 @@ export const decideByCredential = async (
     actor: principal,
     reason: input.reason ?? null,
     proof,
+    digest: input.message_digest,
     zone: principal.workspace.zone,
   })
 }
@@ -247,6 +261,7 @@ export const decideBySignature = async (
     actor,
     reason: input.reason ?? null,
     proof: proven,
+    digest: undefined,
     zone: { timeZone, nextTimeZone, nextFrom },
   })
 }

@@ -3,6 +3,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { cleanText, isolated } from '../../../lib/text.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
+import { isNameWarning, nameWarning } from '../../../policy/warning-words.ts'
 
 /**
  * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
@@ -19,9 +20,6 @@ export type ApprovalFacts = {
   destinationMask: string
   /** A keyed digest: binds the destination without revealing it. */
   destinationDigest: string
-  /** The name that the rail reports for the destination, and what comparing it says. */
-  reportedName: string | null
-  verification: VerificationStatus
   /** What the decision warns of, a sentence each. */
   warnings: readonly string[]
   accountReference: string | null
@@ -33,7 +31,7 @@ export type ApprovalFacts = {
   /** When it is sent; null for as soon as it is approved. */
   executeAt: Date | null
   expiresAt: Date
-}
+} & ReportedName
 
 export const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
@@ -48,11 +46,23 @@ const verdictWords: Readonly<Record<VerificationStatus, string>> = {
   unverified: 'was not asked for',
 }
 
-/** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
-export const nameAtRail = ({ reportedName, verification }: Pick<ApprovalFacts, 'reportedName' | 'verification'>): string =>
-  reportedName === null ? verdictWords[verification] : `${oneLine(reportedName)} (${verdictWords[verification]})`
+/** `isBeingChecked`: the rail was asked for the first time, and has not answered yet. */
+export type ReportedName = { reportedName: string | null; verification: VerificationStatus; isBeingChecked?: boolean }
 
-/** The canonical message (EIP-191 text). It is built once, when the approval is created, stored, and verified byte for byte. */
+const nameLabel = 'Name at the rail: '
+
+/** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
+export const nameAtRail = ({ reportedName, verification, isBeingChecked = false }: ReportedName): string =>
+  isBeingChecked
+    ? 'being checked'
+    : reportedName === null
+      ? verdictWords[verification]
+      : `${oneLine(reportedName)} (${verdictWords[verification]})`
+
+/**
+ * The canonical message (EIP-191 text). It is built when the approval is created, stored, and verified byte for byte; while the approval waits, a
+ * name at the rail that changed makes a new one.
+ */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   [
     `${facts.domain} asks you to ${verbs[decision]} a payment.`,
@@ -60,7 +70,7 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
     `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
     `Destination: ${facts.rail} ${facts.destinationMask}`,
-    `Name at the rail: ${nameAtRail(facts)}`,
+    `${nameLabel}${nameAtRail(facts)}`,
     ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
     ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
     ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
@@ -78,3 +88,34 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Nonce: ${facts.nonce}`,
     `Expires: ${isoTime(facts.expiresAt)}`,
   ].join('\n')
+
+const madeLabel = 'Text made again: '
+const warningLabel = 'Warning: '
+
+/** Whether two texts of one decision say the same, whenever they were made. */
+export const isSameText = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map((text) => text.split('\n').filter((line) => !line.startsWith(madeLabel)))
+  return a?.join('\n') === b?.join('\n')
+}
+
+/** A text with some of its lines changed, and the time at which it was made again: a text that is signed never returns. */
+export const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
+  message
+    .split('\n')
+    .filter((line) => !line.startsWith(madeLabel))
+    .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
+    .join('\n')
+
+/** The same text with what the rail reports now. A decision's warning about the name is replaced, and another name is always one. */
+export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
+  const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
+  const warned = message.split('\n').some(isAboutName)
+  const isOdd = name.verification === 'no_match' || (warned && name.verification !== 'match')
+  const { verification, reportedName } = name
+  const warning = isOdd ? [`${warningLabel}${oneLine(nameWarning(verification, reportedName))}`] : []
+  return renewed(message, at, (line) => {
+    if (isAboutName(line)) return []
+    if (line.startsWith(nameLabel)) return [`${nameLabel}${nameAtRail(name)}`]
+    return line.startsWith('Workspace: ') ? [line, ...warning] : [line]
+  })
+}

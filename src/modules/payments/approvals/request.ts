@@ -11,11 +11,13 @@ import type { Decision } from '../../../policy/types.ts'
 import { warningText } from '../../../policy/warning-words.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
+import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { PaymentApprovals, ToApprove } from '../request.ts'
+import { awaitedUntil } from './await-name.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalEvent } from './event.ts'
 import { approvalMessage } from './message.ts'
@@ -68,7 +70,14 @@ export const asked = ({ requiredApprovals, separationOfDuties, approvalProof, po
 type NewApproval = Asked &
   Pick<
     ApprovalRow,
-    'id' | 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'approveMessage' | 'rejectMessage' | 'expiresAt'
+    | 'id'
+    | 'batchId'
+    | 'initiatingGrantId'
+    | 'beneficiaryName'
+    | 'nameAwaitedUntil'
+    | 'approveMessage'
+    | 'rejectMessage'
+    | 'expiresAt'
   > & {
     /** The mandate's signer, who has approved in advance. */
     mandateSignature: PaymentMandate['signature'] | null
@@ -115,7 +124,7 @@ const payeeOf = async (tx: Tx, { vault }: Pick<Deps, 'vault'>, { workspaceId, be
 
 const requestApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'rails' | 'vault'>,
   { payment, decision, mandate }: ToApprove,
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
@@ -139,6 +148,7 @@ const requestApproval = async (
     destinationMask: payee.destinationMask,
     reportedName: payee.reportedName,
     verification: payee.verification,
+    isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, payment.currency)),
       ...(isFirst ? ['Nothing was paid to this destination before.'] : []),
@@ -158,6 +168,7 @@ const requestApproval = async (
     ...asked(decision),
     initiatingGrantId,
     beneficiaryName: payee.displayName,
+    nameAwaitedUntil: facts.isBeingChecked ? awaitedUntil(tx.at) : null,
     approveMessage: approvalMessage('approve', facts),
     rejectMessage: approvalMessage('reject', facts),
     expiresAt,
@@ -166,7 +177,7 @@ const requestApproval = async (
 }
 
 export const createPaymentApprovals = (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'rails' | 'vault'>,
 ): PaymentApprovals => ({
   initiatingGrant: grantBehind,
   request: (tx, toApprove, initiatingGrantId) => requestApproval(tx, deps, toApprove, initiatingGrantId),
@@ -215,6 +226,7 @@ export const requestBatchApproval = async (
     ...needs,
     initiatingGrantId,
     beneficiaryName: lines[0]?.payeeName ?? '',
+    nameAwaitedUntil: lines.some((line) => line.isBeingChecked) ? awaitedUntil(tx.at) : null,
     approveMessage: batchApprovalMessage('approve', facts),
     rejectMessage: batchApprovalMessage('reject', facts),
     expiresAt,

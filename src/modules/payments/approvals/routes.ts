@@ -11,6 +11,7 @@ import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { askChains, type ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { decideAt } from '../lifecycle/recheck.ts'
+import { awaitName } from './await-name.ts'
 import { type ApprovalContext, readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { listApprovals } from './list.ts'
@@ -79,6 +80,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     read: async ({ principal, params }) => {
       const { workspace } = principal
       const { id } = params
+      await awaitName(deps, id)
       const [record, withRecords] = await Promise.all([
         findApprovalIn(deps.db, workspace.id, id),
         readContexts(deps, workspace, (db) => historyOf(db, id)),
@@ -144,6 +146,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
+      await awaitName(deps, request.params.id)
       const record = found(await findApproval(deps.db, request.params.id))
       const { status, expiresAt } = record.approval
       const isOver = status === 'pending' && expiresAt <= deps.clock.now()

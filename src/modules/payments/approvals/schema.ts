@@ -108,7 +108,7 @@ export const Approval = z
         decided_at: TimeOut,
         voided_at: TimeOut.nullable().meta({
           description:
-            'When it stopped counting: its account may no longer decide, its wallet was unlinked, its passkey was removed, its mandate was revoked, or its account decided otherwise.',
+            'When it stopped counting: its account may no longer decide, its wallet was unlinked, its passkey was removed, its mandate was revoked, its account decided otherwise, or its text was made again because the name at the rail had changed.',
         }),
       }),
     ),
@@ -133,6 +133,14 @@ export const Decide = z
   .strictObject({
     decision: Choice,
     reason: Reason,
+    message_digest: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .meta({
+        description:
+          'The SHA-256 of the text that was shown, `signing.approve` or `signing.reject`, in hexadecimal. Where the text has changed since, the decision is refused: 409, reason `message_changed`.',
+      }),
     passkey: Assertion.optional().meta({
       description:
         'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of the canonical text, `signing.approve` or `signing.reject`.',

@@ -1,7 +1,7 @@
 import { hasDecidingRole } from '../../../auth/authority-sql.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -21,16 +21,30 @@ export const messageFor = (
   decision: Decide['decision'],
 ): string => (decision === 'approve' ? approveMessage : rejectMessage)
 
-/** Called before the transaction: no transaction waits for the network, and the stored message never changes. */
+const readOldTexts = statement(
+  'approvals.old_texts',
+  `select before ->> $2 as message from audit_log where subject_id = $1 and action = 'approval.text_changed' order by id desc limit 20`,
+)
+
+/** The text that is signed now, then the ones before it: a signature of one of those is refused as such, and not as a wrong one. */
+const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
+  yield messageFor(approval, decision)
+  if (approval.renewedAt === null) return
+  for (const { message } of await db.query<{ message: string }>(readOldTexts, [approval.id, decision])) yield message
+}
+
+/** Called before the transaction: no transaction waits for the network. Whether it is the text of now is looked at again, under the lock. */
 export const proveSigner = async (
   deps: Pick<Deps, 'contractWallets' | 'db'>,
   { approval }: Pick<ApprovalRecord, 'approval'>,
   { decision, signature, address: named }: Pick<DecideBySignature, 'decision' | 'signature' | 'address'>,
 ): Promise<ProvenSigner | undefined> => {
-  const message = messageFor(approval, decision)
-  const signer = await proveWallet(deps, { message, signature, named })
-  const identity = signer === undefined ? undefined : await findIdentity(deps.db, walletKey(signer))
-  return signer === undefined || !identity ? undefined : { signer, accountId: identity.accountId, signature, message }
+  for await (const message of textsOf(deps.db, approval, decision)) {
+    const signer = await proveWallet(deps, { message, signature, named })
+    const identity = signer === undefined ? undefined : await findIdentity(deps.db, walletKey(signer))
+    if (signer !== undefined && identity) return { signer, accountId: identity.accountId, signature, message }
+  }
+  return undefined
 }
 
 /** An approval's canonical message that a passkey of the caller signed. */
@@ -45,9 +59,13 @@ export const proveCaller = async (
 ): Promise<PasskeySignature | { problem: string } | null> => {
   if (!passkey) return null
   const record = found(await findApprovalIn(deps.db, workspace.id, approvalId))
-  const message = messageFor(record.approval, decision)
-  const used = await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) })
-  return 'problem' in used ? used : { ...used, message }
+  let refused: { problem: string } | undefined
+  for await (const message of textsOf(deps.db, record.approval, decision)) {
+    const used = await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) })
+    if (!('problem' in used)) return { ...used, message }
+    refused ??= used
+  }
+  return refused ?? null
 }
 
 type ProofColumns = Pick<

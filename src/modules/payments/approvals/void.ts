@@ -9,7 +9,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { approvalEvent } from './event.ts'
-import { findApproval } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, type DecisionRow, findApproval } from './queries.ts'
 
 const insertVoid = prepareInsert('approvals.void', approvalVoids)
 
@@ -40,7 +40,14 @@ type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; 
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
-const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Actor, lost: readonly Lost[]): Promise<void> => {
+/** `because`: why, where it is not what the decision rested on that ended. */
+const voidDecisions = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  lost: readonly Lost[],
+  because?: 'text',
+): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
   for (const { decisionId, owner, reason } of lost) insertVoid(tx, { decisionId, owningAccountId: owner, reason, voidedAt: at })
@@ -50,7 +57,7 @@ const voidDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, actor: Ac
     const { workspaceId } = record.payment
     await deps.appendEvents(tx, at, [approvalEvent('approval.decision_voided', record)])
     const subject = { type: 'approval', id: approvalId }
-    const after = { account: formatId('account', accountId), reason }
+    const after = { account: formatId('account', accountId), reason: because ?? reason }
     await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
   }
 }
@@ -91,4 +98,26 @@ export const voidRefusedDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvent
   const lost = await tx.query<Lost>(readRefused, [plainList(refused)])
   await voidDecisions(tx, deps, chain, lost)
   return lost.length > 0
+}
+
+/** A row names what its decision was signed with: the audit log says that its text was made again. */
+const restedOn: Readonly<Record<DecisionRow['via'], Lost['reason']>> = {
+  credential: 'approver',
+  signature: 'wallet',
+  passkey: 'passkey',
+  mandate: 'mandate',
+}
+
+/** Voids the decisions on a text that was made again. A mandate was signed before there was a text, so what it gives stays. */
+export const voidAfterNewText = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  record: Pick<ApprovalRecord, 'approval' | 'decisions'>,
+): Promise<void> => {
+  const { id: approvalId, accountId: owner } = record.approval
+  const lost = currentDecisions(record)
+    .filter(({ via }) => via !== 'mandate')
+    .map(({ id, accountId, via }) => ({ decisionId: id, approvalId, accountId, owner, reason: restedOn[via] }))
+  return voidDecisions(tx, deps, actor, lost, 'text')
 }

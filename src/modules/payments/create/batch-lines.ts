@@ -2,8 +2,10 @@ import { statement } from '../../../db/client.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { RailName } from '../../../lib/rail-names.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
+import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
 import type { BatchLine } from '../approvals/batch-message.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
@@ -13,7 +15,8 @@ export type PayeeRow = {
   id: Uuid
   workspaceId: Uuid
   name: string
-  isNamedDifferently: boolean
+  rail: RailName
+  nameCheckDueAt: Date | null
   mask: string
   ciphertext: Buffer
   keyId: string
@@ -25,7 +28,7 @@ export type PayeeRow = {
 /** Who is paid, and what was paid to the same destination the last time. */
 export const readPayees = statement(
   'payment_batches.payees',
-  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.verification = 'no_match' as "isNamedDifferently", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
+  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.payment_rail as rail, b.name_check_due_at as "nameCheckDueAt", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
      b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
      (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
    from beneficiaries b where b.id = any($1::uuid[])`,
@@ -33,7 +36,7 @@ export const readPayees = statement(
 
 /** An item as the Merkle tree binds it, and as the text of the approval names it. */
 export const lineOf = (
-  deps: Pick<Deps, 'derivations' | 'vault'>,
+  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
   { payment, decision }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
@@ -47,7 +50,7 @@ export const lineOf = (
     rail: payment.rail,
     destinationMask: payee.mask,
     amountMinor: payment.amountMinor,
-    isNamedDifferently: payee.isNamedDifferently,
+    isBeingChecked: isBeingChecked(deps.rails, { ...payee, paymentRail: payee.rail }),
     isFirst: payee.lastAmountMinor === null,
     lastAmountMinor: payee.lastAmountMinor,
     reportedName: payee.reportedName,

@@ -1,0 +1,108 @@
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { approvals } from '../../../db/tables/approvals.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { RailName } from '../../../lib/rail-names.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
+import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
+import { payeeOfLeaf } from '../batch/leaf-rules.ts'
+import type { Deps } from '../deps.ts'
+import { type NamedLine, withNamesAtRail } from './batch-message.ts'
+import { type LockedApproval, lockWholeById } from './lock.ts'
+import { isSameText, withNameAtRail } from './message.ts'
+import { voidAfterNewText } from './void.ts'
+
+// While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new
+// text at most: when its first checks have ended, or five seconds after it was asked for.
+
+type RenewDeps = Pick<Deps, 'appendEvents' | 'rails'>
+
+const rail: Actor = { accountId: null, origin: null, way: 'rail' }
+
+const writeText = prepareUpdate('approvals.write_text', approvals, [
+  'approveMessage',
+  'rejectMessage',
+  'renewedAt',
+  'nameAwaitedUntil',
+  'updatedAt',
+])
+
+/** The old texts stay in the audit log: a signature of one of them is told apart from a wrong one. */
+const renewWith = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  { approval, payment, decisions }: LockedApproval,
+  change: (message: string) => string,
+): Promise<void> => {
+  const { approveMessage: approve, rejectMessage: reject, id } = approval
+  const after = { approveMessage: change(approve), rejectMessage: change(reject) }
+  if (isSameText(approve, after.approveMessage)) return
+  writeText(tx, id, { ...after, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
+  await audit(tx, rail, tx.at, {
+    action: 'approval.text_changed',
+    workspaceId: payment.workspaceId,
+    subject: { type: 'approval', id },
+    before: { approve, reject },
+  })
+  await voidAfterNewText(tx, deps, rail, { approval, decisions })
+}
+
+const readNames = statement(
+  'approvals.names_of_payees',
+  `select id, verification, reported_name as "reportedName", name_check_due_at as "nameCheckDueAt", payment_rail as "paymentRail"
+   from beneficiaries where id = any($1::uuid[])`,
+)
+type NameRow = {
+  id: Uuid
+  verification: VerificationStatus
+  reportedName: string | null
+  nameCheckDueAt: Date | null
+  paymentRail: RailName
+}
+
+/** `atLast`: what is not known by now stays unknown in the text. */
+const renewBatch = async (tx: Tx, deps: RenewDeps, record: LockedApproval, atLast: boolean): Promise<void> => {
+  const { payments } = record
+  const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
+  const rows = new Map((await tx.query<NameRow>(readNames, [plainList(ids)])).map((row) => [row.id, row]))
+  const lines = payments.flatMap(({ beneficiaryId, batchLeaf, amountMinor }): NamedLine[] => {
+    const row = rows.get(beneficiaryId)
+    if (!row || batchLeaf === null) return []
+    return [{ ...row, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(deps.rails, row) }]
+  })
+  if (!atLast && lines.some((line) => line.isBeingChecked)) return
+  const change = (message: string) => withNamesAtRail(message, lines, record.payment.currency, tx.at)
+  await renewWith(tx, deps, record, change)
+}
+
+/** When the time of a batch's first checks is over. The caller has locked the account that pays. */
+export const renewAtLast = async (tx: Tx, deps: RenewDeps, id: Uuid): Promise<void> => {
+  const record = await lockWholeById(tx, id)
+  const until = record?.approval.nameAwaitedUntil ?? null
+  if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, deps, record, true)
+}
+
+const findWaiting = statement(
+  'approvals.waiting_for_payee',
+  `select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
+     when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
+     when a.name_awaited_until is null then false
+     else exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2) end
+   order by a.id`,
+)
+
+/** In the transaction that writes what a check of a payee's name found; it has locked the account that pays. */
+export const renewTexts = async (
+  tx: Tx,
+  deps: RenewDeps,
+  payee: { id: Uuid; workspaceId: Uuid; verification: VerificationStatus; reportedName: string | null },
+): Promise<void> => {
+  for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
+    const record = await lockWholeById(tx, id)
+    if (record?.approval.status !== 'pending') continue
+    if (record.approval.batchId !== null) await renewBatch(tx, deps, record, false)
+    else await renewWith(tx, deps, record, (message) => withNameAtRail(message, payee, tx.at))
+  }
+}
