@@ -1,27 +1,39 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 type FormProps = {
   className?: string
   /** What is typed can be sent. Enter does nothing before that. */
   ready?: boolean
-  /** It is being sent: a second Enter does not send it again. */
+  /** It is being sent: a second Enter does not send it again. Undefined where nothing is sent. */
   busy?: boolean
   onSubmit: () => void
   children: ReactNode
 }
 
+/** Two presses within this time are one: the second may come before the page shows that the first is being sent. */
+const doublePressMs = 600
+
 /** Its fields name their own mistakes, so the browser's validation is off. */
-export const Form = ({ className, ready = true, busy = false, onSubmit, children }: FormProps) => (
-  <form
-    className={className}
-    noValidate
-    onSubmit={(event) => {
-      event.preventDefault()
-      // A form in a dialog that was opened from another form must not send that one too.
-      event.stopPropagation()
-      if (ready && !busy) onSubmit()
-    }}
-  >
-    {children}
-  </form>
-)
+export const Form = ({ className, ready = true, busy, onSubmit, children }: FormProps) => {
+  const sentAt = useRef(Number.NEGATIVE_INFINITY)
+  // What has been answered may be sent again at once.
+  useEffect(() => {
+    if (!busy) sentAt.current = Number.NEGATIVE_INFINITY
+  }, [busy])
+  return (
+    <form
+      className={className}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        // A form in a dialog that was opened from another form must not send that one too.
+        event.stopPropagation()
+        if (!ready || busy || (busy === false && event.timeStamp - sentAt.current < doublePressMs)) return
+        sentAt.current = event.timeStamp
+        onSubmit()
+      }}
+    >
+      {children}
+    </form>
+  )
+}

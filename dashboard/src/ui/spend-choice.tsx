@@ -1,12 +1,17 @@
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { compareMinor, moneyText } from '../lib/money.ts'
+import { moneyText } from '../lib/money.ts'
 import { type Controls, type ControlsDraft, ControlsFields, controlsOfDraft, draftOfControls } from './controls-fields.tsx'
 import { ChoiceField } from './field.tsx'
 
 export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
 
 /** The limits a form starts with: small, so that a mistake costs little. */
-const cautious: Controls = { per_payment_limit_minor: '100000', daily_limit_minor: '500000' }
+const cautious = {
+  per_payment_limit_minor: '100000',
+  daily_limit_minor: '500000',
+  monthly_limit_minor: '5000000',
+  approval_threshold_minor: '100000',
+} as const satisfies Controls
 
 export const hasAmount = (controls: Controls): boolean =>
   [controls.per_payment_limit_minor, controls.daily_limit_minor, controls.monthly_limit_minor].some(
@@ -34,15 +39,31 @@ const roundUp = (minor: bigint): bigint => {
   return ((minor + step - 1n) / step) * step
 }
 
-/** Limits from what the workspace spends itself: its busiest day, and three times its usual payment. Nothing where nothing was spent. */
-export const suggestedSpending = (use: { count: number; amountMinor: string; busiestDayMinor: string } | null): Spending => {
-  if (!use || use.count === 0) return { choice: 'limited', draft: draftOfControls({}) }
-  const daily = roundUp(BigInt(use.busiestDayMinor))
-  const usual = roundUp((BigInt(use.amountMinor) / BigInt(use.count)) * 3n).toString()
-  const perPayment = compareMinor(usual, daily.toString()) < 0 ? usual : daily.toString()
+type Day = { count: number; amount_minor: string }
+
+const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
+
+/**
+ * Limits from the days on which agents spent: twice the median day, and never more than four times the cautious one; three times the usual
+ * payment, from which on a person is asked; ten days a month. Without such days the cautious ones.
+ */
+export const suggestedSpending = (days: readonly Day[]): Spending => {
+  const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const count = days.reduce((sum, day) => sum + day.count, 0)
+  if (count === 0) return { choice: 'limited', draft: draftOfControls({ ...cautious, on_duplicate: 'confirm' }) }
+  const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+  const daily = least(roundUp(median(byAmount) * 2n), BigInt(cautious.daily_limit_minor) * 4n)
+  const usual = byAmount.reduce((sum, amount) => sum + amount, 0n) / BigInt(count)
+  const perPayment = least(roundUp(usual * 3n), daily).toString()
   return {
     choice: 'limited',
-    draft: draftOfControls({ per_payment_limit_minor: perPayment, daily_limit_minor: daily.toString() }),
+    draft: draftOfControls({
+      per_payment_limit_minor: perPayment,
+      daily_limit_minor: daily.toString(),
+      monthly_limit_minor: (daily * 10n).toString(),
+      approval_threshold_minor: perPayment,
+      on_duplicate: 'confirm',
+    }),
   }
 }
 

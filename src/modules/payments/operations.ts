@@ -68,11 +68,11 @@ export const paymentsOperations = {
   },
   'approvals.decide': {
     summary: 'Approve or reject a payment',
-    text: 'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer.',
+    text: 'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
   },
   'approvals.message': {
     summary: 'Get the message to sign',
-    text: 'The canonical text to sign: readable, and written by the server when the approval was created. Sign it exactly as it is.',
+    text: 'The canonical text to sign: readable, and written by the server. Sign it exactly as it is. While the first check of a payee’s name is under way, the answer waits up to five seconds for it. A name that changes while the approval waits makes a new text, and decisions on the old one are void. `status` says how it ended, not who decided.',
   },
   'approvals.decide_by_signature': {
     summary: 'Decide by the signature of a wallet',

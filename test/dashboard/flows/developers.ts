@@ -1,8 +1,10 @@
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Json } from '../../harness/client.ts'
-import { fund, newBeneficiary } from '../../harness/money.ts'
+import { credit, fund, newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
+import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
 import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -45,6 +47,8 @@ export const developerFlows = (world: World): void => {
     await page.getByLabel('Name', { exact: true }).fill('Till')
     await page.getByLabel('Per-payment limit').fill('')
     await page.getByLabel('Daily limit').fill('')
+    await page.getByLabel('Monthly limit').fill('')
+    await page.getByLabel('Require approval').fill('')
     await page.getByText('Enter at least one limit, or choose “No limit”.').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click({ force: true })
     expect(await keys()).toEqual(before)
@@ -54,7 +58,75 @@ export const developerFlows = (world: World): void => {
     const made = (await keys()).find(({ name }) => name === 'Till')
     const grants: Json[] = (await person.api.get('/v1/accounts/me/grants')).body.data
     const grant = grants.find(({ id }) => id === made?.grant.id)
-    expect(grant?.spending_controls).toEqual({})
+    expect(grant?.spending_controls).toEqual({ on_duplicate: 'confirm' })
+  })
+
+  test('the limits that are suggested are those of agents, whatever a payroll costs: twice the median day, a month, and a person is asked at the most', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await credit(world.service, person.accountId, 100_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '24000000', narrative: 'Salaries' })
+    const visited = await visitAs(world, person)
+    const suggested = async () => {
+      await visited.page.goto('/developers/keys/new')
+      const fields = ['Per-payment limit', 'Daily limit', 'Monthly limit', 'Require approval at or above']
+      const texts: string[] = []
+      for (const label of fields) texts.push(await visited.page.getByLabel(label).inputValue())
+      // What is left is forgotten; what is only loaded again is kept.
+      await follow(visited.page, '/account')
+      await visited.page.getByRole('heading', { name: 'Account' }).waitFor()
+      return texts
+    }
+    expect(await suggested()).toEqual(['1000', '5000', '50000', '1000'])
+    const bot = await createKey(person, { name: 'Bot' })
+    for (const amount of ['30000', '50000', '70000'])
+      expect((await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: amount })).status).toBe(201)
+    expect(await suggested()).toEqual(['1500', '3000', '30000', '1500'])
+    await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '20000000' })
+    expect((await suggested())[1]).toBe('20000')
+    await visited.close()
+  })
+
+  test('a key whose answer was lost is replaced by one press, and no one can use the lost one; two presses make one key', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/developers/keys/new')
+    await page.getByLabel('Name', { exact: true }).fill('Till')
+    await page.getByRole('button', { name: 'Create key' }).dblclick()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Copy it now').waitFor()
+    const secret = () => dialog.locator('[data-secret]').first().textContent()
+    const keys = async (): Promise<Json[]> => (await person.api.get('/v1/accounts/me/api-keys')).body.data
+    expect(await keys()).toHaveLength(1)
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
+
+    await page.goto('/developers/keys/new')
+    await page.getByLabel('Name', { exact: true }).fill('Lost')
+    let lost = 0
+    const lose = async (route: Route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await route.fetch()
+      lost += 1
+      await route.abort()
+    }
+    await page.route('**/v1/accounts/me/api-keys', lose, { times: 1 })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('The service could not be reached').waitFor()
+    expect(lost).toBe(1)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('The key was made, and its answer did not arrive').waitFor()
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await takeScreenshots(page, 'key-lost')
+    await dialog.getByRole('button', { name: 'Revoke it and make another' }).click()
+    await dialog.getByText('Copy it now').waitFor()
+    const key = (await secret()) ?? ''
+    expect((await world.service.api.as({ bearer: key }).get('/v1/credentials/current')).status).toBe(200)
+    const named = (await keys()).filter(({ name }) => name === 'Lost')
+    expect(named.map(({ status }) => status).sort()).toEqual(['active', 'revoked'])
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {

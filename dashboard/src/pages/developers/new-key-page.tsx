@@ -1,15 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
 import { api, call } from '../../api/client.ts'
-import { attentionQuery } from '../../api/queries.ts'
+import { grantsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { compareMinor, moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -51,27 +50,36 @@ export const NewKeyPage = () => {
   )
 }
 
-/** The form starts with limits from what the workspace itself spends; where it spends nothing, with none filled in. */
+type Days = Parameters<typeof suggestedSpending>[0]
+
+/** Agents whose days are looked at. */
+const mostLookedAt = 10
+
+/** The form starts with limits from what this person's other agents spend on a day, never from the payroll; else with small ones. */
 const Suggested = () => {
-  const { can } = useSession()
-  const attention = useQuery({ ...attentionQuery, enabled: can('payment.read') })
-  if (attention.isLoading)
+  const { can, workspace } = useSession()
+  const grants = useInfiniteQuery(grantsQuery)
+  const ids = (grants.data?.pages.flatMap((page) => page.data) ?? [])
+    .filter((grant) => grant.workspace_id === workspace.id)
+    .slice(0, mostLookedAt)
+    .map(({ id }) => id)
+  const summaries = useQueries({
+    queries: ids.map((id) => ({ ...paymentsSummaryQuery({ grant_id: id }), enabled: can('payment.read') })),
+  })
+  // As they were when the page was opened: the key that it makes is another agent, and must not begin the form again.
+  const [days, setDays] = useState<Days | null>(null)
+  const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
+  if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))
+  if (days === null)
     return (
       <div className="card">
         <SkeletonRows rows={4} />
       </div>
     )
-  const days = attention.data?.by_day ?? []
-  const busiest = days.reduce((most, day) => (compareMinor(day.amount_minor, most) > 0 ? day.amount_minor : most), '0')
-  const use = {
-    count: days.reduce((sum, day) => sum + day.count, 0),
-    amountMinor: sumMinor(days.map((day) => day.amount_minor)),
-    busiestDayMinor: busiest,
-  }
-  return <KeyForm suggested={suggestedSpending(use)} busiest={use.count > 0 ? busiest : null} />
+  return <KeyForm suggested={suggestedSpending(days)} fromAgents={days.length > 0} />
 }
 
-const KeyForm = ({ suggested, busiest }: { suggested: Spending; busiest: string | null }) => {
+const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: boolean }) => {
   const { account, membership, currency } = useSession()
   const client = useQueryClient()
   const [, navigate] = useLocation()
@@ -131,9 +139,10 @@ const KeyForm = ({ suggested, busiest }: { suggested: Spending; busiest: string 
               error={fieldError(create.error, 'expires_at')}
             />
           </div>
-          {pays && busiest !== null && (
+          {pays && (
             <p className="quiet small">
-              Suggested from this workspace’s last 30 days: its busiest day was {moneyText(busiest, currency)}.
+              {fromAgents ? 'Suggested from what your agents spend on a day. ' : 'Small limits to begin with. '}
+              What reaches the per-payment limit needs your approval.
             </p>
           )}
           {pays && (
@@ -153,11 +162,7 @@ const KeyForm = ({ suggested, busiest }: { suggested: Spending; busiest: string 
         </div>
       </Card>
       {create.data && (
-        <SecretDialog
-          title={create.data.name}
-          value={create.data.key ?? 'The key was shown before.'}
-          onClose={() => navigate(`/agents/${create.data.grant.id}`)}
-        />
+        <SecretDialog title={create.data.name} made={create.data} onClose={() => navigate(`/agents/${create.data.grant.id}`)} />
       )}
     </Form>
   )

@@ -34,14 +34,7 @@ export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
       announce(`${apiKey.name} rotated`)
     },
   })
-  if (rotate.data)
-    return (
-      <SecretDialog
-        title={`New key for ${apiKey.name}`}
-        value={rotate.data.key ?? 'The key was shown before.'}
-        onClose={onClose}
-      />
-    )
+  if (rotate.data) return <SecretDialog title={`New key for ${apiKey.name}`} made={rotate.data} onClose={onClose} />
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}

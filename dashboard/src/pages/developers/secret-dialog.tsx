@@ -1,27 +1,63 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api, call } from '../../api/client.ts'
+import type { Answer } from '../../api/types.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, Secret } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
 
-/** The key is shown here and never again. */
-export const SecretDialog = ({ title, value, onClose }: { title: string; value: string; onClose: () => void }) => (
-  <Dialog
-    title={title}
-    onClose={onClose}
-    footer={
-      <Button variant="primary" onClick={onClose}>
-        I’ve saved it
-      </Button>
-    }
-    wide
-  >
-    <Notice tone="warn" title="Copy it now">
-      <p className="quiet">It is shown only once. We store a hash of it and can’t show it again.</p>
-    </Notice>
-    <Secret value={value} label="API key" />
-    <CodeBlock
-      label="A first request"
-      code={`export API_KEY=…\ncurl ${location.origin}/v1/accounts/me \\\n  -H "Authorization: Bearer $API_KEY"`}
-    />
-  </Dialog>
-)
+type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
+
+/** Another key with the same limits; the one that nobody has seen stops at once. */
+const replace = (id: string, headers: Record<string, string>): Promise<MadeKey> =>
+  call(api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id } }, body: { overlap_seconds: 0 }, headers }))
+
+/** The key is shown here and never again. Where the first answer was lost, the key in it is replaced: no one knows it. */
+export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
+  const client = useQueryClient()
+  const keyFor = useIdempotencyKey()
+  const again = useMutation({
+    mutationFn: (lost: MadeKey) => replace(lost.id, keyFor(lost.id)),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ['api-keys'] }),
+  })
+  const current = again.data ?? made
+  const { key } = current
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        key === undefined ? (
+          <Button variant="primary" busy={again.isPending} onClick={() => again.mutate(current)}>
+            Revoke it and make another
+          </Button>
+        ) : (
+          <Button variant="primary" onClick={onClose}>
+            I’ve saved it
+          </Button>
+        )
+      }
+      wide
+    >
+      {key === undefined ? (
+        <Notice tone="warn" title="The key was made, and its answer did not arrive" live>
+          <p className="quiet">A key is shown only once, so this one can’t be shown any more. No one has seen it.</p>
+        </Notice>
+      ) : (
+        <>
+          <Notice tone="warn" title="Copy it now">
+            <p className="quiet">It is shown only once. We store a hash of it and can’t show it again.</p>
+          </Notice>
+          <Secret value={key} label="API key" />
+          <CodeBlock
+            label="A first request"
+            code={`export API_KEY=…\ncurl ${location.origin}/v1/accounts/me \\\n  -H "Authorization: Bearer $API_KEY"`}
+          />
+        </>
+      )}
+      <Failure error={again.error} />
+    </Dialog>
+  )
+}

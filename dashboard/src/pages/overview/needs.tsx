@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { countWords } from '../../lib/list-words.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -10,26 +9,43 @@ import { type Need, useNeeds } from './use-attention.ts'
 
 const mostShown = 5
 
-/** At most five things, each with the one act that helps. */
+/** What this person can end, and below it what is only worth a look. */
 export const Needs = () => {
-  const needs = useNeeds()
+  const { needs, looks } = useNeeds()
   const [stopping, setStopping] = useState<Agent | null>(null)
-  if (needs.length === 0) return null
-  const shown = needs.slice(0, mostShown)
   return (
-    <section className="card" aria-label="Needs you">
+    <>
+      <Group title="Needs you" needs={needs} onFreeze={setStopping} />
+      <Group title="Worth a look" needs={looks} onFreeze={setStopping} />
+      {stopping && <StopAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
+    </>
+  )
+}
+
+/** The first five, each with the one act that helps; the others on a press. */
+const Group = ({ title, needs, onFreeze }: { title: string; needs: readonly Need[] } & OnFreeze) => {
+  const [isWhole, setWhole] = useState(false)
+  if (needs.length === 0) return null
+  const shown = isWhole ? needs : needs.slice(0, mostShown)
+  return (
+    <section className="card" aria-label={title}>
       <div className="card-header">
-        <h2>Needs you</h2>
-        {needs.length > shown.length && <p>and {countWords(needs.length - shown.length, 'more thing', 'more things')}</p>}
+        <h2>{title}</h2>
       </div>
       <ul className="rows">
         {shown.map((need) => (
           <li key={need.key}>
-            <Item need={need} onFreeze={setStopping} />
+            <Item need={need} onFreeze={onFreeze} />
           </li>
         ))}
       </ul>
-      {stopping && <StopAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
+      {needs.length > mostShown && (
+        <div className="card-footer">
+          <Button variant="quiet" size="small" expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Show fewer' : `${needs.length - mostShown} more`}
+          </Button>
+        </div>
+      )}
     </section>
   )
 }

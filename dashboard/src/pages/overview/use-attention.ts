@@ -9,7 +9,8 @@ import { ofGrant } from '../../lib/limits.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText, share, shortMoney, sumMinor } from '../../lib/money.ts'
 import { fullTime, localDate, timeOfDay } from '../../lib/time.ts'
-import { useSession } from '../../shell/session.tsx'
+import { useAdministers } from '../../shell/administers.ts'
+import { type Session, useSession } from '../../shell/session.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
 import { subjectWords } from '../approvals/decided-words.ts'
@@ -131,12 +132,27 @@ const apiNeed = (need: ApiNeed, currency: string, mayStop: MayStop): Need => {
   }
 }
 
-/** Approvals come after what may lose money and before these. */
-const lessUrgent: readonly ApiNeed['kind'][] = ['names_differ', 'limit_nearly_used', 'deposits_in_suspense']
+/** Whether this reader can end it: by stopping an agent, by a limit, by another number, or as an administrator. A refusal is over already. */
+const canEnd = (need: ApiNeed, { can }: Pick<Session, 'can'>, administers: boolean, mayStop: MayStop): boolean => {
+  switch (need.kind) {
+    case 'unknown_payments':
+    case 'deposits_in_suspense':
+      return administers
+    case 'repeated_payments':
+      return need.by.grant_id !== null && mayStop(need.by.account_id).allowed
+    case 'names_differ':
+      return can('beneficiary.manage')
+    case 'limit_nearly_used':
+      return can('policy.manage')
+    case 'refused_payments':
+      return false
+  }
+}
 
-/** What needs this person, the most urgent first: what may lose money, then decisions, then limits. */
-export const useNeeds = (): Need[] => {
+/** What this person can end, decisions first, and what is worth a look: it may be for others to end, or over. The most urgent first in both. */
+export const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const { account, workspace, currency, can } = useSession()
+  const administers = useAdministers()
   const mayStop: MayStop = (accountId) => {
     const own = accountId === account.id
     return { own, allowed: own || can('workspace.manage') }
@@ -144,8 +160,8 @@ export const useNeeds = (): Need[] => {
   const { data } = useQuery(attentionQuery)
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
-  const needs = (data?.needs ?? []).map((need) => ({
-    less: lessUrgent.includes(need.kind),
+  const noticed = (data?.needs ?? []).map((need) => ({
+    ends: canEnd(need, { can }, administers, mayStop),
     need: apiNeed(need, currency, mayStop),
   }))
   const [next] = forMe
@@ -155,7 +171,7 @@ export const useNeeds = (): Need[] => {
           key: 'approvals',
           tone: 'warn',
           icon: 'approvals',
-          title: countWords(forMe.length, 'payment needs', 'payments need') + ' your approval',
+          title: `${countWords(forMe.length, 'payment needs', 'payments need')} your approval`,
           note: `${subjectWords(next.approval)}${next.workspace.id === workspace.id ? '' : ` in ${next.workspace.name}`}`,
           action: {
             label: 'Review',
@@ -177,18 +193,16 @@ export const useNeeds = (): Need[] => {
         action: { label: 'Raise limit', href },
       }),
     )
-  return [
-    ...needs.filter(({ less }) => !less).map(({ need }) => need),
-    ...approvals,
-    ...needs.filter(({ less }) => less).map(({ need }) => need),
-    ...ofAgents,
-  ]
+  return {
+    needs: [...approvals, ...noticed.filter(({ ends }) => ends).map(({ need }) => need), ...ofAgents],
+    looks: noticed.filter(({ ends }) => !ends).map(({ need }) => need),
+  }
 }
 
 /** "KES 27,300 went out in 19 payments since yesterday. 3 things need you." */
 export const useMorningSentence = (): string | null => {
   const { data } = useQuery(attentionQuery)
-  const needs = useNeeds()
+  const { needs } = useNeeds()
   if (!data) return null
   const recent = data.by_day.filter(({ date }) => date >= localDate(now() - 86_400_000))
   const count = recent.reduce((sum, day) => sum + day.count, 0)
