@@ -3,6 +3,10 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
 import { parseWalletName, walletNameOf } from '../lib/wallet-name.ts'
 
+/** What a signature of a sign-in message is for. */
+export const intents = ['sign_in', 'link'] as const
+export type Intent = (typeof intents)[number]
+
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
 /** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */

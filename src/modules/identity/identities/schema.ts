@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { intents } from '../../../auth/wallet.ts'
 import { identityProviders } from '../../../db/tables/accounts.ts'
 import { flowProviders } from '../../../db/tables/sign-in-flows.ts'
 import { bounded, IdOut, TimeOut } from '../../../http/wire.ts'
 import { AdminAccount } from '../accounts/admin-schema.ts'
 import { Account } from '../accounts/schema.ts'
-import { intents } from '../sign-in/wallet/siwe.ts'
 
 export const Identity = z
   .object({

@@ -1,12 +1,9 @@
 import { SiweMessage } from 'siwe'
-import { parseAddress } from '../../../../auth/wallet.ts'
+import { type Intent, parseAddress } from '../../../../auth/wallet.ts'
 import type { Config } from '../../../../config.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../../lib/loopback.ts'
-
-export const intents = ['sign_in', 'link'] as const
-export type Intent = (typeof intents)[number]
 
 const costs = 'This costs nothing and moves no money.'
 /** What a person reads before signing. Without an intent a session decides what the signature does, so the text names both. */

@@ -1,4 +1,4 @@
-import { type Address, parseAddress, recoverSigner } from '../../../../auth/wallet.ts'
+import { type Address, type Intent, parseAddress, recoverSigner } from '../../../../auth/wallet.ts'
 import type { Db } from '../../../../db/client.ts'
 import { invalidFields, Refusal } from '../../../../lib/errors.ts'
 import { only } from '../../../../lib/only.ts'
@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../../identities/proof.ts'
 import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'
 import { newSignInNonce, readSignInNonce } from './sign-in-nonce.ts'
-import { checkSignInMessage, expectedOf, type Intent, prepareSignInMessage, readSignInMessage, statementOf } from './siwe.ts'
+import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage, statementOf } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
 /** `intent`: what the signature is to do; without one a session decides. */
