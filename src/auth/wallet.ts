@@ -19,7 +19,7 @@ export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Ar
 
 /**
  * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the
- * binding is loaded here. Where it cannot be loaded (no prebuilt one, no compiler), the same library in WebAssembly is used.
+ * binding is loaded here. Where it cannot be loaded (no prebuilt one, no compiler), the library that viem and the verifier of receipts use.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
@@ -31,12 +31,9 @@ export const nativeRecovery = (): RecoverKey | undefined => {
 }
 
 export const portableRecovery = (): RecoverKey => {
-  const { recover }: typeof import('tiny-secp256k1') = require('tiny-secp256k1')
-  return (signature, recovery, hash) => {
-    const key = recovery === 0 || recovery === 1 ? recover(hash, signature, recovery, false) : null
-    if (!key) throw new Error('a signature has no key')
-    return key
-  }
+  const { secp256k1 }: typeof import('@noble/curves/secp256k1') = require('@noble/curves/secp256k1')
+  return (signature, recovery, hash) =>
+    secp256k1.Signature.fromCompact(signature).addRecoveryBit(recovery).recoverPublicKey(hash).toRawBytes(false)
 }
 
 let recoverKey: RecoverKey | undefined

@@ -82,7 +82,8 @@ export const startProgram = async (args: readonly string[], env: Env = {}, cwd?:
   return startedOf(child, began, line)
 }
 
-export const startFloor = ({ databaseUrl }: Bench) => startProgram([scriptOf('./floor-server.ts'), databaseUrl])
+export const startFloor = ({ databaseUrl }: Bench) =>
+  startProgram([fileURLToPath(new URL('./floor-server.ts', import.meta.url)), databaseUrl])
 
 /** The providers' emulator in a process of its own. It answers at once. */
 export const startProvider = async (folder: string): Promise<Started> => {

