@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
+import { textOfFile } from '../../src/lib/table-file.ts'
 import type { Booked } from '../../src/modules/reconciliation/books.ts'
 import { match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
@@ -103,6 +104,48 @@ describe('an amount', () => {
   test('a column of what went out in both signs is refused: in some exports minus means out, in others back', () => {
     const both = `${line('2026-03-04 14:33:07', '', '20.00')}UKA0000002,2026-03-04 14:33:07,Pay Bill,Completed,,-20.00,,,,\n`
     expect(read(both)).toMatch(/^line 3: .*both signs/)
+  })
+})
+
+describe('a file', () => {
+  const rows = [
+    ['Short Code:', '600998'],
+    ['Receipt No.', 'Completion Time', 'Details', 'Transaction Status', 'Paid In', 'Withdrawn', 'Other Party Info', 'A/C No.'],
+    [
+      'UKA0000B26',
+      '2026-11-26 14:50:19',
+      'Pay Bill from 254***000, 526721514173',
+      'Completed',
+      '1,500.00',
+      '',
+      '254***000',
+      '526721514173',
+    ],
+  ]
+  const written = (separator: string, end = '\n') =>
+    rows.map((row) => row.map((each) => (/[,;]/.test(each) ? `"${each}"` : each)).join(separator)).join(end)
+  const utf16 = (text: string, order: 'le' | 'be') => {
+    const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
+    return order === 'le' ? bytes : bytes.swap16()
+  }
+  test.each<[string, Buffer]>([
+    ['with commas', Buffer.from(written(','))],
+    ['with semicolons', Buffer.from(written(';'))],
+    ['with tabs', Buffer.from(written('\t', '\r\n'))],
+    ['with its separator named', Buffer.from(`sep=;\r\n${written(';', '\r\n')}`)],
+    ['with a byte order mark', Buffer.from(`\ufeff${written(',')}`)],
+    ['in UTF-16, little end first', utf16(written('\t'), 'le')],
+    ['in UTF-16, big end first', utf16(written(','), 'be')],
+  ])('%s', (_name, bytes) => {
+    const text = textOfFile(bytes)
+    if (typeof text !== 'string') throw new Error(text.problem)
+    expect(read(text)).toEqual([['UKA0000B26', '2026-11-26T11:50', 1500]])
+  })
+  test('that is a workbook is refused with what to save it as', () => {
+    expect(textOfFile(Buffer.from('504b030414000600', 'hex'))).toEqual({ problem: expect.stringMatching(/workbook .*CSV UTF-8/) })
+  })
+  test('with a separator inside an amount that is not quoted is refused by line', () => {
+    expect(read(written(',').replace('"1,500.00"', '1,500.00'))).toMatch(/^line 3 cannot be read: 9 cells, 8 columns/)
   })
 })
 

@@ -21,10 +21,15 @@ export const readList = async (text: string): Promise<PaymentList | { problem: s
 }
 
 /** The text of a file, whatever program saved it. `charset`: where the person said which. */
-export const readListFile = async (file: Blob, charset?: string): Promise<PaymentList | { problem: string }> => {
+export const readTextFile = async (file: Blob, charset?: string): Promise<string | { problem: string }> => {
   const { textOfFile } = await import('../../../src/lib/table-file.ts')
   const text = textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
-  return typeof text === 'string' ? readList(text) : ofFile(text.problem)
+  return typeof text === 'string' ? text : ofFile(text.problem)
+}
+
+export const readListFile = async (file: Blob, charset?: string): Promise<PaymentList | { problem: string }> => {
+  const text = await readTextFile(file, charset)
+  return typeof text === 'string' ? readList(text) : text
 }
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,5 +1,5 @@
 import { providers } from '../../lib/rail-names.ts'
-import { type TableRow as Row, readRows } from '../../lib/table-file.ts'
+import { filledWidth, type TableRow as Row, readRows, rowProblem } from '../../lib/table-file.ts'
 import { definitions } from '../../rails/definitions.ts'
 import { providerLabels } from '../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'
@@ -7,7 +7,7 @@ import { knownAmounts, knownTimes, readAmount, readSpan, spansIn } from './cells
 
 type Form = (typeof definitions)[keyof typeof definitions]['statement']
 type Cell = (row: Row, column: Exclude<keyof Form['columns'], 'texts'>) => string
-type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form }
+type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form; columns: number }
 
 /** A row that cannot be read makes the whole file invalid: a statement that is read by half would show differences that do not exist. */
 class Unreadable extends Error {}
@@ -76,7 +76,9 @@ const isOutNegative = (rows: readonly Row[], cell: Cell): boolean => {
   return negative.length > 0
 }
 
-const readLine = (row: Row, { cell, textsOf, form }: Table, outSign: bigint): StatementLine | null => {
+const readLine = (row: Row, { cell, textsOf, form, columns }: Table, outSign: bigint): StatementLine | null => {
+  // A separator within a cell has moved the cells behind it. An export may leave out empty cells at the end of a row.
+  if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
   const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
   if (receipt === '') throw new Unreadable('it has no receipt')
   const time = readSpan(timeText)
@@ -145,7 +147,7 @@ export const readStatement = (text: string): ReadStatement => {
       return {
         provider,
         heading: readHeading(rows.slice(0, headerAt), form),
-        ...readTable(below, { cell, textsOf, form }),
+        ...readTable(below, { cell, textsOf, form, columns: header.length }),
         text: squeezed(text),
       }
     } catch (error) {

@@ -4,6 +4,7 @@ import { configuredDeposits, configuredRailChecks, realRails } from '../../app-r
 import { inTx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import { textOfFile } from '../../lib/table-file.ts'
 import { subjects } from '../../modules/jobs.ts'
 import { retryDeliveries } from '../../modules/payments/lifecycle/attempts/deliveries/process.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
@@ -36,9 +37,11 @@ const railOf = (words: Arguments): SendingRail => {
 
 const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
   const file = word(words, 0, 'file')
-  const text = await readFile(file, 'utf8').catch(() => {
+  const bytes = await readFile(file).catch(() => {
     throw new UsageError(`the file ${file} cannot be read`)
   })
+  const text = textOfFile(bytes)
+  if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
   const { numbers } = realRails(at.deps.config, at.deps.clock)
   const run = await reconcileStatement({ ...at.deps, rails: { ...at.deps.rails, numbers } }, subjects, at.operator, {
     source: basename(file),

@@ -172,8 +172,13 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Compare a statement' }).click()
     const dialog = page.getByRole('dialog')
     const choose = (name: string, text: string) =>
-      dialog.getByLabel('Statement', { exact: true }).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+      dialog
+        .getByLabel('Statement', { exact: true })
+        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(`\ufeff${text}`, 'utf16le') })
     expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    const workbook = { name: 'march.xlsx', mimeType: 'application/octet-stream', buffer: Buffer.from('504b030414000600', 'hex') }
+    await dialog.getByLabel('Statement', { exact: true }).setInputFiles(workbook)
+    await dialog.getByText(/This file is a workbook .*save it as "CSV UTF-8"/).waitFor()
     await choose('people.csv', 'name,phone\nJane,0722000000\n')
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByRole('alert').first().waitFor()

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { readTextFile } from '../../lib/payment-list.ts'
 import { Button, Submit } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -12,12 +13,16 @@ import { Notice } from '../../ui/layout.tsx'
 /** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
 export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
   const client = useQueryClient()
-  const [file, setFile] = useState<File | null>(null)
+  const [file, setFile] = useState<{ name: string; text: string } | null>(null)
+  const [problem, setProblem] = useState<string>()
+  const choose = async (chosen: File | undefined) => {
+    const text = chosen && (await readTextFile(chosen))
+    setFile(chosen && typeof text === 'string' ? { name: chosen.name, text } : null)
+    setProblem(typeof text === 'object' ? text.problem : undefined)
+  }
   const compare = useMutation({
-    mutationFn: async (chosen: File) =>
-      call(
-        api.POST('/v1/admin/reconciliations', { body: { source: chosen.name.slice(0, 120), statement: await chosen.text() } }),
-      ),
+    mutationFn: ({ name, text }: { name: string; text: string }) =>
+      call(api.POST('/v1/admin/reconciliations', { body: { source: name.slice(0, 120), statement: text } })),
     onSettled: () => {
       for (const name of ['reconciliations', 'differences']) void client.invalidateQueries({ queryKey: [name] })
     },
@@ -54,14 +59,18 @@ export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
         </Notice>
       ) : (
         <div className="stack">
-          <Field label="Statement" hint="The CSV file from the provider’s portal." error={fieldError(compare.error, 'statement')}>
+          <Field
+            label="Statement"
+            hint="The CSV file from the provider’s portal."
+            error={problem ?? fieldError(compare.error, 'statement')}
+          >
             {(wiring) => (
               <input
                 {...wiring}
                 className="input"
                 type="file"
                 accept=".csv,text/csv"
-                onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+                onChange={(event) => void choose(event.target.files?.[0])}
               />
             )}
           </Field>
