@@ -9,6 +9,8 @@ export type CallOptions = {
   timeoutMs?: number
   signal?: AbortSignal
   headers?: Record<string, string>
+  /** Called with the headers of the successful answer, such as `Idempotency-Replayed`. */
+  onAnswer?: (headers: Headers) => void
   /** For callers without a grant: another of their workspaces. */
   workspaceId?: string
 }
@@ -27,8 +29,10 @@ export type TransportOptions = {
   timeoutMs: number
 }
 
+/** A list in CSV: a text, or the bytes of a file, in UTF-8 or with a mark unless `charset` says otherwise. */
+export type Csv = string | { bytes: Uint8Array<ArrayBuffer>; charset?: string }
 /** `csv`: a body that is not JSON. */
-export type Outgoing = { method: string; path: string; body?: unknown; csv?: string; query?: object } & CallOptions
+export type Outgoing = { method: string; path: string; body?: unknown; csv?: Csv; query?: object } & CallOptions
 
 /** When a server asks for a longer wait than this, the caller gets the refusal. */
 const longestWaitMs = 60_000
@@ -151,10 +155,12 @@ const attemptOnce = async (
   accept: string,
 ): Promise<Settled> => {
   const { body, csv } = outgoing
-  const text = csv ?? (body === undefined ? undefined : JSON.stringify(body))
+  const file = typeof csv === 'object' ? csv : undefined
+  const text = file?.bytes ?? (typeof csv === 'string' ? csv : body === undefined ? undefined : JSON.stringify(body))
+  const charset = file?.charset === undefined ? '' : `; charset=${file.charset}`
   const { url, init } = await requestOf(options, outgoing, {
     accept,
-    ...(text !== undefined && { 'content-type': csv === undefined ? 'application/json' : 'text/csv' }),
+    ...(text !== undefined && { 'content-type': csv === undefined ? 'application/json' : `text/csv${charset}` }),
     ...(key !== undefined && { 'idempotency-key': key }),
   })
   const patience = AbortSignal.timeout(outgoing.timeoutMs ?? options.timeoutMs)
@@ -162,7 +168,9 @@ const attemptOnce = async (
   try {
     const response = await options.fetch(url, { ...init, signal, ...(text !== undefined && { body: text }) })
     const answer = await response.text()
-    return response.ok ? { text: answer } : refusalOf(response, answer)
+    if (!response.ok) return refusalOf(response, answer)
+    outgoing.onAnswer?.(response.headers)
+    return { text: answer }
   } catch (error) {
     outgoing.signal?.throwIfAborted()
     return { lost: error }

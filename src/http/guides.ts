@@ -60,7 +60,7 @@ const indexFor = (guides: readonly Guide[], { publicUrl, providers }: Service): 
     [
       `- [API document](${publicUrl}/openapi.json): every operation, OpenAPI 3.1`,
       `- [Error codes](${publicUrl}/docs/errors): every code and what to do`,
-      `- [Paying twice](${publicUrl}${path}/idempotency.md): one Idempotency-Key for each intended payment; a payment that looks like an earlier one is 409 until duplicate_of names it`,
+      `- [Paying twice](${publicUrl}${path}/idempotency.md): one Idempotency-Key for each intended payment. A single payment that looks like one of the last hour is made and has a warning; with on_duplicate: confirm it is 409 until duplicate_of names the earlier one. A list that looks like payments of the last 72 hours is 409 until duplicates_intended is true`,
       `- [MCP server](${publicUrl}/mcp): tools for agents, over streamable HTTP`,
       `- [All guides in one file](${publicUrl}/llms-full.txt)`,
     ].join('\n'),

@@ -58,9 +58,10 @@ export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'out
  * changes the outcome.
  */
 export const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
-  const windows = policies.filter(looks).map((policy) => windowOf(input, policy))
+  const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
+  const windows = [...policies.filter(looks).map((policy) => windowOf(input, policy)), ...asked]
   const widest = windows.length > 0 ? Math.max(...windows) : input.duplicateWindowSeconds
   if (!input.earlier || !(outOfWindow(input, widest) || input.earlier.isUnknown)) return []
-  const { paymentId, createdAt } = input.earlier
-  return [{ code: 'possible_duplicate', paymentId, createdAt }]
+  const { paymentId, createdAt, listIndex } = input.earlier
+  return [{ code: 'possible_duplicate', paymentId, createdAt, ...(listIndex !== undefined && { listIndex }) }]
 }

@@ -7,7 +7,7 @@ import { mandateCounts, newPayeeFindings, payeeWarnings } from './new-payees.ts'
 import { nameWarnings } from './payee-verification.ts'
 import { applicablePolicies, policyFindings } from './policy-findings.ts'
 import { remedyFor } from './remedy.ts'
-import { allowsPayee, byText, namesType, unapprovedUnderGrant } from './scope.ts'
+import { allowsPayee, byText, namesType, towardsThreshold, unapprovedUnderGrant } from './scope.ts'
 import type { Charge, Decision, Evaluation, GrantRules, TraceEntry, TraceSource } from './types.ts'
 import { similarNameWarnings, unusualAmountWarnings } from './unusual.ts'
 
@@ -24,7 +24,7 @@ const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
     findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
   for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
   if (thresholdMinor !== null) {
-    const usedMinor = unapprovedUnderGrant(input, grant.id)
+    const usedMinor = towardsThreshold(input, grant.id, unapprovedUnderGrant(input, grant.id))
     findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
   }
   findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
@@ -83,6 +83,7 @@ export const evaluate = (input: Evaluation): Decision => {
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
     warnings: [
       ...duplicateWarnings(input, policies),
+      ...(payment.otherName ? [{ code: 'name_differs' as const, ...payment.otherName }] : []),
       ...payeeWarnings(input),
       ...similarNameWarnings(input),
       ...nameWarnings(input, policies),

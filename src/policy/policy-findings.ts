@@ -3,7 +3,7 @@ import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.
 import { dailyCap, type Finding, monthlyCap, perPaymentCap } from './finding.ts'
 import { newPayeeFindings } from './new-payees.ts'
 import { verificationFindings } from './payee-verification.ts'
-import { bindsPayer, byText, namesPayee, namesType, unapprovedUnderPolicy } from './scope.ts'
+import { bindsPayer, byText, namesPayee, namesType, towardsThreshold, unapprovedUnderPolicy } from './scope.ts'
 import type { Evaluation, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
 
 /** What a field of a policy does. */
@@ -27,9 +27,9 @@ const effects: { readonly [Field in PolicyField]: Effect<Field> } = {
     finds: (policy, source, input) => {
       const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy
       const [rule, approvals] = ['approval_threshold' as const, Math.max(1, requiredApprovalCount)]
-      return thresholdMinor === null
-        ? []
-        : [{ kind: 'ask', source, rule, thresholdMinor, approvals, usedMinor: unapprovedUnderPolicy(input, policy, approvals) }]
+      if (thresholdMinor === null) return []
+      const usedMinor = towardsThreshold(input, policy.id, unapprovedUnderPolicy(input, policy, approvals))
+      return [{ kind: 'ask', source, rule, thresholdMinor, approvals, usedMinor }]
     },
   },
   requiredApprovalCount: {

@@ -79,12 +79,13 @@ const engineRules = {
     ...ofPeriod('monthly', 'month'),
   },
   approval_threshold: {
-    meaning: 'From this amount on the payment needs approval, together with what the payee got today without one.',
+    meaning:
+      'From this amount on the payment needs approval, together with what the payee got today without one. For a list, so does its total under the rule.',
     stops: ({ source, limit, requested, needed }) =>
       `${capital(source)} requires ${approvals(needed)} at or above ${limit} a day to one beneficiary, and ${requested} was requested.`,
     checked: ({ limit, used, requested, needed, day }) =>
       needed > 0
-        ? `${requested}, after ${used} ${day} without an approval, is at or above ${limit}: ${approvals(needed)} required.`
+        ? `${requested}, with ${used} ${day} without an approval or in the same list, is at or above ${limit}: ${approvals(needed)} required.`
         : `${requested}, after ${used} ${day} without an approval, is below ${limit}, where approval starts.`,
     bound: 'threshold',
     raise: 'approval threshold',

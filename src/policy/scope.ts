@@ -67,3 +67,12 @@ export const unapprovedUnderPolicy = (
 /** The same for a grant, which asks for one approval: what was paid with it and with those below it. */
 export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
   sum(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
+
+/**
+ * What is added to an amount before it is compared with a threshold: what was paid today without enough approvals, or the other items of the
+ * same list under this rule, whichever is more. A list that asks for little many times asks for its total.
+ */
+export const towardsThreshold = ({ listTotals, payment }: Evaluation, ruleId: string, usedMinor: Minor): Minor => {
+  const others = (listTotals?.[ruleId] ?? 0n) - payment.amountMinor
+  return others > usedMinor ? others : usedMinor
+}

@@ -23,6 +23,8 @@ export type PaymentFacts = {
   paybillBeneficiaryIds: readonly string[]
   payeeIsFixed: boolean
   payee: PayeeFacts
+  /** The row of a list that asks for it calls the payee by another name. */
+  otherName?: { name: string; givenName: string }
   workspaceId: string
   initiatorAccountId: string
   /** The initiating grant and all its ancestors, root first; empty for a person's own payment. */
@@ -71,7 +73,13 @@ export type PolicyRules = PolicyFields & {
  * The newest counting payment of the same amount and reference to the same payee. `isUnknown`: it is not known whether its money
  * moved.
  */
-export type EarlierPayment = { paymentId: string; createdAt: Date; isUnknown: boolean }
+export type EarlierPayment = {
+  paymentId: string
+  createdAt: Date
+  isUnknown: boolean
+  /** Its place, where it is an item of the same list. */
+  listIndex?: number
+}
 /** What a payee got before. */
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
 /**
@@ -87,7 +95,8 @@ export type Unapproved = {
 }
 
 export type Warning =
-  | { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
+  | { code: 'possible_duplicate'; paymentId: string; createdAt: Date; listIndex?: number }
+  | { code: 'name_differs'; name: string; givenName: string }
   | { code: 'new_payee'; by: Maker; at: Date }
   | { code: 'changed_payee'; by: Maker; at: Date }
   | { code: 'similar_name'; beneficiaryId: string; name: string }
@@ -155,6 +164,8 @@ export type Evaluation = {
   /** What the request itself asks for, if it looks like a duplicate. */
   onDuplicate: DuplicateAnswer | null
   unapproved: readonly Unapproved[]
+  /** For an item of a list: what the items of this list add up to under each policy and grant that applies to them, by its id. */
+  listTotals?: Readonly<Record<string, Minor>>
   /** Amounts of the rail are multiples of this. */
   unitMinor: Minor
   /** The deployment's window, when no applicable policy has its own. */

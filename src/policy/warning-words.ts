@@ -26,6 +26,7 @@ const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { 
       .toISOString()
       .replace(/:\d\d\.\d+Z$/, ' UTC')
       .replace('T', ' ')}: the same beneficiary, amount and reference.`,
+  name_differs: ({ name, givenName }) => `The list calls ${JSON.stringify(name)} by another name, ${JSON.stringify(givenName)}.`,
   new_payee: ({ by }) => `The beneficiary was created by ${who(by)}, and no person has confirmed it.`,
   changed_payee: ({ by }) => `The name of the beneficiary was changed by ${who(by)}.`,
   similar_name: ({ name }) => `Never paid before, and its name looks like that of another beneficiary, ${JSON.stringify(name)}.`,

@@ -265,7 +265,7 @@ describe('with an API key', () => {
   test('batch pays a list in CSV, names the rows that are wrong, and with --dry-run creates nothing', async () => {
     const env = await withKey({ permissions: ['payment.create', 'payment.read', 'beneficiary.manage'] })
     const list = join(folder, 'salaries.csv')
-    await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,722000902,ten\n')
+    await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,ten\n')
     const wrong = payments(['batch', list, '--dry-run'], env)
     expect([await wrong.ended, wrong.err()]).toEqual([1, expect.stringMatching(/^row 3, amount: "ten" is no amount/)])
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,20\n')
@@ -276,6 +276,21 @@ describe('with an API key', () => {
     expect(await sent.ended, sent.err()).toBe(0)
     expect(JSON.parse(sent.out())).toMatchObject({ name: 'March', items_count: 2, status: 'pending_approval' })
     expect(sent.err()).toContain('A person has to approve it')
+    const run = async (...args: string[]) => {
+      const own = payments(['batch', list, ...args], env)
+      const code = await own.ended
+      return [code, own.err()]
+    }
+    const refused = expect.stringMatching(/^row 2: This looks like payment pay_.*\nrow 3: .*\nNothing was paid\./)
+    expect(await run()).toEqual([1, refused])
+    expect(await run('--period', '2026-04')).toEqual([1, refused])
+    const seen = expect.stringContaining('looks like pay_')
+    expect(await run('--dry-run')).toEqual([0, seen])
+    expect(await run('--duplicates-intended')).toEqual([0, expect.stringContaining('A person has to approve it')])
+    const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\./)
+    expect(await run('--duplicates-intended')).toEqual([3, again])
+    expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
+    expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
   })
 
   test('deposit says where to pay in, and ends when the money has arrived', async () => {

@@ -2,10 +2,11 @@ import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
+import { batch } from './batch.ts'
 import { type ListenOptions, listen } from './listen.ts'
 import { approvals, balance, paymentsList, policies, refusals } from './lists.ts'
 import { readLog } from './logs.ts'
-import { batch, deposit, topUp } from './money-commands.ts'
+import { deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
 import { clientOf, defaultUrl, UsageError } from './session.ts'
@@ -166,8 +167,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: pay,
   },
   batch: {
-    arguments: 'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--duplicates-intended] [--key IDEMPOTENCY_KEY] [--wait]',
-    summary: 'Pays a list in CSV with one approval; with --dry-run only says what it would do. --at TIME is as for pay.',
+    arguments:
+      'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--period TEXT] [--duplicates-intended] [--charset CHARSET] [--key IDEMPOTENCY_KEY] [--wait] [--watch]',
+    summary:
+      'Pays a list in CSV with one approval; with --dry-run only says what it would do. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it says so and exits with 3. --at TIME is as for pay.',
     run: batch,
   },
   payments: { arguments: `[--status STATUS] ${list}`, summary: 'The newest payments.', run: paymentsList },

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { ConnectionError, PaymentsError } from '../errors.ts'
 import { WaitTimeoutError } from '../wait-for.ts'
 import { commands, helpOf, usage } from './commands.ts'
-import { UsageError } from './session.ts'
+import { AlreadyDoneError, UsageError } from './session.ts'
 import { version } from './version.ts'
 
 const [name = 'help', ...args] = process.argv.slice(2)
@@ -50,7 +50,7 @@ else if (!command) {
     else {
       say(explain(error))
       const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
-      process.exitCode = isUsage ? 2 : error instanceof WaitTimeoutError ? 3 : 1
+      process.exitCode = isUsage ? 2 : error instanceof WaitTimeoutError || error instanceof AlreadyDoneError ? 3 : 1
     }
   }
 }

@@ -10,6 +10,9 @@ const marginMs = 60_000
 /** A person's mistake, in one sentence. */
 export class UsageError extends Error {}
 
+/** The same command was run before: nothing new was done by this one. */
+export class AlreadyDoneError extends Error {}
+
 /**
  * The login's access token, refreshed and stored when it is about to expire. One refresh at a time, because a refresh token can be used
  * once.

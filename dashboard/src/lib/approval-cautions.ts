@@ -13,6 +13,8 @@ export const cautionWords = (caution: Caution, amountMinor: string): string => {
   switch (caution.code) {
     case 'possible_duplicate':
       return 'Possible duplicate'
+    case 'name_differs':
+      return 'Another name in the list'
     case 'new_payee':
       return 'Unconfirmed beneficiary'
     case 'changed_payee':

@@ -1,11 +1,13 @@
-/** A list as it is edited here: the names of its columns, and its rows with their numbers in the file. Empty rows are left out. */
-export type PaymentList = { columns: string[]; rows: ListRow[] }
+/** A list as it is edited here: its name (of its file), the names of its columns, and its rows with their numbers in the file. Empty rows are left out. */
+export type PaymentList = { name: string; columns: string[]; rows: ListRow[] }
 export type ListRow = { number: number; cells: string[] }
+
+const longestName = 120
 
 const ofFile = (problem: string): { problem: string } => ({ problem: `This file ${problem}.` })
 
 /** The reader of CSV is a third of what the pages weigh, so it is loaded with the first list. */
-export const readList = async (text: string): Promise<PaymentList | { problem: string }> => {
+export const readList = async (text: string, name = ''): Promise<PaymentList | { problem: string }> => {
   const { filledWidth, readRows } = await import('../../../src/lib/table-file.ts')
   const read = readRows(text)
   if ('problem' in read) return ofFile(read.problem)
@@ -15,6 +17,7 @@ export const readList = async (text: string): Promise<PaymentList | { problem: s
   const columns = titles.cells.slice(0, filledWidth(titles.cells))
   // A cell without a title stays: it shows that the cells of its row have moved.
   return {
+    name,
     columns,
     rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(columns.length, filledWidth(cells))) })),
   }
@@ -27,9 +30,9 @@ export const readTextFile = async (file: Blob, charset?: string): Promise<string
   return typeof text === 'string' ? text : ofFile(text.problem)
 }
 
-export const readListFile = async (file: Blob, charset?: string): Promise<PaymentList | { problem: string }> => {
+export const readListFile = async (file: File, charset?: string): Promise<PaymentList | { problem: string }> => {
   const text = await readTextFile(file, charset)
-  return typeof text === 'string' ? readList(text) : text
+  return typeof text === 'string' ? readList(text, file.name.replace(/\.\w+$/, '').slice(0, longestName)) : text
 }
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -10,7 +10,7 @@ import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
 import { createBeneficiary } from './service.ts'
 
-type Known = { fingerprint: Buffer; id: Uuid; name: string }
+type Known = { fingerprint: Buffer; id: Uuid; name: string; legalName: string | null }
 
 /** Those that a person has confirmed first, then the oldest. */
 const findByDestination = prepare(
@@ -18,7 +18,12 @@ const findByDestination = prepare(
   { workspaceId: 'uuid', fingerprints: 'bytea[]' },
   (orm, at) =>
     orm
-      .select({ fingerprint: payees.fingerprint, id: beneficiaries.id, name: beneficiaries.displayName })
+      .select({
+        fingerprint: payees.fingerprint,
+        id: beneficiaries.id,
+        name: beneficiaries.displayName,
+        legalName: beneficiaries.legalName,
+      })
       .from(payees)
       .innerJoin(beneficiaries, eq(beneficiaries.payeeId, payees.id))
       .where(
@@ -32,8 +37,8 @@ const findByDestination = prepare(
   'pool',
 )
 
-/** `isNew`: it was created just now. */
-export type NamedPayee = { id: Uuid; isNew: boolean }
+/** `isNew`: it was created just now. `names`: its own first. */
+export type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
@@ -73,6 +78,8 @@ const mayNotCreate = (): Refusal =>
     details: { required_permission: 'beneficiary.manage', field: 'destination' },
   })
 
+const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
+
 type Found = Known & { place: number }
 
 /** By fingerprint: to compare each of a thousand rows with each known payee was a third of the processor time that Node spent on a list. */
@@ -109,10 +116,12 @@ export const ensureBeneficiaries = async (
   const created = new Map<string, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const found = choose(known, named)
-    if (found) return { id: found.id, isNew: false }
+    if (found) return { id: found.id, isNew: false, names: namesOf(found.name, found.legalName) }
     if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
     const key = named.fingerprints.join()
-    const one = created.get(key) ?? createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true }))
+    const names = namesOf(named.row.display_name, named.row.legal_name)
+    const one =
+      created.get(key) ?? createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true, names }))
     created.set(key, one)
     return one
   }

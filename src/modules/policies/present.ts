@@ -118,6 +118,8 @@ export const presentWarning = (warning: Warning): Decision['warnings'][number] =
       return { code: warning.code, payment_id: formatId('payment', warning.paymentId), created_at: isoTime(warning.createdAt) }
     case 'similar_name':
       return { code: warning.code, beneficiary_id: formatId('beneficiary', warning.beneficiaryId), name: warning.name }
+    case 'name_differs':
+      return { code: warning.code, name: warning.name, given_name: warning.givenName }
     case 'name_mismatch':
       return warning
     case 'unusual_amount':

@@ -122,6 +122,13 @@ export const Warning = z.discriminatedUnion('code', [
     name: z.string(),
   }),
   z.object({
+    code: z.literal('name_differs').meta({
+      description: 'The row of a list calls the payee by another name than it has here. It is paid by its destination.',
+    }),
+    name: z.string(),
+    given_name: z.string(),
+  }),
+  z.object({
     code: z.literal('name_mismatch').meta({ description: 'The rail has not confirmed the name of the beneficiary.' }),
     verification: z.enum(verificationStatuses),
     name: z.string().nullable().meta({ description: 'The name that the rail reports.' }),

@@ -109,7 +109,7 @@ const decideNow = async (
   const terms = { amountMinor, paymentType, accountReference: named }
   const before = stopsBefore(terms, context, { rails: deps.rails, currency, principal })
   const stops = isLater ? before : [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
-  const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: false, currency }) : null
+  const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: undefined, currency }) : null
   const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
   if (stops.length === 0) return { decision, refusal }
   const { remedy: _, ...rest } = decision

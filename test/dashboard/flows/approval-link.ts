@@ -131,6 +131,7 @@ export const approvalLinkFlows = (world: World): void => {
     const by = { accountId: newId(), grantId: newId(), label: 'Night agent' }
     const warnings: Record<Warning['code'], Warning> = {
       possible_duplicate: { code: 'possible_duplicate', paymentId: newId(), createdAt: at },
+      name_differs: { code: 'name_differs', name: 'Savannah Supplies', givenName: 'Savana Suplies' },
       new_payee: { code: 'new_payee', by, at },
       changed_payee: { code: 'changed_payee', by, at },
       similar_name: { code: 'similar_name', beneficiaryId: newId(), name: 'Savannah Supplies' },

@@ -52,6 +52,37 @@ export const batchFlows = (world: World): void => {
     await close()
   })
 
+  test('a list that was paid before is asked about once, with its rows, and a cell that has moved is shown', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    const items = [{ display_name: 'Achieng Otieno', destination: '0722000701', amount_minor: '45000' }]
+    await payer.api.post('/v1/payment-batches', { items })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/batches/new')
+    const bytes = Buffer.from(
+      '\uFEFFEmployee Name,Phone Number,Net Pay\r\n\r\nNobody,722000701,450\r\nBaraka,0722000702,1,500\r\n',
+    )
+    await page.getByLabel('File').setInputFiles({ name: 'April salaries.csv', mimeType: 'text/csv', buffer: bytes })
+    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByText('4 cells, 3 columns: quote an amount with a comma').waitFor()
+    await page.getByLabel('Row 4, Net Pay').fill('1500')
+    await page.getByLabel('Row 4, Column 4').fill('')
+    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByText('1 row would be paid twice').waitFor()
+    await page.getByText('Row 3: the list says “Nobody”, this number is “Achieng Otieno”').waitFor()
+    expect(await page.getByRole('button', { name: 'Pay this list' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Pay them again' }).click()
+    await page.getByRole('button', { name: 'Pay this list' }).click()
+    await page.getByRole('heading', { name: 'April salaries' }).waitFor()
+    expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(3)
+    await page.goto('/payments/batches/new')
+    const workbook = { name: 'salaries.xlsx', mimeType: 'application/vnd.ms-excel', buffer: Buffer.from('504b03040a0b', 'hex') }
+    await page.getByLabel('File').setInputFiles(workbook)
+    await page.getByText('save it as "CSV UTF-8"').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('lines that are not those of the signed text are not to be approved', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)

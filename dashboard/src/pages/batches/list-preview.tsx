@@ -1,38 +1,98 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
+import type { PaymentList } from '../../lib/payment-list.ts'
+import { Button } from '../../ui/button.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
+import { Time } from '../../ui/time.tsx'
 
 const warningWords: Readonly<Record<string, string>> = {
-  possible_duplicate: 'look like earlier payments',
   new_payee: 'go to payees that no person has confirmed',
   changed_payee: 'go to payees whose names were changed a short time ago',
 }
+/** Each of these stands with its rows. */
+const named: ReadonlySet<string> = new Set(['possible_duplicate', 'name_differs'])
 
-/** What would be created, once every row can be paid. */
-export const ListPreview = ({ preview }: { preview: Schemas['PaymentBatchPreview'] }) => {
+type Preview = Schemas['PaymentBatchPreview']
+type Item = Preview['items'][number]
+type Props = { preview: Preview; list: PaymentList; meant: boolean; onMeant: () => void }
+
+const mostShown = 20
+
+/** What would be created, once every row can be paid. What would be paid twice is asked about once. */
+export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
+  const { items, currency } = preview
   const counts = new Map<string, number>()
-  for (const code of preview.items.flatMap(({ warnings }) => warnings)) counts.set(code, (counts.get(code) ?? 0) + 1)
-  const renamed = preview.items.filter(({ payee }) => payee === 'known').length
+  for (const code of items.flatMap(({ warnings }) => warnings.filter((each) => !named.has(each))))
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+  const known = items.filter(({ payee }) => payee === 'known').length
+  const repeated = items.filter(({ looks_like: earlier }) => earlier !== null)
+  const renamed = items.filter(({ given_name: given }) => given !== null)
+  const rowOf = (index: number) => list.rows[index]?.number ?? index + 1
   return (
-    <Notice tone="good" title="Every row can be paid" live>
-      <Facts
-        facts={[
-          ['Payments', countWords(preview.items_count, 'payment')],
-          ['Total', moneyText(preview.total_minor, preview.currency)],
-          ['New payees', preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null],
-          ['Known payees', renamed > 0 ? `${countWords(renamed, 'payment')}, under the names that you already have` : null],
-          [
-            'Approval',
-            preview.required_approvals > 0
-              ? `${countWords(preview.required_approvals, 'approval')} for the whole list`
-              : 'Not needed',
-          ],
-          ...[...counts].map(
-            ([code, count]) => ['Look at', `${count} ${warningWords[code] ?? code.replaceAll('_', ' ')}`] as const,
-          ),
-        ]}
-      />
-    </Notice>
+    <>
+      <Notice tone="good" title="Every row can be paid" live>
+        <Facts
+          facts={[
+            ['Payments', countWords(preview.items_count, 'payment')],
+            ['Total', moneyText(preview.total_minor, currency)],
+            ['New payees', preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null],
+            ['Known payees', known > 0 ? `${countWords(known, 'payment')}, under the names that you already have` : null],
+            [
+              'Approval',
+              preview.required_approvals > 0
+                ? `${countWords(preview.required_approvals, 'approval')} for the whole list`
+                : 'Not needed',
+            ],
+            ...[...counts].map(
+              ([code, count]) => ['Look at', `${count} ${warningWords[code] ?? code.replaceAll('_', ' ')}`] as const,
+            ),
+          ]}
+        />
+      </Notice>
+      {renamed.length > 0 && (
+        <Notice tone="warn" title={`${countWords(renamed.length, 'row')} with another name than the payee has`} live>
+          <Named items={renamed}>
+            {({ index, given_name: given, display_name: name }) => (
+              <>
+                Row {rowOf(index)}: the list says “<bdi>{given}</bdi>”, this number is “<bdi>{name}</bdi>”
+              </>
+            )}
+          </Named>
+        </Notice>
+      )}
+      {repeated.length > 0 && (
+        <Notice tone="warn" title={`${countWords(repeated.length, 'row')} would be paid twice`} live>
+          <Named items={repeated}>
+            {({ index, display_name: name, amount_minor: amount, looks_like: earlier }) => (
+              <>
+                Row {rowOf(index)}, <bdi>{name}</bdi>, {moneyText(amount, currency)}:{' '}
+                {earlier && earlier.payment_id !== null ? (
+                  <>
+                    <Link href={`/payments/${earlier.payment_id}`}>paid</Link> <Time at={earlier.created_at} />
+                  </>
+                ) : (
+                  `the same as row ${rowOf(earlier?.index ?? 0)}`
+                )}
+              </>
+            )}
+          </Named>
+          <Button size="small" onClick={onMeant}>
+            {meant ? 'They are paid again' : 'Pay them again'}
+          </Button>
+        </Notice>
+      )}
+    </>
   )
 }
+
+const Named = ({ items, children }: { items: readonly Item[]; children: (item: Item) => ReactNode }) => (
+  <ul>
+    {items.slice(0, mostShown).map((item) => (
+      <li key={item.index}>{children(item)}</li>
+    ))}
+    {items.length > mostShown && <li>and {items.length - mostShown} more</li>}
+  </ul>
+)

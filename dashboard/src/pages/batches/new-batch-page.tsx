@@ -111,7 +111,7 @@ const faultsOf = (error: unknown): RowFault[] => (error instanceof ApiError ? fa
 const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const [, navigate] = useLocation()
   const keyFor = useIdempotencyKey()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(list.name)
   const [time, setTime] = useState(sendNow)
   const [meant, setMeant] = useState(false)
   const csv = writeList(list)
@@ -119,7 +119,6 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const options = {
     ...(name.trim() !== '' && { name: name.trim() }),
     ...('at' in due && due.at !== null && { execute_at: due.at }),
-    ...(meant && { duplicates_intended: true }),
   }
   const asked = JSON.stringify([csv, options])
   const check = useMutation({
@@ -129,7 +128,10 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
     }),
   })
   const pay = useMutation({
-    mutationFn: () => call(paymentLists.pay(csv, options, keyFor([csv, options])['Idempotency-Key'])),
+    mutationFn: () => {
+      const paid = { ...options, ...(meant && { duplicates_intended: true }) }
+      return call(paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key']))
+    },
     onSuccess: (batch) => {
       announce(
         batch.status === 'pending_approval' ? 'Waiting for approval' : batch.status === 'scheduled' ? 'Scheduled' : 'List sent',
@@ -142,13 +144,15 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const faults = faultsOf(error)
   const isDuplicate = error instanceof ApiError && error.details.reason === 'possible_duplicate'
   const busy = check.isPending || pay.isPending
+  const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !meant
+  const ready = 'at' in due && !asks
   return (
-    <Form busy={busy} ready={'at' in due} onSubmit={() => (preview ? pay.mutate() : check.mutate())}>
+    <Form busy={busy} ready={ready} onSubmit={() => (preview ? pay.mutate() : check.mutate())}>
       <div className="stack">
         <Card
           footer={
             <div className="row">
-              <Submit size="large" busy={busy} disabled={!('at' in due)}>
+              <Submit size="large" busy={busy} disabled={!ready}>
                 {preview ? 'Pay this list' : 'Check the list'}
               </Submit>
               <Button variant="quiet" onClick={onBack}>
@@ -168,7 +172,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
               hint="The person who approves reads it."
             />
             <SendLater value={time} onChange={setTime} />
-            {preview && <ListPreview preview={preview} />}
+            {preview && <ListPreview preview={preview} list={list} meant={meant} onMeant={() => setMeant(true)} />}
             {faults.length > 0 && (
               <Notice
                 tone="bad"

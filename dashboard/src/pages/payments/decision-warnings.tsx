@@ -68,6 +68,15 @@ const OneWarning = ({ warning }: { warning: Warning }) => {
           </p>
         </Notice>
       )
+    case 'name_differs':
+      return (
+        <Notice tone="warn" title="The list calls this beneficiary by another name">
+          <p className="quiet">
+            The list says “<bdi>{warning.given_name}</bdi>”, and this is “<bdi>{warning.name}</bdi>”. The money goes to the number
+            in the list.
+          </p>
+        </Notice>
+      )
     case 'name_mismatch':
       return <NameWarning warning={warning} />
     case 'unusual_amount':

@@ -70,7 +70,14 @@ const warningsIn = (lines: readonly BatchLine[]): string[] => {
     lines.flatMap(({ warnings }) => warnings),
     ({ code }) => code,
   )
-  return [...codes].map(([code, all]) => `${warningOf(all.length)}${code.replaceAll('_', ' ')}`)
+  const renamed = lines.flatMap(({ warnings }) => warnings.filter((warning) => warning.code === 'name_differs'))
+  return [
+    ...[...codes].map(([code, all]) => `${warningOf(all.length)}${code.replaceAll('_', ' ')}`),
+    // Behind a warning: what follows the names at the rail is replaced with them.
+    ...renamed
+      .slice(0, mostNamed)
+      .map(({ name, givenName }) => `- ${oneLine(name)}: the list says ${JSON.stringify(oneLine(givenName))}`),
+  ]
 }
 const warningOf = (count: number): string => `Warning, ${count} times: `
 

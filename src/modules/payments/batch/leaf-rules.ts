@@ -13,13 +13,18 @@ export type Leaf = {
   amountMinor: Minor
   currency: string
   accountReference: string | null
+  narrative: string | null
+  purposeCode: string | null
 }
+
+/** Of the form of new leaves. Version 1 had neither narrative nor purpose; each batch is verified by the leaves that it was made with. */
+export const leafVersion = 2
 
 /** The text of a leaf (RFC 8785). Its `type` keeps it from being taken for a leaf of another tree. */
 export const leafText = (leaf: Leaf): string =>
   canonicalJson({
     type: 'payment_batch_item',
-    version: 1,
+    version: leafVersion,
     index: leaf.index,
     payee: leaf.payeeName,
     rail: leaf.rail,
@@ -28,6 +33,8 @@ export const leafText = (leaf: Leaf): string =>
     amount_minor: formatMinor(leaf.amountMinor),
     currency: leaf.currency,
     account_reference: leaf.accountReference,
+    narrative: leaf.narrative,
+    purpose_code: leaf.purposeCode,
   })
 
 /** The payee's name, as the leaf names it. */

@@ -20,7 +20,7 @@ export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true
     }),
     display_name: payee.display_name.optional().meta({
       description:
-        'Without `beneficiary_id`: the name of the payee. The payee with this destination is paid under its own name; where there is none, one is created with this name.',
+        'Without `beneficiary_id`: the name of the payee. The payee with this destination is paid under its own name, with the warning `name_differs` where that is another; where there is none, one is created with this name.',
     }),
     payment_rail: payee.payment_rail.optional().meta({ description: `Of the destination; \`${phoneRail}\` if it is left out.` }),
     destination: payee.destination.optional(),
@@ -75,7 +75,7 @@ export const CreatePaymentBatch = z
     execute_at: CreatePayment.shape.execute_at,
     duplicates_intended: z.boolean().optional().meta({
       description:
-        '`true`: items that look like earlier payments, or like each other, are meant. Without it a 409 with `reason: "possible_duplicate"` may name them, where a policy or the credential asks for confirmation.',
+        '`true`: items that look like payments of the last 72 hours, or like each other, are meant. Without it a 409 with `reason: "possible_duplicate"` names them and the earlier payments, and nothing is created.',
     }),
     metadata: Metadata.optional(),
   })
@@ -142,6 +142,7 @@ export const PaymentBatchPreview = z
     items: z.array(
       z.object({
         index: z.number().int(),
+        row: z.number().int().nullable().meta({ description: 'Of a list in CSV, as a spreadsheet numbers it.' }),
         payee: z.enum(['known', 'new']),
         beneficiary_id: IdOut('beneficiary').nullable().meta({ description: 'Null for a payee that would be created.' }),
         display_name: z.string().meta({ description: 'The name under which it is paid.' }),
@@ -149,6 +150,21 @@ export const PaymentBatchPreview = z
         amount_minor: MinorOut,
         outcome: z.enum(['allow', 'require_approval']),
         warnings: z.array(z.string()).meta({ description: 'The codes of the warnings, as a payment has them in its decision.' }),
+        given_name: z.string().nullable().meta({
+          description: 'The name in the list, where it is not the name of the payee (warning `name_differs`).',
+        }),
+        looks_like: z
+          .object({
+            payment_id: IdOut('payment').nullable(),
+            index: z.number().int().nullable(),
+            row: z.number().int().nullable(),
+            created_at: TimeOut,
+          })
+          .nullable()
+          .meta({
+            description:
+              'The earlier payment, or the earlier item of the same list, with the same payee, amount and reference (warning `possible_duplicate`): without `duplicates_intended` the list is refused.',
+          }),
       }),
     ),
   })

@@ -9,10 +9,11 @@ import type { BatchItem, Destination } from '../batch/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
+import type { OfBatch } from './decide.ts'
 import { type Fault, faultOf } from './item-faults.ts'
 
-/** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. */
-export type KnownItem = { index: number; input: CreatePayment; isNew: boolean }
+/** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */
+export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
 type WellFormed = { index: number; item: BatchItem }
 
@@ -66,6 +67,9 @@ const payeeOf = (item: BatchItem): CreateBeneficiary => {
   }
 }
 
+/** Names that differ in their letters alone: "ACHIENG  OTIENO" is "Achieng Otieno". */
+const plainName = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
@@ -84,7 +88,11 @@ export const nameItems = async (
   const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
     const payee = payees[place]
     if (payee instanceof Refusal) faults.push(faultOf(index, payee))
-    return payee && !(payee instanceof Refusal) ? [{ index, input: inputOf(item, payee.id, request), isNew: payee.isNew }] : []
+    if (!payee || payee instanceof Refusal) return []
+    const known = { index, input: inputOf(item, payee.id, request), isNew: payee.isNew }
+    const givenName = item.display_name ?? ''
+    const isOther = payee.names.every((name) => plainName(name) !== plainName(givenName))
+    return [isOther ? { ...known, otherName: { name: payee.names[0] ?? '', givenName } } : known]
   })
   return { items: [...itemsById(request), ...named].sort((one, other) => one.index - other.index), faults }
 }

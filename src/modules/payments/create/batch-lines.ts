@@ -57,7 +57,7 @@ export const lineOf = (
     verification: payee.verification,
     warnings: decision.warnings,
   }
-  const { currency, accountReference } = payment
+  const { currency, accountReference, narrative, purposeCode } = payment
   const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
-  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference }) }
+  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference, narrative, purposeCode }) }
 }

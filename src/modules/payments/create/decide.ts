@@ -1,14 +1,15 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import { notFound, type Refusal } from '../../../lib/errors.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
+import { applicablePolicies } from '../../../policy/policy-findings.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
-import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
+import type { Charge, Decision, Evaluation, PayeePast, PaymentFacts } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -34,9 +35,16 @@ export type DecisionRequest = {
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   /** The trace to which the request belongs. */
   traceparent?: string | null
-  /** For an item of a batch: what the batch says about all of its items. */
-  ofBatch?: { duplicatesIntended: boolean } | undefined
+  ofBatch?: OfBatch | undefined
 }
+/** What an item of a batch is asked for with. */
+export type OfBatch = Pick<Evaluation, 'listTotals'> &
+  Pick<PaymentFacts, 'otherName'> & {
+    duplicatesIntended: boolean
+    index: number
+    /** Of a list in CSV, the row of each item. */
+    rows: readonly number[] | null
+  }
 export type Accepted = {
   kind: 'accepted'
   principal: Principal
@@ -138,17 +146,18 @@ const use = (state: SpendingState, { payment, charges, mandate }: Accepted): voi
   mandate.rules.paymentsMade += 1
 }
 
-/**
- * Decides one payment at `at` by numbers read under the locks, and adds it to these numbers when it is accepted. Writes nothing. Throws a
- * refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money.
- */
-export const decidePayment = (
+/** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
+const leastListWindowSeconds = 72 * 3600
+
+type Considered = { context: PaymentContext; evaluation: Evaluation }
+
+/** What a payment is decided from. Throws a refusal that no spending rule decides. */
+const consider = (
   state: SpendingState,
-  request: DecisionRequest,
+  { principal, input, mandate, past, ofBatch }: DecisionRequest,
   at: Date,
-  settings: DecisionSettings,
-): Accepted | Denied => {
-  const { principal, input, mandate, past } = request
+  { rails, currency, duplicateWindowSeconds }: DecisionSettings,
+): Considered => {
   const { workspace, grant, accountId, capabilities } = principal
   const lineage = grant?.lineage ?? []
   const executeAt = input.execute_at ?? null
@@ -162,22 +171,58 @@ export const decidePayment = (
   checkPreconditions(context, capabilities.payments)
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const amountMinor = input.amount_minor
-  const { currency, duplicateWindowSeconds } = settings
-  checkRailRules({ amountMinor, paymentType, accountReference }, context, settings.rails, currency)
+  checkRailRules({ amountMinor, paymentType, accountReference }, context, rails, currency)
   checkDueTime(executeAt, at)
-  const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
   const evaluation = evaluationOf(
     context,
     {
-      ...paymentTerms,
+      ...{ workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at },
       ...past,
-      ...duplicateGuard(input, past.earlier, request.ofBatch?.duplicatesIntended),
-      duplicateWindowSeconds,
-      unitMinor: unitOf(settings.rails, context.beneficiary.rail),
+      ...duplicateGuard(ofBatch ? { on_duplicate: 'confirm' } : input, past.earlier, ofBatch?.duplicatesIntended),
+      ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
+      ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
+      duplicateWindowSeconds: ofBatch ? Math.max(duplicateWindowSeconds, leastListWindowSeconds) : duplicateWindowSeconds,
+      unitMinor: unitOf(rails, context.beneficiary.rail),
     },
     periods,
     mandate?.rules ?? null,
   )
+  return { context, evaluation }
+}
+
+/** The rules with an approval threshold that a payment comes under, by their ids; none for one that is refused without them. */
+export const thresholdsOver = (
+  state: SpendingState,
+  request: DecisionRequest,
+  at: Date,
+  settings: DecisionSettings,
+): string[] => {
+  try {
+    const { evaluation } = consider(state, request, at, settings)
+    return [...applicablePolicies(evaluation), ...evaluation.grants].flatMap(({ id, approvalThresholdMinor }) =>
+      approvalThresholdMinor === null ? [] : [id],
+    )
+  } catch (error) {
+    if (error instanceof Refusal) return []
+    throw error
+  }
+}
+
+/**
+ * Decides one payment at `at` by numbers read under the locks, and adds it to these numbers when it is accepted. Writes nothing. Throws a
+ * refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money.
+ */
+export const decidePayment = (
+  state: SpendingState,
+  request: DecisionRequest,
+  at: Date,
+  settings: DecisionSettings,
+): Accepted | Denied => {
+  const { principal, input, mandate, past } = request
+  const { workspace, grant } = principal
+  const executeAt = input.execute_at ?? null
+  const { currency } = settings
+  const { context, evaluation } = consider(state, request, at, settings)
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny')
     return {
@@ -186,10 +231,10 @@ export const decidePayment = (
       decision,
       payee: context.beneficiary.displayName,
       amountMinor: input.amount_minor,
-      refusal: denialOf(decision, { earlier: past.earlier, ofBatch: request.ofBatch !== undefined, currency }),
+      refusal: denialOf(decision, { earlier: past.earlier, ofBatch: request.ofBatch, currency }),
     }
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
+  if (!executeAt) checkBalance(principal, { available, requested: input.amount_minor }, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = {
     kind: 'accepted',
@@ -203,7 +248,8 @@ export const decidePayment = (
   if (executeAt) return accepted
   use(state, accepted)
   const approvals = Math.max(decision.requiredApprovals, payment.mandateId === null ? 0 : 1)
-  const unapproved = { paymentType, rail: payment.rail, grantLineage: lineage, approvals, amountMinor }
+  const { paymentType, rail, amountMinor } = payment
+  const unapproved = { paymentType, rail, grantLineage: grant?.lineage ?? [], approvals, amountMinor }
   const family = familyDay(context.beneficiary.familyId, payment.countedDay)
   state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
   return accepted

@@ -5,9 +5,18 @@ import { onlyUnconfirmedDuplicate } from '../../../policy/duplicates.ts'
 import { explain } from '../../../policy/explain.ts'
 import type { Decision, EarlierPayment } from '../../../policy/types.ts'
 import { presentDecision } from '../../policies/present.ts'
+import type { OfBatch } from './decide.ts'
 
 /** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
-const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment, ofBatch: boolean): Refusal => {
+const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, ofBatch: OfBatch | undefined): Refusal => {
+  if (ofBatch && listIndex !== undefined) {
+    const row = ofBatch.rows?.[listIndex]
+    return conflict(
+      `This looks like ${row === undefined ? `item ${listIndex}` : `row ${row}`} of the same list: the same beneficiary, amount and reference. If both are meant, send "duplicates_intended": true.`,
+      'possible_duplicate',
+      { same_as_index: listIndex, ...(row !== undefined && { same_as_row: row }) },
+    )
+  }
   const id = formatId('payment', paymentId)
   const meant = ofBatch ? '"duplicates_intended": true' : `"duplicate_of": "${id}"`
   return conflict(
@@ -20,7 +29,7 @@ const possibleDuplicate = ({ paymentId, createdAt }: EarlierPayment, ofBatch: bo
 /** What a payment is refused with that the rules deny. */
 export const denialOf = (
   decision: Decision,
-  { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: boolean; currency: string },
+  { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: OfBatch | undefined; currency: string },
 ): Refusal =>
   earlier && onlyUnconfirmedDuplicate(decision)
     ? possibleDuplicate(earlier, ofBatch)

@@ -16,7 +16,7 @@ import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
 import type { BatchLine } from '../approvals/batch-message.ts'
 import { asked, requestBatchApproval } from '../approvals/request.ts'
-import { rootOfLeaves } from '../batch/leaf-rules.ts'
+import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -26,7 +26,7 @@ import { lineOf, type PayeeRow, readPayees } from './batch-lines.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
 import { presentPreview } from './preview.ts'
-import { type Ask, decideNext, readSpending, type Spending } from './spending.ts'
+import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
 import { type BatchDeps, type Written, writePayments, writtenOut } from './write.ts'
 
 const insertBatch = prepareInsert('payment_batches.insert', paymentBatches)
@@ -74,8 +74,8 @@ const rowOf = (
   totalMinor: sum(accepted.map(({ payment }) => payment.amountMinor)),
   currency: accepted[0]?.payment.currency ?? '',
   merkleRoot: root,
-  leafVersion: null,
-  duplicatesIntended: null,
+  leafVersion,
+  duplicatesIntended: input.duplicates_intended ?? false,
   approvalId: held ? newId() : null,
   executeAt: input.execute_at ?? null,
   initiatorAccountId: principal.accountId,
@@ -117,10 +117,12 @@ const decideItems = async (
   const faults = [...known]
   const denied: Denied[] = []
   const items: Accepted[] = []
+  const listTotals = listTotalsOf(state.spending, deps, { asks: state.asks, principal, at })
   await inPortions(state.items, portionSize, ({ index }, place) => {
     const ask = state.asks[place]
-    if (!ask) throw new Error('an item has no request')
-    const decided = decideNext(state.spending, deps, { ask, principal, index: place, at })
+    if (!ask?.ofBatch) throw new Error('an item has no request')
+    const ofBatch = { ...ask.ofBatch, listTotals }
+    const decided = decideNext(state.spending, deps, { ask: { ...ask, ofBatch }, principal, index: place, at })
     if (decided instanceof Refusal) faults.push(faultOf(index, decided))
     else if (decided.kind === 'accepted') items.push(decided)
     else {
@@ -198,8 +200,12 @@ const writeBatch = async (
 /** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
 const readItems = async (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
-  const ofBatch = { duplicatesIntended: request.input.duplicates_intended ?? false }
-  const asks = items.map(({ input }): Ask => ({ principal, input, once: null, standing: 'holds', traceparent, ofBatch }))
+  // A dry run says of everything that would have to be confirmed.
+  const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
+  const asks = items.map(({ input, index, otherName }): Ask => {
+    const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
+    return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
+  })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [spending, payees] = await Promise.all([readSpending(tx, deps, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
@@ -210,11 +216,11 @@ const refuse = (
   request: BatchRequest,
   principal: Principal,
   { faults, denied }: Refused,
-  balances: Spending['before'],
+  payer: { balances: Spending['before']; currency: string },
 ) => {
   const after = { items: request.input.items.length, denied: denied.length }
   if (denied.length > 0) tx.defer(auditAll(tx, tx.at, [{ actor: principal, action: 'payment_batch.denied', after }]))
-  return refusalForItems(faults, request, { principal, balances })
+  return refusalForItems(faults, request, { principal, ...payer })
 }
 
 const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
@@ -235,8 +241,9 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
         return { id: decided.batch.id, text, by: keyUserOf(principal) }
       }
       await undo?.()
-      if ('faults' in decided) return refuse(tx, request, principal, decided, state.spending.before)
-      const preview = presentPreview(decided, state.items)
+      if ('faults' in decided)
+        return refuse(tx, request, principal, decided, { balances: state.spending.before, currency: deps.config.CURRENCY })
+      const preview = presentPreview(decided, state.items, request.rows)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
     },
     write: async () => undefined,

@@ -13,7 +13,15 @@ import { paidBy } from '../evaluation/context.ts'
 import { readPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import type { PaymentRequest } from '../request.ts'
-import { type Accepted, type DecisionRequest, type Denied, decidePayment, type SpendingState } from './decide.ts'
+import {
+  type Accepted,
+  type DecisionRequest,
+  type DecisionSettings,
+  type Denied,
+  decidePayment,
+  type SpendingState,
+  thresholdsOver,
+} from './decide.ts'
 import type { BatchDeps } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
@@ -67,7 +75,12 @@ const createMemory = (state: LockedState) => {
   return {
     find: (request: Ask) => accepted.get(keyOf(request)),
     note: (request: Ask, { payment }: Accepted) =>
-      void accepted.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt, isUnknown: false }),
+      void accepted.set(keyOf(request), {
+        paymentId: payment.id,
+        createdAt: payment.createdAt,
+        isUnknown: false,
+        ...(request.ofBatch && { listIndex: request.ofBatch.index }),
+      }),
   }
 }
 
@@ -118,6 +131,26 @@ export const readSpending = async (
   return { state, past, mandates, repeated, memory: createMemory(state), before }
 }
 
+const settingsOf = ({ config, rails }: Pick<BatchDeps, 'config' | 'rails'>): DecisionSettings => ({
+  rails,
+  currency: config.CURRENCY,
+  duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS,
+})
+
+/** What the items of one list add up to under each rule that has an approval threshold. */
+export const listTotalsOf = (
+  { state }: Spending,
+  deps: Pick<BatchDeps, 'config' | 'rails'>,
+  { asks, principal, at }: { asks: readonly Ask[]; principal: Principal; at: Date },
+): Record<string, Minor> => {
+  const totals: Record<string, Minor> = {}
+  const past = { earlier: null, typicalAmountMinor: null }
+  for (const { input, ofBatch } of asks)
+    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, settingsOf(deps)))
+      totals[id] = (totals[id] ?? 0n) + input.amount_minor
+  return totals
+}
+
 /**
  * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. A refusal that no
  * spending rule decides is returned as well.
@@ -134,11 +167,7 @@ export const decideNext = (
   if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
-  const settings = {
-    rails: deps.rails,
-    currency: deps.config.CURRENCY,
-    duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
-  }
+  const settings = settingsOf(deps)
   const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
   try {
     const decided = decidePayment(

@@ -1,24 +1,26 @@
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { DuplicateAnswer } from '../../../lib/policy-answers.ts'
-import type { EarlierPayment, Evaluation, MandateRules, PayeePast, Periods } from '../../../policy/types.ts'
+import type { EarlierPayment, Evaluation, MandateRules, PayeePast, PaymentFacts, Periods } from '../../../policy/types.ts'
 import type { PaymentContext } from './context.ts'
 
 /** A payment as the policy engine sees it, before it is created. */
-export type RequestedPayment = PayeePast & {
-  workspaceId: Uuid
-  initiatorAccountId: Uuid
-  lineage: readonly Uuid[]
-  amountMinor: Minor
-  paymentType: string
-  at: Date
-  duplicateIsIntended: boolean
-  onDuplicate: DuplicateAnswer | null
-  /** How far back the service looks for a payment that looks the same where no policy says otherwise. */
-  duplicateWindowSeconds: number
-  /** Amounts of the rail are multiples of this. */
-  unitMinor: Minor
-}
+export type RequestedPayment = PayeePast &
+  Pick<Evaluation, 'listTotals'> &
+  Pick<PaymentFacts, 'otherName'> & {
+    workspaceId: Uuid
+    initiatorAccountId: Uuid
+    lineage: readonly Uuid[]
+    amountMinor: Minor
+    paymentType: string
+    at: Date
+    duplicateIsIntended: boolean
+    onDuplicate: DuplicateAnswer | null
+    /** How far back the service looks for a payment that looks the same where no policy says otherwise. */
+    duplicateWindowSeconds: number
+    /** Amounts of the rail are multiples of this. */
+    unitMinor: Minor
+  }
 
 /** The input of the pure engine: numbers that the transaction has locked. */
 export const evaluationOf = (
@@ -36,6 +38,7 @@ export const evaluationOf = (
     paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
     payee: { ...context.beneficiary.payee, typicalAmountMinor: request.typicalAmountMinor },
     payeeIsFixed: !context.beneficiary.takesAnyReference,
+    ...(request.otherName && { otherName: request.otherName }),
     workspaceId: request.workspaceId,
     initiatorAccountId: request.initiatorAccountId,
     grantLineage: request.lineage,
@@ -51,6 +54,7 @@ export const evaluationOf = (
   duplicateIsIntended: request.duplicateIsIntended,
   onDuplicate: request.onDuplicate,
   unapproved: context.unapproved,
+  ...(request.listTotals && { listTotals: request.listTotals }),
   unitMinor: request.unitMinor,
   duplicateWindowSeconds: request.duplicateWindowSeconds,
 })
