@@ -105,7 +105,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
       beneficiary_id: beneficiary,
       amount_minor,
     }))
-    const { body: batch } = await person.api.post('/v1/payment-batches', { items })
+    const { body: batch } = await person.api.post('/v1/payment-batches', { items, duplicates_intended: true })
     await signApproval(service, person, batch.approval_id, 'approve')
     const { data } = (await person.api.get(`/v1/payments?batch_id=${batch.id}&limit=100`)).body
     return data.find((item: Json) => item.amount_minor === '40000').id

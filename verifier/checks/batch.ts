@@ -3,7 +3,7 @@ import { fromHex } from '../bytes.ts'
 import { bad, type Finding, ok } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** What the leaf says is this payment: its place, payee, destination, amount and reference. */
+/** What the leaf says is this payment: its place, payee, destination, amount and reference, from version 2 on also what it is for. */
 const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
   const leaf: Record<string, unknown> = JSON.parse(batch?.leaf ?? '{}')
   return (
@@ -13,7 +13,8 @@ const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
     leaf.destination_mask === beneficiary.destination_mask &&
     leaf.amount_minor === payment.amount_minor &&
     leaf.currency === payment.currency &&
-    leaf.account_reference === payment.account_reference
+    leaf.account_reference === payment.account_reference &&
+    (leaf.version === 1 || leaf.narrative === payment.narrative)
   )
 }
 

@@ -82,7 +82,7 @@ const create = defineTool({
   name: 'create_payment_batch',
   title: 'Create a payment batch',
   description:
-    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments; an approval threshold is compared with the total too. Items that look like payments of the last 72 hours, or like each other, are refused until a person says that they are meant. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval_url; change_request means that `faults` names what to correct.',
+    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval_url; change_request means that `faults` names what to correct.',
   operation: 'payment_batches.create',
   hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
   input: z.strictObject({
@@ -92,7 +92,7 @@ const create = defineTool({
     duplicates_intended: z
       .boolean()
       .optional()
-      .describe('Only after a refusal that names earlier payments, and only if the person wants to pay again.'),
+      .describe('Items that look like payments of the last 72 hours, or like each other, are refused. `true` only after such a refusal, and only if the person wants to pay again.'),
     items: z
       .array(
         z.strictObject({
