@@ -42,7 +42,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const beneficiary = await newBeneficiary(api)
   const policy = await made(api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' }))
   const created = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
-  const batch = await made(api.post('/v1/payment-batches', { items: [{ beneficiary_id: beneficiary, amount_minor: '150000' }] }))
+  const batch = await made(api.post('/v1/payment-batches', { items: [{ beneficiary_id: beneficiary, amount_minor: '160000' }] }))
   const personal = (await owner.api.get('/v1/workspaces')).body.data.find(
     (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
   )

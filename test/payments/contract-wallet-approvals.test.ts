@@ -132,7 +132,7 @@ describe('an approval that a contract wallet signed is asked of its chain again'
     const of = await team(1)
     const contract = await joinByContract(of)
     const items = Array.from({ length: 5 }, () => ({ beneficiary_id: of.beneficiary, amount_minor: '150000' }))
-    const batch = answered(await of.owner.api.post('/v1/payment-batches', { items }), 201)
+    const batch = answered(await of.owner.api.post('/v1/payment-batches', { items, duplicates_intended: true }), 201)
     expect((await sign(contract, batch)).status).toBe('approved')
     changeOwners(contract.address)
     const moved = movements()

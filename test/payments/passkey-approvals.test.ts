@@ -83,7 +83,10 @@ test('a passkey approves a whole batch, and rejects one', async () => {
     ['approve', 'processing'],
     ['reject', 'rejected'],
   ] as const) {
-    const batch = answered(await of.owner.api.post('/v1/payment-batches', { items: [item, item] }), 201)
+    const batch = answered(
+      await of.owner.api.post('/v1/payment-batches', { items: [item, item], duplicates_intended: true }),
+      201,
+    )
     const decided = answered(await decideByPasskey(by, batch, decision))
     expect(decided).toMatchObject({ batch: { status }, decisions: [{ via: 'passkey', decision }] })
   }

@@ -73,7 +73,10 @@ describe('a payment counts in one day', () => {
     await someone.api.post('/v1/spending-policies', { name: 'A day', daily_limit_minor: '30000' })
     const item = (n: number) => ({ beneficiary_id: someone.beneficiary, amount_minor: '10000', account_reference: `S-${n}` })
     const submit = (count: number) =>
-      someone.api.post('/v1/payment-batches', { items: Array.from({ length: count }, (_, n) => item(n)) })
+      someone.api.post('/v1/payment-batches', {
+        items: Array.from({ length: count }, (_, n) => item(n)),
+        duplicates_intended: true,
+      })
     expect((await pay(someone, '30000')).status).toBe(201)
     const hold = await holdAccount(service, someone.accountId)
     const waits = submit(3)

@@ -89,7 +89,7 @@ test('the name of another workspace’s beneficiary is not learnt from a refused
 
 test('each item of a batch that is refused is listed', async () => {
   const key = await agent()
-  const items = ['25000', '5000', '15000'].map((amount_minor) => ({ beneficiary_id: payee, amount_minor }))
+  const items = ['25000', '6000', '15000'].map((amount_minor) => ({ beneficiary_id: payee, amount_minor }))
   expect((await key.api.post('/v1/payment-batches', { items })).status).toBe(403)
   expect((await refused(key.api)).map(({ amount_minor }) => amount_minor).sort()).toEqual(['15000', '25000'])
 })

@@ -92,7 +92,9 @@ const create = defineTool({
     duplicates_intended: z
       .boolean()
       .optional()
-      .describe('Items that look like payments of the last 72 hours, or like each other, are refused. `true` only after such a refusal, and only if the person wants to pay again.'),
+      .describe(
+        'Items that look like payments of the last 72 hours, or like each other, are refused. `true` only after such a refusal, and only if the person wants to pay again.',
+      ),
     items: z
       .array(
         z.strictObject({
