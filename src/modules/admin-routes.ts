@@ -1,16 +1,14 @@
 import type { App } from '../http/app-type.ts'
-import type { Deps as AdjustmentsDeps } from './adjustments/deps.ts'
-import { registerAdjustments } from './adjustments/routes.ts'
 import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerAuditLog } from './audit-log/routes.ts'
+import type { Deps as ExceptionsDeps } from './exceptions/deps.ts'
+import { registerAdjustments, registerSuspense } from './exceptions/routes.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerAdminPayments } from './payments/admin-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { registerReconciliation } from './reconciliation/routes.ts'
-import type { Deps as SuspenseDeps } from './suspense/deps.ts'
-import { registerSuspense } from './suspense/routes.ts'
 import { registerAssignments } from './topups/deposits/admin-routes.ts'
 import type { Deps as TopupsDeps } from './topups/deps.ts'
 import type { Deps as TrialBalanceDeps } from './trial-balance/deps.ts'
@@ -18,12 +16,11 @@ import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
 import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
 
-export type AdminDeps = AdjustmentsDeps &
-  AuditLogDeps &
+export type AdminDeps = AuditLogDeps &
+  ExceptionsDeps &
   IdentityDeps &
   PaymentsDeps &
   ReconciliationDeps &
-  SuspenseDeps &
   TopupsDeps &
   TrialBalanceDeps &
   WorkspacesDeps

@@ -1,10 +1,10 @@
 import type { OperationTexts } from '../http/operation-text.ts'
 import { serviceOperations } from '../http/service-routes.ts'
-import { adjustmentsOperations } from './adjustments/operations.ts'
 import { auditLogOperations } from './audit-log/operations.ts'
 import { beneficiariesOperations } from './beneficiaries/operations.ts'
 import { credentialsOperations } from './credentials/operations.ts'
 import { delegationOperations } from './delegation/operations.ts'
+import { exceptionsOperations } from './exceptions/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { mandatesOperations } from './mandates/operations.ts'
 import { notificationsOperations } from './notifications/operations.ts'
@@ -16,14 +16,13 @@ import { reconciliationOperations } from './reconciliation/operations.ts'
 import { requestLogOperations } from './request-log/operations.ts'
 import { simulationOperations } from './simulation/operations.ts'
 import { statementsOperations } from './statements/operations.ts'
-import { suspenseOperations } from './suspense/operations.ts'
 import { topupsOperations } from './topups/operations.ts'
 import { trialBalanceOperations } from './trial-balance/operations.ts'
 import { workspacesOperations } from './workspaces/operations.ts'
 
 /** The texts of every operation: each feature has its own beside its routes. */
 export const operationTexts = {
-  ...adjustmentsOperations,
+  ...exceptionsOperations,
   ...auditLogOperations,
   ...beneficiariesOperations,
   ...credentialsOperations,
@@ -39,7 +38,6 @@ export const operationTexts = {
   ...requestLogOperations,
   ...simulationOperations,
   ...statementsOperations,
-  ...suspenseOperations,
   ...topupsOperations,
   ...trialBalanceOperations,
   ...workspacesOperations,

@@ -27,7 +27,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/lost-writes.ts'],
   // The record of money that belongs to nothing in the books.
-  ['reconciliation', 'suspense/rules.ts'],
+  ['reconciliation', 'exceptions/suspense-rules.ts'],
   // A list of the provider that names a deposit is as good as its notice.
   ['reconciliation', 'topups/deposits/listed.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.

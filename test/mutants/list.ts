@@ -319,14 +319,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'one administrator confirms their own adjustment',
-    file: 'src/modules/adjustments/service.ts',
+    file: 'src/modules/exceptions/adjustment-service.ts',
     find: 'if (adjustment.requestedBy === nameOfOperator(operator)) {',
     replace: "if (adjustment.requestedBy === '') {",
     suite: 'test/admin/adjustments.test.ts',
   },
   {
     bug: 'a debit is a credit',
-    file: 'src/modules/adjustments/service.ts',
+    file: 'src/modules/exceptions/adjustment-service.ts',
     find: "input.direction === 'credit' ? amount : -amount",
     replace: 'amount',
     suite: 'test/admin/adjustments.test.ts',

@@ -7,11 +7,10 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
-import { mayDecideAlone } from './cost-service.ts'
+import { auditAdjustment, insertAdjustment, mayDecideAlone } from './cost-service.ts'
 import type { Deps } from './deps.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
-import { auditAdjustment, insertAdjustment } from './write.ts'
 
 const postRow = prepareUpdate('adjustments.post', adjustments, ['status', 'transferId', 'decidedBy', 'decidedAt'])
 const rejectRow = prepareUpdate('adjustments.reject', adjustments, ['status', 'decidedBy', 'decidedAt'])

@@ -2,11 +2,13 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
+import type { Alerts } from '../alerts.ts'
 
-/** What adjustments of the books need: `app.ts` builds each part once. */
+/** What decisions about money need that the service cannot book by itself: `app.ts` builds each part once. */
 export type Deps = {
   config: Config
   db: Database
   cursors: Cursors
   appendEvents: AppendEvents
+  alerts: Alerts
 }
