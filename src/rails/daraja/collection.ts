@@ -17,12 +17,15 @@ import { readSubmission } from './submission.ts'
 
 const mobile = /^254[17]\d{8}$/
 
+/** Codes of a result that say at once that no prompt came to a phone. Other codes of an answer are not those of a result. */
+const promptless = new Set(['1001', '1025', '9999'])
+
 /** No prompt was shown: the phone has one already, or the answer itself has the code of a failure. */
 const refusalOf = (answer: Exchange): Submission | undefined => {
   if (answer.kind !== 'answer') return undefined
   const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
   const code = /unable to lock subscriber/i.test(message ?? '') ? '1001' : textField(answer.body, 'ResponseCode')
-  const known = code === undefined || code === '0' ? undefined : collectionFailure(code)
+  const known = code !== undefined && promptless.has(code) ? collectionFailure(code) : undefined
   return known && { kind: 'refused', ...known, message: safeMessage(message, known.message) }
 }
 
