@@ -494,9 +494,12 @@ const opaque = new Set([
   'next_cursor',
 ])
 
-/** A warning's code is a word; a provider's authorization code is random, as is a passkey's own id. */
+/** A warning's code is a word; a provider's authorization code is random, as are a passkey's own id and its signatures. */
 const isOpaque = (name: string, text: string) =>
-  opaque.has(name) || (name === 'code' && /^[\w-]{24,}$/.test(text)) || (name === 'id' && /^[\w-]{22}$/.test(text))
+  opaque.has(name) ||
+  (name === 'code' && /^[\w-]{24,}$/.test(text)) ||
+  (name === 'id' && /^[\w-]{22}$/.test(text)) ||
+  (name === 'signature' && /^[\w-]{90,}$/.test(text))
 
 const rewrite = (value: Json, into: (text: string, name: string) => string, name = ''): Json => {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, into, name))
