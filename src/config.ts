@@ -34,7 +34,6 @@ const environment = z.object({
   DATABASE_READ_URL: databaseUrl.optional(),
   DATABASE_POOL_SIZE: whole(2, 200).default(10),
   MIGRATE: z.enum(['on', 'off']).default('on'),
-  DATABASE_STATEMENT_TIMEOUT_MS: whole(100, 60_000).default(15_000),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
@@ -42,7 +41,6 @@ const environment = z.object({
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: networks.optional(),
   SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
-  REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
   RECEIPT_KEYS: keyRing.optional(),
@@ -59,7 +57,6 @@ const environment = z.object({
   RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
   NAME_LOOKUPS: rails.optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
-  RAIL_CONCURRENCY: whole(1, 1_000).default(100),
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_PORT: whole(0, 65_535).default(0),
   ...railSettings,
@@ -68,29 +65,19 @@ const environment = z.object({
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  OTEL_SERVICE_NAME: z.string().min(1).default('payments-service'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOBS: z.enum(['inline', 'off']).default('inline'),
   STREAM_PING_SECONDS: whole(1, 300).default(25),
-  STREAMS_PER_ACCOUNT: whole(1, 10_000).default(20),
   SESSION_TTL_DAYS: whole(1, 3650).default(30),
   SESSION_IDLE_DAYS: whole(1, 3650).default(7),
-  DASHBOARD_TOKEN_TTL_SECONDS: whole(1, 86_400).default(900),
   ACCESS_TOKEN_TTL_SECONDS: whole(1, 86_400).default(3600),
   REFRESH_TOKEN_TTL_DAYS: whole(1, 3650).default(30),
   OAUTH_REFRESH_LEEWAY_SECONDS: whole(0, 300).default(0),
-  OAUTH_METADATA_TIMEOUT_MS: whole(100, 30_000).default(3000),
-  OAUTH_METADATA_DNS_SERVERS: nameServers.default([]),
   OAUTH_METADATA_LOOPBACK: flag.default(false),
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),
-  TOPUP_TTL_SECONDS: whole(30, 86_400).default(300),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
   DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
-  REQUEST_LOG_RETENTION_DAYS: whole(1, 365).default(7),
-  REFUSAL_RETENTION_DAYS: whole(1, 3650).default(90),
-  /** Counted from a session's end. */
-  SESSION_RETENTION_DAYS: whole(1, 3650).default(30),
   /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
@@ -101,6 +88,22 @@ const environment = z.object({
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
   RECONCILIATION_RESOLVES: flag.default(false),
   RATE_LIMIT_ENABLED: flag.default(true),
+})
+
+/** Values that no operator needs to choose. They are read from variables as well, but by tests alone. */
+const fixed = z.object({
+  DATABASE_STATEMENT_TIMEOUT_MS: whole(100, 60_000).default(15_000),
+  REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
+  RAIL_CONCURRENCY: whole(1, 1_000).default(100),
+  STREAMS_PER_ACCOUNT: whole(1, 10_000).default(20),
+  DASHBOARD_TOKEN_TTL_SECONDS: whole(1, 86_400).default(900),
+  OAUTH_METADATA_TIMEOUT_MS: whole(100, 30_000).default(3000),
+  OAUTH_METADATA_DNS_SERVERS: nameServers.default([]),
+  TOPUP_TTL_SECONDS: whole(30, 86_400).default(300),
+  REQUEST_LOG_RETENTION_DAYS: whole(1, 365).default(7),
+  REFUSAL_RETENTION_DAYS: whole(1, 3650).default(90),
+  /** Counted from a session's end. */
+  SESSION_RETENTION_DAYS: whole(1, 3650).default(30),
   SHED_LOAD: flag.default(true),
 })
 
@@ -108,19 +111,21 @@ const environment = z.object({
 export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 type Environment = z.output<typeof environment>
+type Fixed = z.output<typeof fixed>
 
 /** Every setting, checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
 export type Config = Readonly<
-  Environment & {
-    publicUrl: string
-    operatorUrl: string
-    /** How long a process serves on after the signal to end. */
-    shutdownDelayMs: number
-    rateLimitPerMinute: number
-    rateLimitPublicPerMinute: number
-    /** How many prompts to pay phones may get; null: no limit. */
-    promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
-  }
+  Environment &
+    Fixed & {
+      publicUrl: string
+      operatorUrl: string
+      /** How long a process serves on after the signal to end. */
+      shutdownDelayMs: number
+      rateLimitPerMinute: number
+      rateLimitPublicPerMinute: number
+      /** How many prompts to pay phones may get; null: no limit. */
+      promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
+    }
 >
 
 /** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
@@ -132,7 +137,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
       parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),
     )
   }
-  const env = parsed.data
+  const env = { ...parsed.data, ...fixed.parse(parsed.data.NODE_ENV === 'test' ? input : {}) }
   const problems = [...contradictions(env, allDefinitions), ...unfitForProduction(env, allDefinitions)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
   const scale = env.NODE_ENV === 'production' ? 1 : 100

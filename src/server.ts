@@ -64,7 +64,7 @@ type Serving = { dashboard: boolean; leave: () => Promise<void> }
 
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Serving> => {
   // Not loaded by a first process that only manages workers.
-  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, 'payments-service')
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }

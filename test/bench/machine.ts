@@ -10,7 +10,7 @@ import type { Notes } from './results.ts'
 /** P7: ready on a database that is there; memory when idle, and of a stream. */
 export const measureStart = async (bench: Bench, payers: readonly Caller[], notes: Notes, { rounds }: Timing): Promise<void> => {
   for (let round = 1; round <= rounds; round += 1) {
-    const service = await startService(bench, { STREAMS_PER_ACCOUNT: '1000' })
+    const service = await startService(bench)
     await wait(10_000)
     const idle = residentMb(service.pid)
     notes.note('ms until ready', service.readyMs, '≤ 1500')

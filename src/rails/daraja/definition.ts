@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, httpUrl, minorAmount, whole } from '../../config/fields.ts'
+import { flag, httpUrl, whole } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
@@ -43,8 +43,6 @@ export const definition = defineProvider({
       .optional(),
     MPESA_C2B_SHORTCODE: z.string().optional(),
     MPESA_C2B_UNANSWERED: z.enum(['Completed', 'Cancelled']).default('Completed'),
-    B2B_MIN_MINOR: minorAmount.default(1_000n),
-    B2B_MAX_MINOR: minorAmount.default(25_000_000n),
   },
   required: [
     'DARAJA_URL',
@@ -58,8 +56,7 @@ export const definition = defineProvider({
   ],
   addresses: ['DARAJA_URL'],
   refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
-  contradictions: ({ B2B_MIN_MINOR, B2B_MAX_MINOR, DARAJA_TILL_NUMBER, DARAJA_TRANSACTION_TYPE }) => [
-    ...(B2B_MIN_MINOR > B2B_MAX_MINOR ? ['B2B_MIN_MINOR must not be above B2B_MAX_MINOR'] : []),
+  contradictions: ({ DARAJA_TILL_NUMBER, DARAJA_TRANSACTION_TYPE }) => [
     ...(DARAJA_TILL_NUMBER !== undefined && DARAJA_TRANSACTION_TYPE !== 'CustomerBuyGoodsOnline'
       ? ['DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline']
       : []),
@@ -70,7 +67,7 @@ export const definition = defineProvider({
       destination: 'a paybill or till of 5 to 7 digits',
       readDestination: withoutBank('MPESA_B2B', readShortcode),
       mask,
-      limits: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) => ({ minMinor: B2B_MIN_MINOR, maxMinor: B2B_MAX_MINOR, wholeUnits: true }),
+      limits: () => ({ minMinor: 1_000n, maxMinor: 25_000_000n, wholeUnits: true }),
       payee: 'organisation',
       banks: () => null,
       accountReference: {

@@ -14,7 +14,7 @@ const options = (settings: Settings): PesalinkOptions => ({
   consumerSecret: settings.PESALINK_CONSUMER_SECRET ?? '',
   privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
   source: {
-    countryCode: settings.PESALINK_COUNTRY_CODE,
+    countryCode: 'KE',
     name: settings.PESALINK_ACCOUNT_NAME ?? '',
     accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
   },

@@ -36,10 +36,6 @@ export const definition = defineProvider({
     PESALINK_PRIVATE_KEY: z.string().optional(),
     PESALINK_ACCOUNT_NUMBER: z.string().optional(),
     PESALINK_ACCOUNT_NAME: z.string().optional(),
-    PESALINK_COUNTRY_CODE: z
-      .string()
-      .regex(/^[A-Z]{2}$/)
-      .default('KE'),
     PESALINK_BANK_CODES: bankCodes.default('as_given'),
     PESALINK_FAILURE_CODES: list.default([]),
     PESALINK_CALLBACK_FIELD: z.string().optional(),
