@@ -67,8 +67,11 @@ const payeeOf = (item: BatchItem): CreateBeneficiary => {
   }
 }
 
-/** Names that differ in their letters alone: "ACHIENG  OTIENO" is "Achieng Otieno". */
-const plainName = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+/** In characters: longer ones are refused. */
+const longestName = 120
+
+/** Names that differ in their capitals and spaces alone: "ACHIENG  OTIENO" is "Achieng Otieno". */
+const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
