@@ -256,6 +256,13 @@ describe('MIGRATE=off', patience, () => {
     const { applied } = JSON.parse((await admin('migrate')).stdout)
     expect(applied).toContain('0000_create_schema')
     expect(JSON.parse((await admin('migrate')).stdout)).toEqual({ applied: [] })
+    // Statements have their sums before the first process of the release starts.
+    expect(
+      await rowsOf(
+        database.url,
+        `select since = '2000-01-01Z' as all_older, through > now() - interval '76 minutes' as up_to_now from counted_hours`,
+      ),
+    ).toEqual([{ all_older: true, up_to_now: true }])
     await expect(admin('migrate', '--minutes', 'many')).rejects.toThrow('--minutes is a whole number')
 
     const { url } = await spawnServer(env).ready()
