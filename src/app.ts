@@ -17,7 +17,6 @@ import { connect } from './db/connect.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
-import { untilAnswered } from './db/until-answered.ts'
 import { createWitness, type Journal } from './db/witness.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
@@ -268,12 +267,11 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     routes,
     depart: departure.begin,
     start: async () => {
-      // Each of these may be repeated: what it reads or writes at start is either lost with its connection, or done.
-      await untilAnswered(() => registerSigningKeys(deps))
-      await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))
-      await untilAnswered(() => openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now()))
-      await untilAnswered(() => deps.feed.start())
-      await untilAnswered(() => startWork(deps, dailyVerification(deps, options.databaseUrl)))
+      await registerSigningKeys(deps)
+      await refuseSimulatedIdentities(deps.config, deps.db)
+      await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
+      await deps.feed.start()
+      await startWork(deps, dailyVerification(deps, options.databaseUrl))
     },
     stop: async () => {
       await http.close()

@@ -41,7 +41,7 @@ export const origin = z.url({ protocol: /^https?$/ }).transform((text, context) 
   return url.origin
 })
 
-/** PostgreSQL's, of one server or of several. The sentence never repeats the address: it has a password. */
+/** PostgreSQL's. The sentence never repeats the address: it has a password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   try {
     parseDatabaseAddress(text)

@@ -108,13 +108,10 @@ const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'
 /** Compose's own default, and those of images and tutorials. */
 const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'changeme', 'redis'])
 
-/** The servers of an address; PostgreSQL's may name several. */
 const serversOf = (url: string): string[] =>
-  url.startsWith('redis')
-    ? [new URL(url).hostname]
-    : parseDatabaseAddress(url).servers.map(({ name }) => name.replace(/:\d+$/, ''))
+  url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
-const passwordOf = (url: string): string => new URL(url.startsWith('redis') ? url : parseDatabaseAddress(url).single).password
+const passwordOf = (url: string): string => new URL(url).password
 
 /** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
 const isElsewhere = (server: string): boolean =>

@@ -2,13 +2,11 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { type Database, statement } from './client.ts'
-import { DatabaseClient } from './database-client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import type { Pooler } from './pooler.ts'
 import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
-import { leaveSilentServer } from './silent-server.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
 import { queryBy, runJoined, sendersBy, traced } from './wire.ts'
@@ -49,8 +47,12 @@ export type DatabaseOptions = {
   onPoolWait?: (seconds: number) => void
 }
 
-/** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
+/**
+ * A server that answers cancels the statement first, by its own time-out. After this time the driver destroys the connection: so a server that is
+ * frozen is left. Connections that nobody uses are closed before that.
+ */
 const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
+const idleTimeoutMs = 10_000
 
 const searchSettings = statement(
   'search.settings',
@@ -73,8 +75,8 @@ export const connect = (options: DatabaseOptions): Database => {
     // Statements are sent without waiting for the answers before them; see Tx.
     pipeline: true,
     ...connection,
-    Client: DatabaseClient,
     max: options.poolSize,
+    idleTimeoutMillis: idleTimeoutMs,
   })
   if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
@@ -98,7 +100,6 @@ export const connect = (options: DatabaseOptions): Database => {
   const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
-  leaveSilentServer(pool)
 
   const remembered = createRemembered(options.clock)
   const transaction = createTransactions({

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { DatabaseClient } from './database-client.ts'
+import pg from 'pg'
 import { translateDatabaseError } from './errors.ts'
 import { corkUntilTick, type Senders, sendersBy, traced } from './wire.ts'
 
@@ -26,7 +25,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
 
   const open = (): Promise<pg.Client> => {
     const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
-    const client = new DatabaseClient({
+    const client = new pg.Client({
       ...connection,
       pipeline: true,
       query_timeout: answerTimeoutMs,

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
-import { DatabaseClient } from './database-client.ts'
 import { sqlState } from './errors.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
+import { withStartClient } from './start-client.ts'
 
 // A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
@@ -35,20 +35,18 @@ export type MigrateOptions = {
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
   if (expected.length === 0) return []
-  const client = new DatabaseClient({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
-  // The connection was lost between two statements: the next statement reports it.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    await takeTurn(client)
-    const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
-    // A role that may not create anything may still find that there is nothing to do.
-    if (pending.length > 0) await createJournal(client)
-    for (const migration of pending) await untilLocked(client, migration, options)
-    return pending.map(({ tag }) => tag)
-  } finally {
-    await client.end()
-  }
+  return withStartClient(
+    url,
+    async (client) => {
+      await takeTurn(client)
+      const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
+      // A role that may not create anything may still find that there is nothing to do.
+      if (pending.length > 0) await createJournal(client)
+      for (const migration of pending) await untilLocked(client, migration, options)
+      return pending.map(({ tag }) => tag)
+    },
+    'migrate',
+  )
 }
 
 const upTo = (migrations: readonly Migration[], last: string | undefined): readonly Migration[] => {

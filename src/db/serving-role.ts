@@ -1,5 +1,5 @@
 import { StartupError } from '../lib/startup-error.ts'
-import { DatabaseClient } from './database-client.ts'
+import { withStartClient } from './start-client.ts'
 
 /** Bits of `pg_trigger.tgtype`. */
 const refusedBy = [
@@ -14,11 +14,8 @@ const refusedBy = [
  * it after each migration.
  * @throws StartupError where there is no such role
  */
-export const grantServing = async (url: string, role: string): Promise<void> => {
-  const client = new DatabaseClient({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+export const grantServing = (url: string, role: string): Promise<void> =>
+  withStartClient(url, async (client) => {
     const known = await client.query('select from pg_roles where rolname = $1', [role])
     if (known.rows.length === 0)
       throw new StartupError(`There is no role ${role}: create it (create role ${role} login password '…'), then run this again.`)
@@ -39,7 +36,4 @@ export const grantServing = async (url: string, role: string): Promise<void> => 
       await client.query(`revoke ${refused.join(', ')} on ${table} from ${name}`)
     }
     await client.query('commit')
-  } finally {
-    await client.end()
-  }
-}
+  })

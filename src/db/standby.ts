@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database, Db } from './client.ts'
-import { joinTurn } from './join-turn.ts'
 import { statement } from './statement.ts'
 
 /** Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. */
@@ -15,31 +14,23 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * The standby, once it has everything that was committed when the request arrived; the primary when the standby is further behind or
- * unreachable. So no reader misses a write that was acknowledged before the read began, by any caller and in any process.
+ * The standby, if it has replayed everything that was committed when the request arrived; else the primary, and also where the standby does not
+ * answer. So no reader misses a write that was acknowledged before the read began, by any caller and in any process.
  */
 export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
   if (!standby) return { db: async () => primary, close: async () => undefined }
   let complained = Number.NEGATIVE_INFINITY
-  const positionNow = joinTurn<null, string>({
-    inFlight: 1,
-    maxKeys: 1_000,
-    query: async (keys) => {
-      const [row] = await primary.lookup<{ position: string }>(position)
-      return keys.map(() => row?.position ?? 'FFFFFFFF/FFFFFFFF')
-    },
-  })
-  const hasReached = async (target: string): Promise<boolean> => {
-    const [row] = await standby.query<{ reached: boolean }>(reached, [target])
-    return row?.reached ?? false
+  const isCurrent = async (): Promise<boolean> => {
+    const [at] = await primary.lookup<{ position: string }>(position)
+    for (let count = 1; ; count += 1) {
+      const [row] = await standby.query<{ reached: boolean }>(reached, [at?.position])
+      if (row?.reached || count === tries) return row?.reached ?? false
+      await wait(pauseMs)
+    }
   }
   const db = async () => {
-    const target = await positionNow(null)
     try {
-      for (let count = 1; count <= tries; count += 1) {
-        if (await hasReached(target)) return standby
-        if (count < tries) await wait(pauseMs)
-      }
+      return (await isCurrent()) ? standby : primary
     } catch (error) {
       const now = performance.now()
       if (now - complained > complaintEveryMs)
@@ -48,8 +39,8 @@ export const createReads = (primary: Database, standby: Database | null, logger:
           'the standby does not answer: the primary is read',
         )
       complained = now
+      return primary
     }
-    return primary
   }
   return { db, close: standby.close }
 }

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { DatabaseClient } from './database-client.ts'
+import pg from 'pg'
 
 /** Work on a connection of its own: before there is a pool, or beside it. Closed whatever happens. */
 export const withStartClient = async <T>(
@@ -7,7 +6,7 @@ export const withStartClient = async <T>(
   work: (client: pg.Client) => Promise<T>,
   application = 'payments-service-start',
 ): Promise<T> => {
-  const client = new DatabaseClient({ connectionString: url, application_name: application, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ connectionString: url, application_name: application, connectionTimeoutMillis: 5_000 })
   // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
   client.on('error', () => undefined)
   await client.connect()

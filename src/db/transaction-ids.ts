@@ -1,4 +1,4 @@
-import { DatabaseClient } from './database-client.ts'
+import { withStartClient } from './start-client.ts'
 
 const newest = `
   select greatest((select transaction from audit_log order by transaction desc limit 1),
@@ -13,16 +13,8 @@ const batch = 100_000n
  * dump into another server, rows may carry ids that this server has not reached yet; new rows would be ordered before them. This uses up
  * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
  */
-export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
-  const client = new DatabaseClient({
-    connectionString: url,
-    application_name: 'payments-service-catch-up',
-    connectionTimeoutMillis: 5_000,
-  })
-  // The connection was lost between two statements: the next statement reports it.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+export const catchUpTransactionIds = (url: string): Promise<bigint> =>
+  withStartClient(url, async (client) => {
     for (let used = 0n; ; ) {
       const { rows } = await client.query<{ newest: string | null; next: string }>(newest)
       const behind = rows[0]?.newest ? BigInt(rows[0].newest) - BigInt(rows[0].next) + 1n : 0n
@@ -31,7 +23,4 @@ export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
       await client.query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`)
       used += count
     }
-  } finally {
-    await client.end()
-  }
-}
+  })

@@ -6,7 +6,6 @@ import { type Database, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createGathering } from './gather.ts'
 import type { Remembered } from './remembered.ts'
-import { UnconfirmedCommitError } from './silent-server.ts'
 import { corkUntilTick, runBy, sendersBy, traced } from './wire.ts'
 
 const maxAttempts = 3
@@ -99,7 +98,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       client.on('notice', warn)
       const [commit] = await Promise.all([committed, ...deferred]).finally(() => client.off('notice', warn))
       if (isDoubtful) {
-        broken = new UnconfirmedCommitError()
+        broken = new Error('the commit was not confirmed by its standby')
         throw new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: broken })
       }
       // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.

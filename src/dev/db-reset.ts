@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../config.ts'
-import { DatabaseClient } from '../db/database-client.ts'
 import { migrate } from '../db/migrate.ts'
-import { describeAddress, parseDatabaseAddress } from '../lib/database-address.ts'
+import { withStartClient } from '../db/start-client.ts'
+import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import { StartupError } from '../lib/startup-error.ts'
 import { readEnvironment } from '../process/environment.ts'
@@ -16,21 +16,17 @@ const refuseToLoseData = (config: ReturnType<typeof loadConfig>, yes: boolean) =
   if (config.NODE_ENV === 'production')
     throw new StartupError('This is production (NODE_ENV): its database is not emptied by a script.')
   const url = config.DATABASE_URL
-  const elsewhere =
-    url !== undefined && parseDatabaseAddress(url).servers.find(({ name }) => !isLoopbackUrl(`postgres://${name}`))
+  const host = url === undefined ? null : parseDatabaseAddress(url).host
+  const elsewhere = host !== null && !isLoopbackUrl(`postgres://${host}`) ? host : null
   if (elsewhere && !yes)
-    throw new StartupError(`DATABASE_URL is on ${elsewhere.host}, not on this machine: add -- --yes to empty it all the same.`)
+    throw new StartupError(`DATABASE_URL is on ${elsewhere}, not on this machine: add -- --yes to empty it all the same.`)
 }
 
 const empty = async (url: string) => {
-  const client = new DatabaseClient({ connectionString: url })
-  await client.connect()
-  try {
+  await withStartClient(url, async (client) => {
     for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
     await client.query('create schema public')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 const reset = async () => {
@@ -46,7 +42,7 @@ const reset = async () => {
     await embedded?.stop()
   }
   console.log(
-    `Emptied and migrated: ${embedded ? config.DATA_DIR : `${describeAddress(url).database} at ${describeAddress(url).servers}`}`,
+    `Emptied and migrated: ${embedded ? config.DATA_DIR : `${parseDatabaseAddress(url).database} at ${parseDatabaseAddress(url).server}`}`,
   )
 }
 

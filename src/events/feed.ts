@@ -1,7 +1,6 @@
-import type pg from 'pg'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
-import { DatabaseClient } from '../db/database-client.ts'
 import { describeError } from '../db/errors.ts'
 import { lastId } from '../lib/ids.ts'
 import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
@@ -105,7 +104,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   }
 
   const listen = async (): Promise<void> => {
-    const client = new DatabaseClient({
+    const client = new pg.Client({
       connectionString: options.databaseUrl,
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,

@@ -1,14 +1,13 @@
-import type pg from 'pg'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { DatabaseClient } from '../db/database-client.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
 import { migrate, migrationsCheck } from '../db/migrate.ts'
 import { detectPooler, type Pooler } from '../db/pooler.ts'
+import { withStartClient } from '../db/start-client.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
-import { untilAnswered } from '../db/until-answered.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
-import { describeAddress } from '../lib/database-address.ts'
+import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
 /** A migrated database. `stop` ends the server if this process started it. `where` is for people and contains no password. */
@@ -21,8 +20,23 @@ export type RunningDatabase = {
   stop: () => Promise<void>
 }
 
-const connectTimeoutMs = 5_000
 const oldestMajor = 15
+
+const patienceMs = 30_000
+const pauseMs = 200
+
+/** A server that is starting will soon be ready, and so will one that reset a connection; every other error needs the operator. */
+const untilReady = async <T>(work: () => Promise<T>): Promise<T> => {
+  const giveUpAt = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isInterrupted(error) || performance.now() > giveUpAt) throw error
+      await wait(pauseMs)
+    }
+  }
+}
 
 /** The configured database, or a Postgres of our own under DATA_DIR; never both. */
 export const openDatabase = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
@@ -31,8 +45,8 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
       ? await openEmbedded(config, logger)
       : await openConfigured(config.DATABASE_URL, config.DATABASE_DIRECT_URL, logger)
   try {
-    await untilAnswered(() => (config.MIGRATE === 'off' ? refuseUnmigrated : applyMigrations)(database, logger), isInterrupted)
-    const behind = await untilAnswered(() => catchUpTransactionIds(database.directUrl), isInterrupted)
+    await untilReady(() => (config.MIGRATE === 'off' ? refuseUnmigrated : applyMigrations)(database, logger))
+    const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
     return database
@@ -49,7 +63,7 @@ const applyMigrations = async ({ directUrl }: RunningDatabase, logger: Logger): 
 }
 
 const refuseUnmigrated = async ({ directUrl, where }: RunningDatabase): Promise<void> => {
-  if (await withClient(directUrl, (client) => migrationsCheck(client)())) return
+  if (await withStartClient(directUrl, (client) => migrationsCheck(client)())) return
   throw new StartupError(`${capital(where)} is not of this release, and MIGRATE is off: run npm run admin -- migrate.`)
 }
 
@@ -62,15 +76,14 @@ const openEmbedded = async (config: Config, logger: Logger): Promise<RunningData
 }
 
 const openConfigured = async (url: string, directUrl: string | undefined, logger: Logger): Promise<RunningDatabase> => {
-  const { servers, database } = describeAddress(url)
-  const where = `the database ${database} at ${servers}`
+  const { server, database } = parseDatabaseAddress(url)
+  const where = `the database ${database} at ${server}`
   const open = async () => {
     await refuseOldServer(url, where)
     return detectPooler(url)
   }
   try {
-    // A server that is starting will soon be ready, and so will one that reset a connection; every other error needs the operator.
-    const pooler = await untilAnswered(open, isInterrupted)
+    const pooler = await untilReady(open)
     if (pooler) describePooler(pooler, directUrl, logger)
     return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
   } catch (error) {
@@ -93,24 +106,8 @@ const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl
     )
 }
 
-const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new DatabaseClient({
-    connectionString: url,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: 'payments-service-start',
-  })
-  // The connection was lost between two statements: the next statement reports it.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await work(client)
-  } finally {
-    await client.end().catch(() => undefined)
-  }
-}
-
 const readVersion = (url: string): Promise<number> =>
-  withClient(url, async (client) => {
+  withStartClient(url, async (client) => {
     const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
     return Number(rows[0]?.version)
   })
@@ -129,7 +126,7 @@ export const explain = (error: unknown, where: string): unknown => {
   if (state === '28P01' || state === '28000') return because('refuses our user or password: correct DATABASE_URL.')
   if (state === '3D000') return because('does not exist: create it, or correct DATABASE_URL.')
   if (state === '42501') return because('does not let our user create tables: grant it CREATE, or let it own the database.')
-  if (state === '25006') return because('has no server that takes writes: promote one, or correct DATABASE_URL.')
+  if (state === '25006') return because('takes no writes: promote it, or correct DATABASE_URL.')
   if (state !== undefined) return because(`cannot be used (${state}): start it, or correct DATABASE_URL.`)
   return because(
     `does not answer (${error instanceof Error ? error.message || error.name : 'no reason given'}): start it, or correct DATABASE_URL.`,

@@ -325,25 +325,12 @@ const drizzleFirst: Rule = {
     }),
 }
 
-/** The pool has the client as its own; the embedded server has no address. */
-const opensConnections = ['db/database-client.ts', 'db/connect.ts', 'dev/embedded-postgres/postmaster.ts']
-
-const ownConnections: Rule = {
-  // A client of pg knows one server only, and would stay on one that takes no writes.
-  name: 'only the client of the database opens connections',
-  check: (files) =>
-    files.flatMap(({ path, code }) =>
-      !opensConnections.includes(path) && /\bnew pg\.(Client|Pool)\(/.test(code) ? [`${path} opens a connection by itself`] : [],
-    ),
-}
-
 export const databaseRules = {
   interpolatedSql,
   databaseAlone,
   awaitedStatements,
   ownPreparation,
   drizzleFirst,
-  ownConnections,
   oneInstant,
 } satisfies Record<string, Rule>
 

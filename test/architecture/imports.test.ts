@@ -98,7 +98,6 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
     ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.query(text) }'],
     ['modules/planted/service.ts', 'const read = async (tx: Tx) => { tx.run(byId, { id }) }'],
   ],
-  ownConnections: [['events/planted.ts', 'const client = new pg.Client({ connectionString: url })']],
   ownPreparation: [
     ['modules/planted/queries.ts', "const find = db.orm.select().from(payments).prepare('payments.all')"],
     ['modules/planted/queries.ts', 'const find = (db: Database) => drizzle(db.pool).select().from(payments)'],

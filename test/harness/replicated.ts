@@ -18,8 +18,8 @@ const run = promisify(execFile)
 /** A primary and a standby by streaming replication, behind one address that leads to one of them. */
 export type Replicated = {
   url: string
-  /** Both servers themselves, in this order, as an address of several servers. */
-  both: (order: 'primary first' | 'standby first') => string
+  /** The two servers themselves: what was the primary, then its standby. */
+  urls: readonly [string, string]
   /** From now on the standby gets nothing more. */
   cutReplication: () => Promise<void>
   /** Commits wait for no standby any more. */
@@ -138,11 +138,7 @@ export const startReplicated = async (options: {
   let primaryIsDead = false
   return {
     url,
-    both: (order) => {
-      const places = [`127.0.0.1:${primary.port}`, `127.0.0.1:${port}`]
-      const hosts = order === 'primary first' ? places : places.reverse()
-      return `${primary.url.replace(`127.0.0.1:${primary.port}/`, `${hosts.join(',')}/`)}?target_session_attrs=read-write`
-    },
+    urls: [primary.url, standbyUrl],
     cutReplication: async () => {
       const position = (await onPrimary('select pg_current_wal_lsn()::text as at')).rows[0]?.at
       await until('it has what there is', async () =>

@@ -10,6 +10,7 @@ import pg from 'pg'
 import { isCode } from '../../src/dev/embedded-postgres/cluster.ts'
 import { asUser, choosePostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { findDebianPostgres } from '../db/between.ts'
+import { startHaproxy } from '../harness/postgres-haproxy.ts'
 import { freePort } from '../harness/service.ts'
 import { isInstalled } from './balancer.ts'
 
@@ -164,8 +165,9 @@ export const startCluster = async (binaries: string) => {
       }
     }
   }
+  const haproxy = await startHaproxy(members)
   return {
-    url: `postgresql://payments:payments@${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}/payments?target_session_attrs=read-write`,
+    url: `postgresql://payments:payments@127.0.0.1:${haproxy.port}/payments`,
     leader: () => until('a leader', () => leader(), lastLines),
     /** Another than this one, once it can commit: strictly synchronous, it needs a standby that follows it. */
     successor: (of: Member) =>
