@@ -9,7 +9,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/migrate.ts': 'a constant, and the name of an index in a migration',
   'db/prepare.ts': 'the type of a parameter, from a closed list',
   'db/prepare-write.ts': 'the table, columns and types that drizzle declares',
-  'db/records.ts': 'the columns that the module above declares',
   'db/serving-role.ts': 'the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'db/tables/columns.ts': 'the values of a closed list',
   'db/transaction-ids.ts': 'a number that is computed',

@@ -1,6 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { inTx, statement, type Tx } from '../../../db/client.ts'
-import { plainList, timeList } from '../../../db/lists.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { grants } from '../../../db/tables/grants.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -32,14 +33,8 @@ export const revokeAllGrants = async (
   return revoked
 }
 
-const moveEnds = statement(
-  'grants.move_ends',
-  `update grants g set expires_at = x.expires_at from unnest($1::uuid[], $2::timestamptz[]) as x(id, expires_at) where g.id = x.id`,
-)
-
-/** An OAuth grant ends at the end of the day of its last token. The caller has locked the grants. */
-export const moveGrantEnds = (tx: Tx, ends: readonly { grantId: Uuid; grantEnd: Date }[]): Promise<unknown> =>
-  tx.query(moveEnds, [plainList(ends.map(({ grantId }) => grantId)), timeList(ends.map(({ grantEnd }) => grantEnd))])
+/** An OAuth grant ends at the end of the day of its last token. The caller has locked the grant. */
+export const moveGrantEnd = prepareUpdate('grants.move_end', grants, ['expiresAt'])
 
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (

@@ -3,7 +3,6 @@ import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepareInsert, prepareUpsert } from '../../../db/prepare-write.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
@@ -181,20 +180,16 @@ export const authenticateClient = async (
 
 const staleSeconds = 3600
 
-/** An hour stale at most: it only shows which registrations are idle. Rows that another transaction writes are passed over. */
+/** A row that another transaction writes is passed over. */
 const touch = statement(
   'oauth_clients.touch',
-  `update oauth_clients set last_used_at = $2 where id in (
-     select id from oauth_clients where id = any($1::uuid[]) and (last_used_at is null or last_used_at < $2::timestamptz - make_interval(secs => ${staleSeconds}))
-     for update skip locked)`,
+  'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
 )
-/** Without a statement where the clients, as they were read, are fresh. */
-export const touchClients = async (
+/** An hour stale at most: it only shows which registrations are idle. Without a statement where the client, as it was read, is fresh. */
+export const touchClient = async (
   db: Db,
-  clients: readonly Pick<ClientRecord, 'id' | 'lastUsedAt'>[],
+  { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>,
   at: Date,
 ): Promise<void> => {
-  const staleBefore = secondsAfter(at, -staleSeconds)
-  const stale = clients.filter(({ lastUsedAt }) => lastUsedAt === null || lastUsedAt < staleBefore)
-  if (stale.length > 0) await db.query(touch, [plainList([...new Set(stale.map(({ id }) => id))]), at])
+  if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
 }

@@ -13,8 +13,8 @@ import { daysAfter, earlier, endOfDay, secondsAfter } from '../../../lib/clock.t
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
-import { moveGrantEnds } from '../../delegation/grants/service.ts'
-import { type ClientRecord, touchClients } from '../clients/clients.ts'
+import { moveGrantEnd } from '../../delegation/grants/service.ts'
+import { type ClientRecord, touchClient } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import type { TokenResponse } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
@@ -158,8 +158,8 @@ export const mintGeneration = (
   const end = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   // An index has it: a client that refreshes often moves it once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
-  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) tx.defer(moveGrantEnds(tx, [{ grantId: grant.id, grantEnd }]))
-  tx.defer(touchClients(tx, [client], at))
+  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant.id, { expiresAt: grantEnd })
+  tx.defer(touchClient(tx, client, at))
   const hash = refreshes ? sha256(tokens.refreshToken) : null
   tx.defer(tx.run(setGeneration, { grantId: grant.id, generation, keyId: currentKeyId, hash, end }))
   insertAccessToken(tx, {
