@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -327,4 +328,29 @@ test('who manages a workspace sees, freezes and ends every grant in it, made by 
   expect((await team.owner.api.delete(grant(key.grantId))).text).toBe(revoked.text)
   expect((await key.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   expect((await theirs.api.get('/v1/accounts/me')).status).toBe(200)
+})
+
+test('since when a member may decide is known without a break: a suspension or a role that may not decide begins it anew', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'approver')
+  const since = async () => {
+    const rows = await service.deps.db.query<{ since: Date | null }>(
+      'select deciding_since as since from members where account_id = $1 and workspace_id = $2',
+      [parseId('account', member.accountId), parseId('workspace', team.id)],
+    )
+    return rows[0]?.since?.getTime() ?? null
+  }
+  const change = async (body: object) => {
+    service.clock.advance(60)
+    const { status } = await team.owner.api.patch(`/v1/workspaces/current/members/${member.memberId}`, body)
+    expect(status).toBe(200)
+    return since()
+  }
+  const joined = await since()
+  expect(joined).not.toBeNull()
+  expect(await change({ role: 'admin' })).toBe(joined)
+  expect(await change({ role: 'viewer' })).toBeNull()
+  expect(await change({ role: 'approver' })).toBe(service.clock.now().getTime())
+  expect(await change({ status: 'suspended' })).toBeNull()
+  expect(await change({ status: 'active' })).toBe(service.clock.now().getTime())
 })

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { effectivePermissions } from '../../../auth/permissions.ts'
+import { decidingRoles, effectivePermissions } from '../../../auth/permissions.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
@@ -17,7 +17,7 @@ import { endInvitations } from './removal.ts'
 import { addsRights, checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
-const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'updatedAt'])
+const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'updatedAt'])
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
@@ -65,7 +65,10 @@ export const updateMember = async (
   await check(tx, principal, membership, target, change)
   const { at } = tx
   if (addsRights(target, change)) requireFreshProof(principal.proof, at)
-  changeRow(tx, id, { ...change, updatedAt: at })
+  const mayDecide = ({ role, status }: Pick<NamedMember, 'role' | 'status'>) =>
+    status === 'active' && decidingRoles.includes(role)
+  const unbroken = mayDecide(target) && mayDecide(change) ? (target.decidingSince ?? target.createdAt) : at
+  changeRow(tx, id, { ...change, decidingSince: mayDecide(change) ? unbroken : null, updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',
