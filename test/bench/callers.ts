@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { signInWithWallet } from '#client/wallet'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { type Connection, forEach, jsonOf, type LoadRequest, say } from './connection.ts'
 import type { Scene } from './operation-list.ts'
@@ -20,15 +21,11 @@ export const usual = (callers: number): Shape => {
 /** Callers that pay: as no job runs then, what they make in a measurement stays under way, so nobody reads by them. */
 export const payers = (callers: number): Shape => ({ callers, payments: () => 0, payees: 6, keys: 2, waiting: 1 })
 
-const signIn = async (connection: Connection, wallet: PrivateKeyAccount): Promise<string> => {
-  const { address } = wallet
-  const { message } = await jsonOf(connection, { method: 'POST', path: '/v1/auth/wallet/nonce', body: { address } })
-  const body = { message, signature: await wallet.signMessage({ message }) }
-  const { head, status } = await connection.send({ method: 'POST', path: '/v1/auth/wallet/verify', body })
-  const session = /service_session=([^;\r]+)/.exec(head)?.[1]
-  if (session === undefined && status !== 503) throw new Error(`no session: ${status}`)
-  return session ?? wait(200).then(() => signIn(connection, wallet))
-}
+/** Again where the service has too much to do. */
+const signIn = (baseUrl: string, wallet: PrivateKeyAccount): ReturnType<typeof signInWithWallet> =>
+  signInWithWallet({ baseUrl }, wallet).catch((error: { code?: string }) =>
+    error.code === 'unavailable' ? wait(200).then(() => signIn(baseUrl, wallet)) : Promise.reject(error),
+  )
 
 export const uuidOf = (kind: Parameters<typeof parseId>[0], id: string): string => parseId(kind, id) ?? `${id} is no ${kind}`
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
@@ -44,7 +41,7 @@ const accessToken = async (bench: Bench, grant: string, audience: string): Promi
   return token
 }
 
-/** As the token endpoint would give them: one for the grant of each caller's key. */
+/** As the token endpoint would give them: one for the grant of each caller's key, which has one once. */
 export const refreshTokens = async (bench: Bench, url: string, callers: readonly Caller[]): Promise<string[]> => {
   const tokens: string[] = []
   for (const { keyGrant, client } of callers) {
@@ -52,8 +49,7 @@ export const refreshTokens = async (bench: Bench, url: string, callers: readonly
     const token = `service_ort_${handle}00000001${randomBytes(32).toString('hex')}`
     await bench.query(
       `insert into oauth_grants (grant_id, client_id, resources, detailed, handle, generation, key_id, current_hash, expires_at)
-       values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')
-       on conflict (grant_id) do update set handle = excluded.handle, generation = 1, current_hash = excluded.current_hash`,
+       values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')`,
       [uuidOf('grant', keyGrant), uuidOf('oauth_client', client), url, handle, hashOf(token)],
     )
     tokens.push(token)
@@ -70,10 +66,10 @@ const furnish = async (
   client: string,
 ): Promise<Caller> => {
   const wallet = privateKeyToAccount(generatePrivateKey())
-  const session = await signIn(connection, wallet)
+  const { session = '', account: person } = await signIn(connection.url.origin, wallet)
   const send = (path: string, body: unknown, credential = `cookie ${session}`) =>
     jsonOf(connection, { method: body === undefined ? 'GET' : 'POST', path, credential, body })
-  const { id: account } = await send('/v1/accounts/me', undefined)
+  const account = person.id
   const { workspace } = await send('/v1/workspaces/current', undefined)
   // Written into the total itself: what is measured is a payment, and the database is deleted.
   await bench.query(`update ledger_accounts set posted_credits_minor = ${plenty} where id = $1`, [uuidOf('account', account)])
@@ -115,7 +111,7 @@ const furnish = async (
     ...{ payees, beneficiary: payees[0] ?? '', asking, renamed, policy: ask.id },
     payment: payment || waiting.id,
     approval: waiting.approval_id,
-    batch: (await send('/v1/payment-batches', { items: [asked] })).id,
+    batch: (await send('/v1/payment-batches', { items: [asked], duplicates_intended: true })).id,
     invitation: (await send('/v1/workspaces/current/invitations', { role: 'viewer' })).id,
     topup: (await send('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${10_000_000 + at}` })).id,
   }
@@ -155,9 +151,9 @@ export const prepareCallers = async (bench: Bench, shapes: readonly Shape[]): Pr
   const provider = await startProvider(bench.folder)
   const wallet = privateKeyToAccount(generatePrivateKey())
   const service = await startService(bench, { JOBS: 'inline', SANDBOX_URL: provider.url, ADMIN_ACCOUNTS: wallet.address })
-  let [admin, client] = ['', '']
+  const { session: admin = '' } = await signIn(service.url, wallet)
+  let client = ''
   await forEach(service.url, [wallet], async (_, connection) => {
-    admin = await signIn(connection, wallet)
     const grant_types = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']
     const redirect_uris = ['http://127.0.0.1/callback']
     const body = { client_name: 'Bench', grant_types, redirect_uris, token_endpoint_auth_method: 'none' }

@@ -34,7 +34,14 @@ const grow = async (bench: Bench, workspace: string, { payments, events, keys, l
   const paid = (count: number, key: string) => {
     const ago = `n * interval '${(58 * 86_400_000) / count} milliseconds'`
     const [id, at] = [`uuidv7(-(${ago}))`, `now() - ${ago}`]
-    return { id, hold_transfer_id: id, created_at: at, completed_at: at, idempotency_key: `'${key}' || n` }
+    return {
+      id,
+      hold_transfer_id: id,
+      created_at: at,
+      completed_at: at,
+      provider_receipt: 'null',
+      idempotency_key: `'${key}' || n`,
+    }
   }
   await multiply(bench, 'payments', large, paid(large, 'large'), `status = 'succeeded' and workspace_id = '${workspace}'`)
   await multiply(

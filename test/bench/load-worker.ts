@@ -32,17 +32,17 @@ const turnsOf = (load: Load, connection: Connection, at: number): (() => Promise
     }
   }
   const key = generatePrivateKey()
-  const walletAddress = privateKeyToAddress(key)
+  const address = privateKeyToAddress(key)
   const ours = async () => {
-    const { message } = await post('/v1/auth/wallet/nonce', { address: walletAddress })
+    const { message } = await post('/v1/auth/wallet/nonce', { address })
     await post('/v1/auth/wallet/verify', { message, signature: sign(key, message) })
     return 200
   }
   const theirs = async () => {
-    const { nonce } = await post('/api/auth/siwe/nonce', { walletAddress, chainId: 1 })
-    const head = `localhost wants you to sign in with your Ethereum account:\n${walletAddress}\n\n\nURI: http://localhost\nVersion: 1`
+    const { nonce } = await post('/api/auth/siwe/nonce', {})
+    const head = `localhost wants you to sign in with your Ethereum account:\n${address}\n\nSign in.\n\nURI: http://localhost\nVersion: 1`
     const message = `${head}\nChain ID: 1\nNonce: ${nonce}\nIssued At: ${new Date().toISOString()}`
-    await post('/api/auth/siwe/verify', { message, signature: sign(key, message), walletAddress, chainId: 1 })
+    await post('/api/auth/siwe/verify', { message, signature: sign(key, message) })
     return 200
   }
   return load.kind === 'sign_in' ? ours : theirs

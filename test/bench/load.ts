@@ -26,6 +26,8 @@ export const measure = async (load: Load): Promise<Measured> => {
   worker.send(load)
   const [measured] = (await once(worker, 'message')) as [Measured]
   workers.push(worker)
+  const { refused, failed, error = '' } = measured
+  if (refused + failed > 0) say(`  ${load.kind}: ${refused} refused, ${failed} failed ${error}`)
   return measured
 }
 
@@ -42,7 +44,6 @@ export const costOf = async (bench: Bench, node: Started, load: Load) => {
     number,
     number,
   ]
-  if (found.refused + found.failed > 0) say(`  ${found.refused} refused, ${found.failed} failed ${found.error ?? ''}`)
   return { ...found, nodeMs, postgresMs, ms: nodeMs + postgresMs }
 }
 

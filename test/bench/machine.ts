@@ -63,11 +63,11 @@ export const measureOverload = async (
   const post = (path: string, body?: unknown, session = caller?.session): LoadRequest => {
     return { method: 'POST', path, credential: `cookie ${session}`, body }
   }
-  const items = range(1_000).map(() => ({ beneficiary_id: caller?.asking, amount_minor: '100', narrative: 'Salary' }))
+  const items = range(1_000).map(() => ({ beneficiary_id: caller?.asking, amount_minor: '1000', narrative: 'Salary' }))
   for (let round = 1; round <= timing.rounds; round += 1) {
-    const list = await during('a list of 1,000 payments', post('/v1/payment-batches', { items }))
+    const list = await during('a list of 1,000 payments', post('/v1/payment-batches', { items, duplicates_intended: true }))
     await during('its approval', post(`/v1/approvals/${list.approval_id}/decide`, { decision: 'approve' }))
-    const other = await jsonOf(large, post('/v1/payment-batches', { items }))
+    const other = await jsonOf(large, post('/v1/payment-batches', { items, duplicates_intended: true }))
     await during('the cancellation of another', post(`/v1/payment-batches/${other.id}/cancel`))
     await during('a search without hits', { ...post('/v1/payments?q=nothing-has-this'), method: 'GET' })
     const lines = range(10_000).map((at) => `MANY${round}X${at},2026-03-04 20:00:00,Completed,${at + 1}.00,`)

@@ -22,10 +22,10 @@ export const measurePeers = async (bench: Bench, service: Started, callers: read
   const peers = await startProgram([join(folder, 'servers.mts'), bench.databaseUrl], {}, folder)
   const { authUrl, key, tokens, ...oidc } = JSON.parse(peers.line)
   const load = { url: service.url, connections: 32, seconds: timing.seconds }
-  const few = callers.slice(0, 32)
+  const left = [...callers]
   const check = measured['workspaces.current']
   const checks: Load = { ...load, kind: 'requests', requests: check ? callers.map(check.request) : [] }
-  const ours = { path: '/v1/oauth/token', clientId: few[0]?.client ?? '' }
+  const ours = { path: '/v1/oauth/token', clientId: callers[0]?.client ?? '' }
   type Side = () => Load | Promise<Load>
   const pairs: readonly (readonly [name: string, goal: string, ours: Side, theirs: Side])[] = [
     [
@@ -37,7 +37,7 @@ export const measurePeers = async (bench: Bench, service: Started, callers: read
     [
       "rotation of a refresh token ÷ oidc-provider's",
       '≥ 2',
-      async () => ({ ...load, ...ours, kind: 'refresh', tokens: await refreshTokens(bench, service.url, few) }),
+      async () => ({ ...load, ...ours, kind: 'refresh', tokens: await refreshTokens(bench, service.url, left.splice(0, 32)) }),
       () => ({ ...load, ...oidc, kind: 'refresh', tokens: tokens.splice(0, 32) }),
     ],
     [
