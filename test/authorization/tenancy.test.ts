@@ -78,6 +78,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'POST /v1/payment-batches/:id/cancel': { id: batch },
     'GET /v1/beneficiaries/:id': { id: beneficiary },
     'GET /v1/beneficiaries/:id/payments': { id: beneficiary },
+    'GET /v1/beneficiaries/:id/verifications': { id: beneficiary },
     'PATCH /v1/beneficiaries/:id': { id: beneficiary, body: { display_name: 'Mine' } },
     'DELETE /v1/beneficiaries/:id': { id: beneficiary },
     'POST /v1/beneficiaries/:id/confirm': { id: beneficiary },

@@ -128,6 +128,7 @@ export const measured: Readonly<Record<string, Operation>> = {
   // Not one that is paid: an approval asks about who was renamed by a key.
   'beneficiaries.update': write('PATCH /v1/beneficiaries/{renamed}', { display_name: 'Bench {n}' }),
   'beneficiaries.archive': write('DELETE /v1/beneficiaries/{renamed}', undefined, { uses: aPayee }),
+  'beneficiaries.verifications': page('/v1/beneficiaries/{beneficiary}/verifications?limit=20'),
   'beneficiaries.payments': page('/v1/beneficiaries/{beneficiary}/payments?limit=20'),
   'policies.create': newPolicy,
   'policies.list': page('/v1/spending-policies?limit=20'),

@@ -196,6 +196,7 @@ export const playExamples = async (
   await play('payment_refusals.list', api, { query: { limit: '1' } })
   await play('payments.list', api, { query: { status: 'succeeded', limit: '2' } })
   await play('payments.summary', api, { query: { days: '2' } })
+  await play('beneficiaries.verifications', api, { path: { id: payee.id }, query: { limit: '1' } })
   await play('beneficiaries.payments', api, { path: { id: payee.id }, query: { limit: '1' } })
   await play('accounts.history', api, { query: { limit: '2' } })
   await play('accounts.statement', api, { query: { from: '2026-03-01', to: '2026-03-31', limit: '2' } })

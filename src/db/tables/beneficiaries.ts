@@ -55,6 +55,7 @@ export const beneficiaries = pgTable(
     changedAt: instant(),
     /** Whose number it is, as the rail reports it, and what comparing that name with ours says. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
+    /** As it may be shown: shortened for an account none of whose payments has succeeded. */
     reportedName: text(),
     nameSource: text({ enum: nameSources }),
     nameCheckedAt: instant(),
@@ -101,8 +102,9 @@ export const beneficiaryVerifications = pgTable(
     /** The workspace's owning account: its checks of a day are counted. */
     accountId: uuid().notNull(),
     beneficiaryId: idOf(() => beneficiaries.id).notNull(),
+    /** `unverified`: asked and not answered, or reported by a payment and not compared yet. */
     status: text({ enum: verificationStatuses }).notNull(),
-    /** As the rail reported it. */
+    /** As it may be shown: see `beneficiaries`. */
     name: text(),
     source: text({ enum: nameSources }),
     /** The payment whose result reported it; null for a lookup. */

@@ -1,19 +1,25 @@
+import { and, asc, eq } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
-import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { beneficiaries, beneficiaryVerifications as checks } from '../../db/tables/beneficiaries.ts'
+import { paidPaymentsSql } from '../../db/transitions.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { shortenName } from '../../lib/names/shorten.ts'
+import type { RailName } from '../../lib/rail-names.ts'
 import type { NameSource } from '../../lib/verification.ts'
+import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import { destinationContext } from './destination-context.ts'
 import { presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
+import { type BeneficiaryRecord, findBeneficiary, findLocked } from './queries.ts'
 import { findSimilar, noteSimilar } from './similar.ts'
-import { nextCheckAt, verified } from './verification-rules.ts'
+import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
 // Checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
 // (`name_check_due_at`): after its creation and its renaming, on request, and when a payment's result named somebody else
@@ -68,39 +74,130 @@ const open = ({ vault }: Pick<NameCheckDeps, 'vault'>, payee: BeneficiaryRecord)
   }
 }
 
-const ask = (deps: NameCheckDeps, payee: BeneficiaryRecord): Promise<NameAnswer> | null => {
-  const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
-  if (!lookUp) return null
+type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
+
+const ask = async (deps: NameCheckDeps, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const destination = open(deps, payee)
-  if (destination === undefined) return Promise.resolve({ kind: 'unreachable' })
+  if (destination === undefined) return { kind: 'unreachable' }
   const isPaybill = payee.accountReference !== null || payee.accountReferenceRequired
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** `similar`: the other payee whose name looks like that of `payee`, as it was read. */
-type Result = { answer: NameAnswer | null; source: NameSource; payee: BeneficiaryRecord; similar: Uuid | null }
+/** Names that an account gets a day: first of one none of whose payments has succeeded, so that nobody learns who has which number. */
+const mostNamesADay = { new: 20, paying: 500 }
+
+const hasPaidSql = `exists (select from workspaces w join payments p on p.workspace_id = w.id
+  where w.owning_account_id = $1 and p.status in ${paidPaymentsSql})`
+
+const readHasPaid = statement('beneficiaries.account_has_paid', `select ${hasPaidSql} as "hasPaid"`)
+const readDay = statement(
+  'beneficiaries.names_of_day',
+  `select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
+   where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
+)
+
+const insertCheck = prepareInsert('beneficiary_verifications.insert', checks)
+const writeCheck = prepareUpdate('beneficiary_verifications.write', checks, ['status', 'name'])
+
+/**
+ * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
+ * the day's names are used up.
+ */
+const reserve = (deps: NameCheckDeps, due: Due): Promise<Uuid | null> =>
+  inTx(deps.db, async (tx) => {
+    await lockAccount(tx, due.tenant)
+    const { at } = tx
+    const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
+    const isLeft = day !== undefined && day.others < (day.hasPaid ? mostNamesADay.paying : mostNamesADay.new)
+    const id = newId()
+    insertCheck(tx, {
+      id,
+      workspaceId: due.workspaceId,
+      accountId: due.tenant,
+      beneficiaryId: due.id,
+      status: isLeft ? 'unverified' : 'unavailable',
+      source: isLeft ? 'lookup' : 'daily_limit',
+      checkedAt: at,
+    })
+    return isLeft ? id : null
+  })
+
+type Found = { id: Uuid; answer: NameAnswer; source: NameSource }
+
+const resultNames = prepare(
+  'beneficiaries.result_names',
+  { id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: checks.id, name: checks.name })
+      .from(checks)
+      .where(and(eq(checks.beneficiaryId, at.id), eq(checks.source, 'payment'), eq(checks.status, 'unverified')))
+      .orderBy(asc(checks.id)),
+  'pool',
+)
+
+const resultsOf = async (tx: Tx, { id }: BeneficiaryRecord): Promise<Found[]> => {
+  const rows = await tx.run(resultNames, { id })
+  return rows.map(({ id: check, name }) => ({ id: check, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
+}
+
+/** Compares each name in its order. A payee's verdict is about the whole name, also where it is shown shortened. */
+const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
+  const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
+  const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
+  return found.reduce<Verification>((known, { id, answer, source }) => {
+    const next = verified({ ...before, ...known }, answer, source, tx.at)
+    const isNamed = answer.kind === 'named'
+    writeCheck(tx, id, {
+      status: isNamed ? next.verification : 'unavailable',
+      name: isNamed ? shown(answer.name) : null,
+    })
+    return { ...next, reportedName: next.reportedName && shown(next.reportedName) }
+  }, before)
+}
+
+/** `similar`: the other payee whose name looks like that of `payee`, as it was read. `lookup`: null where the rail was not asked. */
+type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
+
+/** Beyond the day's names a payee is as one without a name, and is asked for on the next day. */
+const overLimit = (before: BeneficiaryRecord, at: Date): BeneficiaryRecord =>
+  before.reportedName === null ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at } : before
 
 const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
   before.verification !== after.verification || before.reportedName !== after.reportedName
 
-/** Writes what was found, and publishes it where it says something new. */
-const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, payee, similar }: Result): Promise<void> => {
+/** When it is checked next. A check that was asked for while results alone were compared stays due. */
+const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
+  if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
+  if (tries > 0) return nextCheckAt(tries, at)
+  const isAskedAgain =
+    before.resultName === payee.resultName && before.nameCheckDueAt?.getTime() !== payee.nameCheckDueAt?.getTime()
+  return lookup === null && isAskedAgain ? before.nameCheckDueAt : null
+}
+
+/**
+ * Writes what was found, and publishes it where it says something new. The row is read under its lock: names that payments reported while the rail
+ * was asked are compared too.
+ */
+const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
   const { at } = tx
+  const { lookup, payee, similar } = result
   await lockAccount(tx, due.tenant)
-  const before = await findBeneficiary(tx, due.workspaceId, due.id)
+  const before = await findLocked(tx, due.workspaceId, due.id)
   if (!before) return
   const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   await noteSimilar(tx, before, similarToId)
-  const checks = answer?.kind === 'unreachable' ? before.nameChecks + 1 : 0
-  const again = answer?.kind === 'unreachable' ? nextCheckAt(checks, at) : null
+  const results = before.resultName === null ? [] : await resultsOf(tx, before)
+  const start = result.isOverLimit ? overLimit(before, at) : before
+  const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const after = {
     ...before,
-    ...(answer && verified(before, answer, source, at)),
+    ...(await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)),
     similarToId,
-    nameChecks: checks,
-    nameCheckDueAt: again,
-    ...(source === 'payment' && { resultName: null }),
+    nameChecks: tries,
+    nameCheckDueAt: dueAfter(before, result, at, tries),
+    resultName: null,
   }
   writeFound(tx, due.id, after)
   if (!isNews(before, after)) return
@@ -112,13 +209,12 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, { answer, source, p
 const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   const payee = await findBeneficiary(deps.db, due.workspaceId, due.id)
   if (!payee) return
-  const { resultName } = payee
-  const [similar, answer] = await Promise.all([
-    findSimilar(deps.db, payee),
-    resultName === null ? (payee.archivedAt ? null : ask(deps, payee)) : ({ kind: 'named', name: resultName } as const),
-  ])
-  const source = resultName === null ? 'lookup' : 'payment'
-  await inTx(deps.db, (tx) => record(tx, deps, due, { answer, source, payee, similar }))
+  const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
+  const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
+  const id = isAsked ? await reserve(deps, due) : null
+  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), id && lookUp && ask(deps, payee, lookUp)])
+  const lookup = id && answer ? { id, answer, source: 'lookup' as const } : null
+  await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }
 
 /** As many queries for names as are under way at once in this process. */

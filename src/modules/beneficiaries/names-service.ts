@@ -3,9 +3,11 @@ import { statement, type Tx } from '../../db/client.ts'
 import { plainList, textList } from '../../db/lists.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { paidPaymentsSql } from '../../db/transitions.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { shortened } from '../../lib/names/shorten.ts'
 import type { Deps } from './deps.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { lockBeneficiary } from './service.ts'
@@ -37,15 +39,34 @@ export const requestNameCheck = async (
   return before
 }
 
+// A result without a name asks the rail again, once: from the first success on the whole name may be shown.
 const noteResults = statement(
   'beneficiaries.note_result_names',
-  `update beneficiaries b set result_name = n.name, name_check_due_at = $3
-   from unnest($1::uuid[], $2::text[]) as n(id, name) where b.id = n.id and b.reported_name is distinct from n.name`,
+  `with results as (
+     select n.*, b.workspace_id from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) as n(id, beneficiary_id, name, payment_id, account_id)
+     join beneficiaries b on b.id = n.beneficiary_id
+     where case when n.name <> '' then b.reported_name is distinct from n.name
+       else strpos(b.reported_name, '${shortened}') > 0 and not exists (
+         select from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} and p.id <> all($4)) end),
+   noted as (
+     insert into beneficiary_verifications (id, workspace_id, account_id, beneficiary_id, status, name, source, payment_id, checked_at)
+     select id, workspace_id, account_id, beneficiary_id, 'unverified', name, 'payment', payment_id, $6 from results where name <> '')
+   update beneficiaries b set result_name = coalesce(nullif(r.name, ''), b.result_name), name_check_due_at = $6
+   from results r where b.id = r.beneficiary_id`,
 )
 
-/** The names that a rail reported with payments: one that differs from what is known is compared after the commit. */
-export const noteResultNames = (tx: Tx, named: readonly { beneficiaryId: Uuid; name: string }[]): void => {
-  const names = new Map(named.map(({ beneficiaryId, name }) => [beneficiaryId, name]))
-  if (names.size === 0) return
-  tx.defer(tx.query(noteResults, [plainList([...names.keys()]), textList([...names.values()]), tx.at]))
+type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
+
+/** The names that a rail reported with payments: each that differs from what is known is compared after the commit. */
+export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
+  if (paid.length === 0) return
+  const of = (pick: (payment: Paid) => Uuid) => plainList(paid.map(({ payment }) => pick(payment)))
+  const lists = [
+    plainList(paid.map(() => newId())),
+    of((payment) => payment.beneficiaryId),
+    textList(paid.map(({ name }) => name ?? '')),
+    of((payment) => payment.id),
+    of((payment) => payment.accountId),
+  ]
+  tx.defer(tx.query(noteResults, [...lists, tx.at]))
 }

@@ -29,6 +29,10 @@ export const beneficiariesOperations = {
     summary: "Check a beneficiary's name",
     text: 'Asks the rail again whose number it is. The answer comes later: `verification` changes, and the event `beneficiary.updated` reports it. Asked again within a minute of the last check, nothing happens. 503 `provider_not_configured` where the rail is not asked for names (`NAME_LOOKUPS`).',
   },
+  'beneficiaries.verifications': {
+    summary: 'List name checks',
+    text: 'Every check of the name at the rail, newest first: by a query, or by the result of a payment (`payment_id`) that reported another name than was known. `unverified` is one whose answer is not compared yet. An account none of whose payments has succeeded gets the names of at most 20 beneficiaries a day, every other one 500; beyond that the source is `daily_limit`. The day begins at midnight in Nairobi.',
+  },
   'beneficiaries.archive': {
     summary: 'Archive a beneficiary',
     text: 'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',

@@ -1,8 +1,8 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { presentMakers } from '../present-maker.ts'
-import type { BeneficiaryRecord } from './queries.ts'
-import type { Beneficiary, CreatedBeneficiary } from './schema.ts'
+import type { BeneficiaryRecord, VerificationRecord } from './queries.ts'
+import type { Beneficiary, CreatedBeneficiary, NameCheck } from './schema.ts'
 
 export const beneficiaryStatus = (
   record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt' | 'paybillFrozenAt'>,
@@ -19,6 +19,14 @@ export const presentVerification = (
   name: record.reportedName,
   source: record.nameSource,
   checked_at: isoTimeOrNull(record.nameCheckedAt),
+})
+
+export const presentCheck = ({ status, name, source, checkedAt, paymentId }: VerificationRecord): NameCheck => ({
+  status,
+  name,
+  source,
+  checked_at: isoTime(checkedAt),
+  payment_id: paymentId && formatId('payment', paymentId),
 })
 
 export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({

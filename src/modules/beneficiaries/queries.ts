@@ -1,10 +1,10 @@
 import { and, desc, eq, getTableColumns, ilike, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { alias, type QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
-import { type Db, first } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
+import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
 import { invalidFields } from '../../lib/errors.ts'
@@ -39,6 +39,24 @@ const byId = prepare(
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
+
+const lockRow = prepare(
+  'beneficiaries.lock',
+  { id: 'uuid', workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id })
+      .from(beneficiaries)
+      .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
+      .for('update'),
+  'joined',
+)
+
+/** The same with its row locked: as it is until the transaction ends. */
+export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> => {
+  const [, record] = await Promise.all([tx.run(lockRow, { id, workspaceId }), findBeneficiary(tx, workspaceId, id)])
+  return record
+}
 
 const atSameNumber = prepare(
   'beneficiaries.at_same_number',
@@ -148,6 +166,24 @@ export const listBeneficiaries = (
     metadata,
     ...request,
   })
+
+export type VerificationRecord = typeof beneficiaryVerifications.$inferSelect
+
+const verifications = prepare(
+  'beneficiaries.verifications',
+  { beneficiaryId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(beneficiaryVerifications),
+      { owner: beneficiaryVerifications.beneficiaryId, id: beneficiaryVerifications.id },
+      at,
+      ownedBy(beneficiaryVerifications.beneficiaryId, at.beneficiaryId),
+    ),
+  'page',
+)
+
+export const listVerifications = (db: Db, beneficiaryId: Uuid, request: PageRequest): Promise<VerificationRecord[]> =>
+  db.run(verifications, { beneficiaryId, ...request })
 
 type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
 

@@ -9,9 +9,17 @@ import { railNames } from '../../lib/rail-names.ts'
 import { verificationStatuses } from '../../lib/verification.ts'
 import type { Deps } from './deps.ts'
 import { requestNameCheck } from './names-service.ts'
-import { presentBeneficiary, presentCreated } from './present.ts'
-import { findBeneficiary, listBeneficiaries, readAtSameNumber } from './queries.ts'
-import { Bank, Beneficiary, CreateBeneficiary, CreatedBeneficiary, confirmations, UpdateBeneficiary } from './schema.ts'
+import { presentBeneficiary, presentCheck, presentCreated } from './present.ts'
+import { findBeneficiary, listBeneficiaries, listVerifications, readAtSameNumber } from './queries.ts'
+import {
+  Bank,
+  Beneficiary,
+  CreateBeneficiary,
+  CreatedBeneficiary,
+  confirmations,
+  NameCheck,
+  UpdateBeneficiary,
+} from './schema.ts'
 import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
@@ -119,6 +127,18 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
     work: async (tx, { principal, params }) =>
       accepted(presentBeneficiary(await requestNameCheck(tx, deps, principal, params.id))),
+  })
+  list(`${one}/verifications`, {
+    config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read', refuses: ['not_found'] },
+    schema: { params: byId('beneficiary'), querystring: PageQuery, response: { 200: pageOf(NameCheck) } },
+    listing: async ({ principal, params: { id } }) => {
+      found(await findBeneficiary(deps.db, principal.workspace.id, id))
+      return {
+        of: principal.workspace.id,
+        read: (page) => listVerifications(deps.db, id, page),
+        present: (rows) => rows.map(presentCheck),
+      }
+    },
   })
   routes.delete(one, {
     config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },

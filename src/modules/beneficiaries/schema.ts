@@ -55,14 +55,23 @@ export const Verification = z
       description:
         '`match`, `close_match`, `no_match`: the name that the rail reports for the destination, compared with `legal_name`, else `display_name`. `unavailable`: the rail gave no name, which says nothing. `unverified`: the rail was not asked.',
     }),
-    name: z.string().nullable().meta({ description: 'The name that the rail reports; M-PESA masks parts of it.' }),
-    source: z
-      .enum(nameSources)
-      .nullable()
-      .meta({ description: '`lookup`: the rail was asked. `payment`: the result of a payment.' }),
+    name: z.string().nullable().meta({
+      description:
+        'The name that the rail reports; M-PESA masks parts of it. A first name and initials for an account none of whose payments has succeeded, until a payment to this beneficiary succeeds.',
+    }),
+    source: z.enum(nameSources).nullable().meta({
+      description:
+        '`lookup`: the rail was asked. `payment`: the result of a payment. `daily_limit`: not checked, because the account has used up the names of the day; the check follows on the next one.',
+    }),
     checked_at: TimeOut.nullable(),
   })
   .meta({ id: 'Verification' })
+
+export const NameCheck = Verification.extend({
+  checked_at: TimeOut,
+  payment_id: IdOut('payment').nullable().meta({ description: 'The payment whose result reported the name; null of a query.' }),
+}).meta({ id: 'NameCheck' })
+export type NameCheck = z.output<typeof NameCheck>
 
 export const Beneficiary = z
   .object({

@@ -1,7 +1,5 @@
-import { and, eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -15,7 +13,7 @@ import type { Deps } from './deps.ts'
 import { destinationContext } from './destination-context.ts'
 import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
+import { type BeneficiaryRecord, findLocked } from './queries.ts'
 import { maskOf, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
@@ -147,26 +145,9 @@ export const createBeneficiary = async (
   return record
 }
 
-const lockRow = prepare(
-  'beneficiaries.lock',
-  { id: 'uuid', workspaceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ id: beneficiaries.id })
-      .from(beneficiaries)
-      .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
-      .for('update'),
-  'joined',
-)
-
 /** The beneficiary, its row locked, or 404. */
-export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
-  const [, record] = await Promise.all([
-    tx.run(lockRow, { id, workspaceId: principal.workspace.id }),
-    findBeneficiary(tx, principal.workspace.id, id),
-  ])
-  return found(record)
-}
+export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> =>
+  found(await findLocked(tx, principal.workspace.id, id))
 
 /** In a frozen workspace a beneficiary can only be stopped. */
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
@@ -259,8 +240,7 @@ export const confirmByApproval = async (
   actor: Actor,
   { workspaceId, id, name }: { workspaceId: Uuid; id: Uuid; name: string },
 ): Promise<void> => {
-  await tx.query('select 1 from beneficiaries where id = $1 for update', [id])
-  const before = await findBeneficiary(tx, workspaceId, id)
+  const before = await findLocked(tx, workspaceId, id)
   if (before && !before.confirmedAt && before.displayName === name) await recordConfirmation(tx, deps, actor, before)
 }
 

@@ -149,6 +149,7 @@ export const approvalLinkFlows = (world: World): void => {
       destinationMask: '*********6523',
       destinationDigest: 'ab'.repeat(32),
       reportedName: 'P. Kariuki',
+      nameSource: 'lookup',
       verification: 'no_match',
       warnings: Object.values(warnings).map((warning) => warningText(warning, 'KES')),
       accountReference: 'PO-2291',

@@ -18,6 +18,8 @@ const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> 
   unverified: 'Not checked yet, or name checks are off',
 }
 
+const reports = { lookup: 'When asked', payment: 'With a payment', daily_limit: 'Not checked: daily limit' } as const
+
 /** Whose number it is, as the payment method reports it. */
 export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
   const client = useQueryClient()
@@ -40,8 +42,13 @@ export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Benefic
         stacked
         facts={[
           ['Registered name', verification.name && <bdi key="name">{verification.name}</bdi>],
-          ['Result', verdicts[verification.status]],
-          ['Reported', verification.source === 'payment' ? 'With a payment' : verification.source && 'When asked'],
+          [
+            'Result',
+            verification.source === 'daily_limit'
+              ? 'Not checked, because today’s names are used up: check the number with the beneficiary'
+              : verdicts[verification.status],
+          ],
+          ['Reported', verification.source && reports[verification.source]],
           ['Checked', verification.checked_at && <ExactTime key="at" at={verification.checked_at} />],
         ]}
       />

@@ -2,7 +2,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { cleanText, isolated } from '../../../lib/text.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
+import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { isNameWarning, nameWarning } from '../../../policy/warning-words.ts'
 
 /**
@@ -47,16 +47,23 @@ const verdictWords: Readonly<Record<VerificationStatus, string>> = {
 }
 
 /** `isBeingChecked`: the rail was asked for the first time, and has not answered yet. */
-export type ReportedName = { reportedName: string | null; verification: VerificationStatus; isBeingChecked?: boolean }
+export type ReportedName = {
+  reportedName: string | null
+  verification: VerificationStatus
+  isBeingChecked?: boolean
+  nameSource: NameSource | null
+}
 
 const nameLabel = 'Name at the rail: '
 
 /** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
-export const nameAtRail = ({ reportedName, verification, isBeingChecked = false }: ReportedName): string =>
+export const nameAtRail = ({ reportedName, verification, isBeingChecked = false, nameSource }: ReportedName): string =>
   isBeingChecked
     ? 'being checked'
     : reportedName === null
-      ? verdictWords[verification]
+      ? nameSource === 'daily_limit'
+        ? 'not checked: daily limit'
+        : verdictWords[verification]
       : `${oneLine(reportedName)} (${verdictWords[verification]})`
 
 /**

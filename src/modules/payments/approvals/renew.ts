@@ -5,7 +5,7 @@ import { approvals } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
+import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
@@ -51,13 +51,14 @@ const renewWith = async (
 
 const readNames = statement(
   'approvals.names_of_payees',
-  `select id, verification, reported_name as "reportedName", name_check_due_at as "nameCheckDueAt", payment_rail as "paymentRail"
+  `select id, verification, reported_name as "reportedName", name_source as "nameSource", name_check_due_at as "nameCheckDueAt", payment_rail as "paymentRail"
    from beneficiaries where id = any($1::uuid[])`,
 )
 type NameRow = {
   id: Uuid
   verification: VerificationStatus
   reportedName: string | null
+  nameSource: NameSource | null
   nameCheckDueAt: Date | null
   paymentRail: RailName
 }
@@ -97,7 +98,7 @@ const findWaiting = statement(
 export const renewTexts = async (
   tx: Tx,
   deps: RenewDeps,
-  payee: { id: Uuid; workspaceId: Uuid; verification: VerificationStatus; reportedName: string | null },
+  payee: Omit<NameRow, 'nameCheckDueAt' | 'paymentRail'> & { workspaceId: Uuid },
 ): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockWholeById(tx, id)

@@ -147,6 +147,7 @@ const requestApproval = async (
     rail: payment.rail,
     destinationMask: payee.destinationMask,
     reportedName: payee.reportedName,
+    nameSource: payee.nameSource,
     verification: payee.verification,
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: [

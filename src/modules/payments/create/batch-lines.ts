@@ -3,7 +3,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
+import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
 import type { BatchLine } from '../approvals/batch-message.ts'
@@ -22,6 +22,7 @@ export type PayeeRow = {
   keyId: string
   lastAmountMinor: Minor | null
   reportedName: string | null
+  nameSource: NameSource | null
   verification: VerificationStatus
 }
 
@@ -29,7 +30,7 @@ export type PayeeRow = {
 export const readPayees = statement(
   'payment_batches.payees',
   `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.payment_rail as rail, b.name_check_due_at as "nameCheckDueAt", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
-     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.verification,
+     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.name_source as "nameSource", b.verification,
      (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
    from beneficiaries b where b.id = any($1::uuid[])`,
 )
@@ -54,6 +55,7 @@ export const lineOf = (
     isFirst: payee.lastAmountMinor === null,
     lastAmountMinor: payee.lastAmountMinor,
     reportedName: payee.reportedName,
+    nameSource: payee.nameSource,
     verification: payee.verification,
     warnings: decision.warnings,
   }

@@ -146,9 +146,7 @@ export const settlePayments = async (tx: Tx, deps: SettleDeps, steps: readonly S
   noteResultNames(
     tx,
     judged.flatMap(({ step: { payment, evidence }, judged: { move } }) =>
-      move !== null && evidence.kind === 'succeeded' && evidence.payeeName !== undefined
-        ? [{ beneficiaryId: payment.beneficiaryId, name: evidence.payeeName }]
-        : [],
+      move !== null && evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],
     ),
   )
   const decided = judged.filter(({ step, judged: { move } }) => move !== null && step.source.kind === 'operator')

@@ -1,0 +1,174 @@
+import { beforeEach, expect, test } from 'vitest'
+import { lockAccount } from '../../src/db/account-lock.ts'
+import { inTx } from '../../src/db/client.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { noteResultNames } from '../../src/modules/beneficiaries/names-service.ts'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+
+let person: Person
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+beforeEach(async () => {
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 100_000_000n)
+})
+
+const account = { payment_rail: 'PESALINK', destination: '1300100100', bank_code: '01' }
+const read = async (id: string): Promise<Json> => (await person.api.get(`/v1/beneficiaries/${id}`)).body.verification
+const checksOf = async (id: string): Promise<Json[]> => (await person.api.get(`/v1/beneficiaries/${id}/verifications`)).body.data
+const pay = async (id: string, amount_minor: string): Promise<Json> => {
+  const { body } = await person.api.post('/v1/payments', { beneficiary_id: id, amount_minor })
+  return body
+}
+const known = async (fields: Record<string, unknown>): Promise<string> => {
+  const id = await newBeneficiary(person.api, fields)
+  await service.settle()
+  return id
+}
+const many = async (count: number, from: number): Promise<string[]> => {
+  const ids: string[] = []
+  for (let place = 0; place < count; place += 1)
+    ids.push(await newBeneficiary(person.api, { display_name: `Phone ${place}`, destination: `${254722300000 + from + place}` }))
+  await service.settle()
+  return ids
+}
+const sourcesOf = async (ids: readonly string[]): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const id of ids) {
+    const { source, status } = await read(id)
+    const key = `${status} ${source}`
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
+test('of 200 phones in one go a new account gets 20 names, and 20 more on the next day', async () => {
+  for (let place = 0; place < 200; place += 1)
+    service.sandbox.names.set({ party: `${254722300000 + place}`, name: 'JANE WANGARI DOE' })
+  const ids = await many(200, 0)
+  expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 20, 'unavailable daily_limit': 180 })
+  service.clock.advance(60)
+  // One that was named today is asked for again; the others get nothing until midnight.
+  for (const id of ids) await person.api.post(`/v1/beneficiaries/${id}/verify`)
+  await service.settle()
+  expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 20, 'unavailable daily_limit': 180 })
+  service.clock.advance(86_400)
+  await service.settle()
+  expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 40, 'unavailable daily_limit': 160 })
+})
+
+test('a payee beyond the limit asks as one without a name does, and the approver reads why', async () => {
+  const ids = await many(21, 400)
+  const left = (await Promise.all(ids.map(async (id) => ({ id, source: (await read(id)).source })))).find(
+    ({ source }) => source === 'daily_limit',
+  )
+  const policy = { name: 'Names', payee_verification: 'require_approval' }
+  expect((await person.api.post('/v1/spending-policies', policy)).status).toBe(201)
+  const held = await pay(left?.id ?? '', '10000')
+  expect(held.status).toBe('pending_approval')
+  const { message } = (await person.api.get(`/v1/approvals/${held.approval_id}/message`)).body
+  expect(message).toContain('Name at the rail: not checked: daily limit')
+})
+
+test('a new account reads a first name and initials everywhere, until a payment to that payee succeeds', async () => {
+  const id = await known({ display_name: 'Landlord', ...account })
+  const short = 'WANJIRU N**** K****'
+  expect(await read(id)).toMatchObject({ status: 'no_match', name: short, source: 'lookup' })
+  expect(await checksOf(id)).toMatchObject([{ status: 'no_match', name: short, source: 'lookup', payment_id: null }])
+  const policy = { name: 'Names', payee_verification: 'require_approval' }
+  expect((await person.api.post('/v1/spending-policies', policy)).status).toBe(201)
+  const held = await pay(id, '10000')
+  const shown = await Promise.all(
+    [
+      `/v1/approvals/${held.approval_id}`,
+      `/v1/approvals/${held.approval_id}/message`,
+      `/v1/payments/${held.id}`,
+      '/v1/notifications',
+      '/v1/payments/attention',
+      `/v1/beneficiaries/${id}`,
+    ].map(async (path) => JSON.stringify((await person.api.get(path)).body)),
+  )
+  expect(shown.filter((text) => text.includes('NJERI'))).toEqual([])
+  expect(shown[0]).toContain(short)
+  expect(await service.deps.db.query("select 1 from beneficiary_verifications where name like '%NJERI%'")).toEqual([])
+  expect((await person.api.post(`/v1/approvals/${held.approval_id}/decide`, { decision: 'approve' })).status).toBe(200)
+  await service.settle()
+  expect((await person.api.get(`/v1/payments/${held.id}`)).body.status).toBe('succeeded')
+  expect(await read(id)).toMatchObject({ status: 'no_match', name: 'WANJIRU NJERI KAMAU' })
+})
+
+test('each check is listed, newest first, with the payment whose result reported the name', async () => {
+  const id = await known({ display_name: 'Wanjiru Kamau', destination: '254722100001' })
+  const paid = await pay(id, '10000')
+  await service.settle()
+  expect(await checksOf(id)).toEqual([
+    { status: 'match', name: 'WANJIRU NJERI KAMAU', source: 'payment', checked_at: expect.any(String), payment_id: paid.id },
+    { status: 'match', name: 'WANJIRU N**** K****', source: 'lookup', checked_at: expect.any(String), payment_id: null },
+  ])
+})
+
+const idOf = (prefix: 'account' | 'beneficiary' | 'payment', text: string): Uuid => {
+  const id = parseId(prefix, text)
+  if (!id) throw new Error(`${text} is no id`)
+  return id
+}
+
+test('names that payments report while the rail is asked are each compared, in their order', async () => {
+  const destination = '254722100001'
+  const id = await known({ display_name: 'Wanjiru Kamau', destination })
+  const payments: string[] = []
+  for (const amount of ['10000', '20000', '30000']) payments.push((await pay(id, amount)).id)
+  await service.settle()
+  service.clock.advance(61)
+  const rail = service.deps.rails.payout.MPESA_B2C
+  if (!rail?.lookUp) throw new Error('MPESA_B2C is asked for names')
+  const { lookUp } = rail
+  // Another connection commits both results between the question and what the check writes.
+  const names = ['JANE WANGARI DOE', 'PETER KARIUKI OTIENO']
+  rail.lookUp = async (request) => {
+    const answer = await lookUp(request)
+    for (const [place, name] of names.entries())
+      await inTx(service.deps.db, async (tx) => {
+        const accountId = idOf('account', person.accountId)
+        await lockAccount(tx, accountId)
+        const payment = { id: idOf('payment', payments[place] ?? ''), accountId, beneficiaryId: idOf('beneficiary', id) }
+        noteResultNames(tx, [{ payment, name }])
+      })
+    return answer
+  }
+  try {
+    await person.api.post(`/v1/beneficiaries/${id}/verify`)
+    await service.settle()
+  } finally {
+    rail.lookUp = lookUp
+  }
+  expect(await read(id)).toMatchObject({ status: 'no_match', name: names[1], source: 'payment' })
+  const checks = await checksOf(id)
+  expect(checks.slice(0, 3).map(({ status, name, payment_id }) => [status, name, payment_id])).toEqual([
+    ['no_match', names[1], payments[1]],
+    ['no_match', names[0], payments[0]],
+    ['match', 'WANJIRU N**** K****', null],
+  ])
+})
+
+test('a result without a name shows the whole name too: the rail is asked again, once', async () => {
+  const id = await known({ display_name: 'Wanjiru Kamau', ...account })
+  const paid = await pay(id, '10000')
+  await service.settle()
+  await service.deps.db.query(
+    "update beneficiaries set reported_name = 'WANJIRU N**** K****', result_name = null where id = $1",
+    [idOf('beneficiary', id)],
+  )
+  const before = (await checksOf(id)).length
+  const payment = {
+    id: idOf('payment', paid.id),
+    accountId: idOf('account', person.accountId),
+    beneficiaryId: idOf('beneficiary', id),
+  }
+  await inTx(service.deps.db, async (tx) => noteResultNames(tx, [{ payment, name: undefined }]))
+  await service.settle()
+  expect(await read(id)).toMatchObject({ name: 'WANJIRU NJERI KAMAU', source: 'lookup' })
+  expect((await checksOf(id)).length).toBe(before + 1)
+})
