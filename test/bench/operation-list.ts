@@ -128,7 +128,6 @@ export const measured: Readonly<Record<string, Operation>> = {
   // Not one that is paid: an approval asks about who was renamed by a key.
   'beneficiaries.update': write('PATCH /v1/beneficiaries/{renamed}', { display_name: 'Bench {n}' }),
   'beneficiaries.archive': write('DELETE /v1/beneficiaries/{renamed}', undefined, { uses: aPayee }),
-  'beneficiaries.verifications': page('/v1/beneficiaries/{beneficiary}/verifications?limit=20'),
   'beneficiaries.payments': page('/v1/beneficiaries/{beneficiary}/payments?limit=20'),
   'policies.create': newPolicy,
   'policies.list': page('/v1/spending-policies?limit=20'),
@@ -188,7 +187,7 @@ export const unmeasured: Readonly<Record<string, string>> = {
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
     invitations.accept`,
-  'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify',
+  'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify beneficiaries.verifications',
   'by an administrator, a few times a day': `admin.update_account admin.suspend_workspace admin.reinstate_workspace admin.resolve_payment
     admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items
     admin.resolve_suspense admin.assign_suspense admin.upload_statement admin.resolve_differences admin.resolve_difference`,

@@ -4,7 +4,7 @@ import { lockAccount } from '../../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
-import { beneficiaries, beneficiaryVerifications as checks } from '../../db/tables/beneficiaries.ts'
+import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
@@ -86,8 +86,9 @@ const ask = async (deps: NameCheckDeps, payee: BeneficiaryRecord, lookUp: LookUp
 /** Names that an account gets a day: first of one none of whose payments has succeeded, so that nobody learns who has which number. */
 const mostNamesADay = { new: 20, paying: 500 }
 
-const hasPaidSql = `exists (select from workspaces w join payments p on p.workspace_id = w.id
-  where w.owning_account_id = $1 and p.status in ${paidPaymentsSql})`
+const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
+    select from payments p where p.workspace_id = any(array[w.id]) and p.status in ${paidPaymentsSql} limit 1) as paid
+  where w.owning_account_id = $1 limit 1), false)`
 
 const readHasPaid = statement('beneficiaries.account_has_paid', `select ${hasPaidSql} as "hasPaid"`)
 const readDay = statement(
@@ -96,8 +97,8 @@ const readDay = statement(
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
 )
 
-const insertCheck = prepareInsert('beneficiary_verifications.insert', checks)
-const writeCheck = prepareUpdate('beneficiary_verifications.write', checks, ['status', 'name'])
+const insertCheck = prepareInsert('beneficiary_verifications.insert', beneficiaryVerifications)
+const writeCheck = prepareUpdate('beneficiary_verifications.write', beneficiaryVerifications, ['status', 'name'])
 
 /**
  * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
@@ -129,10 +130,16 @@ const resultNames = prepare(
   { id: 'uuid' },
   (orm, at) =>
     orm
-      .select({ id: checks.id, name: checks.name })
-      .from(checks)
-      .where(and(eq(checks.beneficiaryId, at.id), eq(checks.source, 'payment'), eq(checks.status, 'unverified')))
-      .orderBy(asc(checks.id)),
+      .select({ id: beneficiaryVerifications.id, name: beneficiaryVerifications.name })
+      .from(beneficiaryVerifications)
+      .where(
+        and(
+          eq(beneficiaryVerifications.beneficiaryId, at.id),
+          eq(beneficiaryVerifications.source, 'payment'),
+          eq(beneficiaryVerifications.status, 'unverified'),
+        ),
+      )
+      .orderBy(asc(beneficiaryVerifications.id)),
   'pool',
 )
 

@@ -45,14 +45,14 @@ const noteResults = statement(
   `with results as (
      select n.*, b.workspace_id from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) as n(id, beneficiary_id, name, payment_id, account_id)
      join beneficiaries b on b.id = n.beneficiary_id
-     where case when n.name <> '' then b.reported_name is distinct from n.name
-       else strpos(b.reported_name, '${shortened}') > 0 and not exists (
-         select from payments p where p.payee_id = b.payee_id and p.status in ${paidPaymentsSql} and p.id <> all($4)) end),
+     where b.id = any($2::uuid[]) and case when n.name <> '' then b.reported_name is distinct from n.name
+       else strpos(b.reported_name, '${shortened}') > 0 and (
+         select true from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} and p.id <> all($4) limit 1) is null end),
    noted as (
      insert into beneficiary_verifications (id, workspace_id, account_id, beneficiary_id, status, name, source, payment_id, checked_at)
      select id, workspace_id, account_id, beneficiary_id, 'unverified', name, 'payment', payment_id, $6 from results where name <> '')
    update beneficiaries b set result_name = coalesce(nullif(r.name, ''), b.result_name), name_check_due_at = $6
-   from results r where b.id = r.beneficiary_id`,
+   from results r where b.id = any($2::uuid[]) and b.id = r.beneficiary_id`,
 )
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
