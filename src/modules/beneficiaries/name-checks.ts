@@ -152,15 +152,17 @@ const resultsOf = async (tx: Tx, { id }: BeneficiaryRecord): Promise<Found[]> =>
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
-  return found.reduce<Verification>((known, { id, answer, source }) => {
+  let known: Verification = before
+  for (const { id, answer, source } of found) {
     const next = verified({ ...before, ...known }, answer, source, tx.at)
     const isNamed = answer.kind === 'named'
     writeCheck(tx, id, {
       status: isNamed ? next.verification : 'unavailable',
       name: isNamed ? shown(answer.name) : null,
     })
-    return { ...next, reportedName: next.reportedName && shown(next.reportedName) }
-  }, before)
+    known = { ...next, reportedName: next.reportedName && shown(next.reportedName) }
+  }
+  return known
 }
 
 /** `similar`: the other payee whose name looks like that of `payee`, as it was read. `lookup`: null where the rail was not asked. */
