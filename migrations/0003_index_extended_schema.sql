@@ -59,3 +59,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS "spending_policies_pending_change" ON "s
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "sessions_began_by" ON "sessions" USING btree ("began_by_identity_id") WHERE "sessions"."began_by_identity_id" is not null;
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_origin_session" ON "invitations" USING btree ("origin_session_id") WHERE "invitations"."origin_session_id" is not null;
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_invited_by" ON "invitations" USING btree ("invited_by");

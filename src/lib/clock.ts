@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
-
 /** The source of time, so that a test can set it. */
 export type Clock = {
   now: () => Date
@@ -7,7 +5,7 @@ export type Clock = {
   sleep?: (ms: number) => Promise<void>
 }
 
-const sleep = (ms: number): Promise<void> => wait(ms)
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export const systemClock: Clock = { now: () => new Date(), sleep }
 

@@ -80,6 +80,7 @@ export const invitations = pgTable(
   (t) => [
     uniqueIndex('invitations_token_hash_key').on(t.tokenHash),
     index('invitations_workspace').on(t.workspaceId, t.id),
+    index('invitations_invited_by').on(t.invitedBy),
     index('invitations_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
   ],
 )

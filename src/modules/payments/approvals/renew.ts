@@ -1,14 +1,15 @@
+import { sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { RailName } from '../../../lib/rail-names.ts'
-import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
-import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
+import { isBeingChecked } from '../evaluation/payee-facts.ts'
 import { type NamedLine, withNamesAtRail } from './batch-message.ts'
 import { type LockedApproval, lockWholeById } from './lock.ts'
 import { isSameText, withNameAtRail } from './message.ts'
@@ -49,25 +50,25 @@ const renewWith = async (
   await voidAfterNewText(tx, deps, rail, { approval, decisions })
 }
 
-const readNames = statement(
-  'approvals.names_of_payees',
-  `select id, verification, reported_name as "reportedName", name_source as "nameSource", name_check_due_at as "nameCheckDueAt", payment_rail as "paymentRail"
-   from beneficiaries where id = any($1::uuid[])`,
+const readNames = prepare('approvals.names_of_payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      id: beneficiaries.id,
+      verification: beneficiaries.verification,
+      reportedName: beneficiaries.reportedName,
+      nameSource: beneficiaries.nameSource,
+      nameCheckDueAt: beneficiaries.nameCheckDueAt,
+      paymentRail: beneficiaries.paymentRail,
+    })
+    .from(beneficiaries)
+    .where(sql`${beneficiaries.id} = any(${at.ids})`),
 )
-type NameRow = {
-  id: Uuid
-  verification: VerificationStatus
-  reportedName: string | null
-  nameSource: NameSource | null
-  nameCheckDueAt: Date | null
-  paymentRail: RailName
-}
 
 /** `atLast`: what is not known by now stays unknown in the text. */
 const renewBatch = async (tx: Tx, deps: RenewDeps, record: LockedApproval, atLast: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
-  const rows = new Map((await tx.query<NameRow>(readNames, [plainList(ids)])).map((row) => [row.id, row]))
+  const rows = new Map((await tx.run(readNames, { ids })).map((row) => [row.id, row]))
   const lines = payments.flatMap(({ beneficiaryId, batchLeaf, amountMinor }): NamedLine[] => {
     const row = rows.get(beneficiaryId)
     if (!row || batchLeaf === null) return []

@@ -133,8 +133,7 @@ export const Decide = z
   .strictObject({
     decision: Choice,
     reason: Reason,
-    message_digest: z
-      .string()
+    message_digest: bounded(64)
       .regex(/^[0-9a-f]{64}$/)
       .optional()
       .meta({

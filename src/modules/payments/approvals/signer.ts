@@ -1,8 +1,11 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasDecidingRole } from '../../../auth/authority-sql.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { auditLog } from '../../../db/tables/events.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { walletKey } from '../../identity/identities/proof.ts'
@@ -21,16 +24,20 @@ export const messageFor = (
   decision: Decide['decision'],
 ): string => (decision === 'approve' ? approveMessage : rejectMessage)
 
-const readOldTexts = statement(
-  'approvals.old_texts',
-  `select before ->> $2 as message from audit_log where subject_id = $1 and action = 'approval.text_changed' order by id desc limit 20`,
+const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'text' }, (orm, at) =>
+  orm
+    .select({ message: sql<string>`${auditLog.before} ->> ${at.decision}` })
+    .from(auditLog)
+    .where(and(eq(auditLog.subjectId, at.id), eq(auditLog.action, sql.raw("'approval.text_changed'"))))
+    .orderBy(desc(auditLog.id))
+    .limit(20),
 )
 
 /** The text that is signed now, then the ones before it: a signature of one of those is refused as such, and not as a wrong one. */
 const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
   yield messageFor(approval, decision)
   if (approval.renewedAt === null) return
-  for (const { message } of await db.query<{ message: string }>(readOldTexts, [approval.id, decision])) yield message
+  for (const { message } of await db.run(readOldTexts, { id: approval.id, decision })) yield message
 }
 
 /** Called before the transaction: no transaction waits for the network. Whether it is the text of now is looked at again, under the lock. */

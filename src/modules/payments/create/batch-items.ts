@@ -9,7 +9,7 @@ import type { BatchItem, Destination } from '../batch/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import type { OfBatch } from './decide.ts'
+import type { OfBatch } from './denial.ts'
 import { type Fault, faultOf } from './item-faults.ts'
 
 /** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */

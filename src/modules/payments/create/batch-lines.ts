@@ -5,10 +5,10 @@ import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
-import { isBeingChecked } from '../../beneficiaries/verification-rules.ts'
 import type { BatchLine } from '../approvals/batch-message.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
+import { isBeingChecked } from '../evaluation/payee-facts.ts'
 import type { Accepted } from './decide.ts'
 
 export type PayeeRow = {

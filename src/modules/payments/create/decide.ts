@@ -9,7 +9,7 @@ import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
 import { applicablePolicies } from '../../../policy/policy-findings.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
-import type { Charge, Decision, Evaluation, PayeePast, PaymentFacts } from '../../../policy/types.ts'
+import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -20,7 +20,7 @@ import { type LockedState, usageKey } from '../evaluation/state.ts'
 import { familyDay } from '../evaluation/unapproved.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { denialOf } from './denial.ts'
+import { denialOf, type OfBatch } from './denial.ts'
 import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, unitOf } from './preconditions.ts'
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
@@ -37,14 +37,6 @@ export type DecisionRequest = {
   traceparent?: string | null
   ofBatch?: OfBatch | undefined
 }
-/** What an item of a batch is asked for with. */
-export type OfBatch = Pick<Evaluation, 'listTotals'> &
-  Pick<PaymentFacts, 'otherName'> & {
-    duplicatesIntended: boolean
-    index: number
-    /** Of a list in CSV, the row of each item. */
-    rows: readonly number[] | null
-  }
 export type Accepted = {
   kind: 'accepted'
   principal: Principal

@@ -3,9 +3,17 @@ import { conflict, Refusal } from '../../../lib/errors.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { onlyUnconfirmedDuplicate } from '../../../policy/duplicates.ts'
 import { explain } from '../../../policy/explain.ts'
-import type { Decision, EarlierPayment } from '../../../policy/types.ts'
+import type { Decision, EarlierPayment, Evaluation, PaymentFacts } from '../../../policy/types.ts'
 import { presentDecision } from '../../policies/present.ts'
-import type { OfBatch } from './decide.ts'
+
+/** What an item of a batch is asked for with. */
+export type OfBatch = Pick<Evaluation, 'listTotals'> &
+  Pick<PaymentFacts, 'otherName'> & {
+    duplicatesIntended: boolean
+    index: number
+    /** Of a list in CSV, the row of each item. */
+    rows: readonly number[] | null
+  }
 
 /** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
 const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, ofBatch: OfBatch | undefined): Refusal => {

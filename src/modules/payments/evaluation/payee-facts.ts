@@ -1,6 +1,9 @@
 import { instantOf, isTrue, quoted, quotedOf, type Reader, readInstant, textOf } from '../../../db/records.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
+import type { RailName } from '../../../lib/rail-names.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
 import type { Maker, PayeeFacts } from '../../../policy/types.ts'
+import type { Rails } from '../../../rails/rail.ts'
 
 /**
  * The beneficiaries that are asked for with their payees, and in one row every beneficiary of these: a part of the statement `payments.state`.
@@ -55,3 +58,10 @@ export const readPayeeFacts = (next: Reader): Omit<PayeeFacts, 'typicalAmountMin
     similarTo: quotedOf(next()),
   }
 }
+
+/** Whether a payee's rail was asked for its name for the first time and has not answered yet. */
+export const isBeingChecked = (
+  rails: Pick<Rails, 'payout'>,
+  payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },
+): boolean =>
+  payee.verification === 'unverified' && payee.nameCheckDueAt !== null && rails.payout[payee.paymentRail]?.lookUp !== undefined

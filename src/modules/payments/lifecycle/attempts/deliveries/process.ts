@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import { lockBatch } from '../../../../../db/account-lock.ts'
 import { first, inTx, statement, type Tx } from '../../../../../db/client.ts'
 import { describeError } from '../../../../../db/errors.ts'
@@ -61,14 +61,18 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
   orm
     .select({ id: railAttempts.id })
     .from(railAttempts)
-    .where(
-      and(
-        ne(railAttempts.subjectId, at.subjectId),
-        or(
-          sql`${railAttempts.id} = any(${at.ids})`,
-          and(sql`${railAttempts.reference} = any(${at.references})`, eq(railAttempts.send, 1)),
+    .where(and(ne(railAttempts.subjectId, at.subjectId), sql`${railAttempts.id} = any(${at.ids})`))
+    .unionAll(
+      orm
+        .select({ id: railAttempts.id })
+        .from(railAttempts)
+        .where(
+          and(
+            ne(railAttempts.subjectId, at.subjectId),
+            sql`${railAttempts.reference} = any(${at.references})`,
+            sql`${railAttempts.send} = 1`,
+          ),
         ),
-      ),
     )
     .limit(1),
 )
