@@ -126,7 +126,7 @@ export const Warning = z.discriminatedUnion('code', [
       description: 'The row of a list calls the payee by another name than it has here. It is paid by its destination.',
     }),
     name: z.string(),
-    given_name: z.string(),
+    given_name: z.string().meta({ description: 'The name in the list.' }),
   }),
   z.object({
     code: z.literal('name_mismatch').meta({ description: 'The rail has not confirmed the name of the beneficiary.' }),

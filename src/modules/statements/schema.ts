@@ -36,8 +36,8 @@ const period = {
   to: z.iso.date(),
   time_zone: z.string(),
   currency: z.string(),
-  in_minor: MinorOut.nullable(),
-  out_minor: MinorOut.nullable(),
+  in_minor: MinorOut.nullable().meta({ description: 'What came in during the period; null while it is not counted yet.' }),
+  out_minor: MinorOut.nullable().meta({ description: 'What went out during the period; null while it is not counted yet.' }),
   totals: z
     .object({
       by_payee: z.array(z.object({ id: IdOut('beneficiary'), display_name: z.string(), ...Total })).meta({

@@ -157,7 +157,7 @@ export const PaymentBatchPreview = z
           .object({
             payment_id: IdOut('payment').nullable(),
             index: z.number().int().nullable(),
-            row: z.number().int().nullable(),
+            row: z.number().int().nullable().meta({ description: 'Of a list in CSV, as a spreadsheet numbers it.' }),
             created_at: TimeOut,
           })
           .nullable()
