@@ -6,7 +6,6 @@ import { approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import type { Deps } from '../deps.ts'
 import { isBeingChecked } from '../evaluation/payee-facts.ts'
@@ -63,6 +62,11 @@ const readNames = prepare('approvals.names_of_payees', { ids: 'uuid[]' }, (orm, 
     .from(beneficiaries)
     .where(sql`${beneficiaries.id} = any(${at.ids})`),
 )
+
+type NameRow = Pick<
+  typeof beneficiaries.$inferSelect,
+  'id' | 'verification' | 'reportedName' | 'nameSource' | 'nameCheckDueAt' | 'paymentRail'
+>
 
 /** `atLast`: what is not known by now stays unknown in the text. */
 const renewBatch = async (tx: Tx, deps: RenewDeps, record: LockedApproval, atLast: boolean): Promise<void> => {
