@@ -1,22 +1,24 @@
 import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { signIn } from '../harness/people.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { pass } from '../rails-flows/scene.ts'
 import { visitAs } from './visit.ts'
 import { createWorld } from './world.ts'
 
 const world = createWorld()
 
-test('the limits of a new key are suggested from what the workspace itself spends', async () => {
+test('the limits of a new key are suggested from what other agents spend on a day, and never from a payroll', async () => {
   const person = await signIn(world.service.api)
   await credit(world.service, person.accountId, 10_000_000n)
   const beneficiary_id = await newBeneficiary(person.api, { destination: '254722000100' })
   expect((await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1234500' })).status).toBe(201)
+  const agent = await createKey(person)
+  expect((await agent.api.post('/v1/payments', { beneficiary_id, amount_minor: '312300' })).status).toBe(201)
   const { page, close } = await visitAs(world, person)
   await page.goto('/developers/keys/new')
-  // Rounded up to two digits; three times the usual payment would be more than the day.
-  expect(await page.getByLabel('Daily limit').inputValue()).toBe('13000')
-  expect(await page.getByLabel('Per-payment limit').inputValue()).toBe('13000')
+  // Twice the day, rounded up to two digits; three times the usual payment would be more than the day.
+  expect(await page.getByLabel('Daily limit').inputValue()).toBe('6300')
+  expect(await page.getByLabel('Per-payment limit').inputValue()).toBe('6300')
   await close()
 })
 

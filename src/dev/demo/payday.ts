@@ -67,7 +67,7 @@ export const playPayday = async (): Promise<void> => {
   print(`${money(totalMinor.toString())} arrived in one deposit: a prompt on a phone moves at most KES 250,000.00`)
 
   step('A row is wrong: the check says which one, and creates nothing')
-  const wrong = await client.batches.checkCsv(csv.replace('0722100004', '722100004')).then(
+  const wrong = await client.batches.checkCsv(csv.replace('0722100004', '72210004')).then(
     () => undefined,
     (error: { details: { items: { row: number; param: string; message: string }[] } }) => error.details.items,
   )
