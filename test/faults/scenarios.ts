@@ -112,14 +112,14 @@ export const scenarios: readonly Scenario[] = [
     prepare: ({ person, plain }) => {
       const named = { display_name: 'New', destination: `2547${String(60_000_000 + next())}`, amount_minor: '100000' }
       const items = [{ beneficiary_id: plain, amount_minor: '100000' }, named]
-      return post(person.api, '/v1/payment-batches', { items })()
+      return post(person.api, '/v1/payment-batches', { items, duplicates_intended: true })()
     },
   },
   {
     name: 'POST /v1/approvals/:id/decide, approve a batch',
     prepare: async ({ person, plain, strict }) => {
       const items = [plain, strict].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '100000' }))
-      const { approval_id } = (await person.api.post('/v1/payment-batches', { items })).body
+      const { approval_id } = (await person.api.post('/v1/payment-batches', { items, duplicates_intended: true })).body
       return () => person.api.post(`/v1/approvals/${approval_id}/decide`, { decision: 'approve' })
     },
   },
@@ -127,7 +127,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'POST /v1/payment-batches/:id/cancel',
     prepare: async ({ person, strict }) => {
       const items = [{ beneficiary_id: strict, amount_minor: '100000' }]
-      const { id } = (await person.api.post('/v1/payment-batches', { items })).body
+      const { id } = (await person.api.post('/v1/payment-batches', { items, duplicates_intended: true })).body
       return () => person.api.post(`/v1/payment-batches/${id}/cancel`)
     },
   },

@@ -348,7 +348,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a statement that is not closed gives money back',
     file: 'src/modules/reconciliation/outcome-offers.ts',
-    find: 'if (!isClosed(ours)) return []',
+    find: 'if (!isClosed(ours, lines, book)) return null',
     replace: '',
     suite: 'test/reconciliation/reconcile.test.ts',
   },

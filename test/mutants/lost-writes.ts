@@ -75,8 +75,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment that was sent in lost writes is not found by its names',
     file: 'src/modules/reconciliation/queries.ts',
-    find: '    ...(lost && orderNames.orderOf(seedOf(lost), 0)),\n',
-    replace: '',
+    find: 'const order = lost && orderNames.orderOf(seedOf(lost), 0)',
+    replace: 'const order = lost && null',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {

@@ -160,7 +160,9 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
       status: isNamed ? next.verification : 'unavailable',
       name: isNamed ? shown(answer.name) : null,
     })
-    known = { ...next, reportedName: next.reportedName && shown(next.reportedName) }
+    const reportedName = next.reportedName && shown(next.reportedName)
+    // Shortened it may be the name that is known already: then its source is too.
+    known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
   }
   return known
 }
