@@ -57,6 +57,7 @@ const usualNames = {
   ],
   amount_minor: [],
   payment_type: [],
+  purpose_code: [],
   account_reference: ['reference', 'ref'],
   narrative: ['description', 'remarks', 'note', 'notes'],
 } as const satisfies Record<string, readonly string[]>

@@ -93,6 +93,7 @@ const filters = {
   statuses: 'text[]?',
   batchId: 'uuid?',
   beneficiaryId: 'uuid?',
+  purposeCode: 'text?',
   accountReference: 'text?',
   grantId: 'uuid?',
   initiatorAccountId: 'uuid?',
@@ -166,7 +167,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
 
 /** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
 const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
-  const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.mandateId, at.idempotencyKey].some(
+  const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.purposeCode, at.mandateId, at.idempotencyKey].some(
     (found) => found !== undefined,
   )
   const inTime = {
@@ -180,6 +181,7 @@ const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => 
     at.status && eq(payments.status, at.status),
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
     at.batchId && eq(payments.batchId, at.batchId),
+    at.purposeCode && eq(payments.purposeCode, at.purposeCode),
     at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
     at.accountReference &&
       sql`${sql.raw(referenceKeySql('payments.account_reference'))} = upper(replace(${at.accountReference}, ' ', ''))`,

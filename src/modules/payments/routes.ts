@@ -35,6 +35,7 @@ const createRefusals = [...batchRefusals, 'not_found'] as const
 const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch => ({
   ...(query.status && { statuses: query.status }),
   ...(query.batch_id && { batchId: query.batch_id }),
+  ...(query.purpose_code && { purposeCode: query.purpose_code }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
   ...(query.account_reference !== undefined && { accountReference: query.account_reference }),
   ...(query.grant_id && { grantId: query.grant_id }),

@@ -21,11 +21,28 @@ import { MakerOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 
+const purposePattern = /^[A-Z]{4}$/
+
+/** An external purpose of ISO 20022. The list of codes grows outside of this service, so only the form is checked. */
+const PurposeCode = bounded(100)
+  .superRefine((text, context) => {
+    if (purposePattern.test(text)) return
+    const upper = text.trim().toUpperCase()
+    const rule = 'must be an ISO 20022 purpose code, four capital letters such as SALA'
+    context.addIssue({ code: 'custom', message: purposePattern.test(upper) ? `${rule}: send "${upper}"` : rule })
+  })
+  .meta({
+    description: 'What the payment is for, as an external purpose code of ISO 20022.',
+    example: 'SALA',
+    maxLength: 4,
+  })
+
 export const CreatePayment = z
   .strictObject({
     beneficiary_id: IdIn('beneficiary'),
     amount_minor: PositiveMinorIn,
     payment_type: PaymentType.optional().meta({ description: "Defaults to the beneficiary's rail." }),
+    purpose_code: PurposeCode.nullish(),
     account_reference: VisibleText(20).nullish(),
     narrative: Text(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),
@@ -63,6 +80,7 @@ export const Payment = z
       .meta({ description: 'Who is paid, as the beneficiary was called when the payment was created.' }),
     payment_type: z.string(),
     payment_rail: z.enum(railNames),
+    purpose_code: z.string().nullable(),
     account_reference: z.string().nullable(),
     narrative: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
@@ -108,6 +126,7 @@ export const ListPaymentsTo = PageQuery.extend({ account_reference: AccountRefer
 export const ListPayments = PageQuery.extend({
   status: Statuses.optional().meta({ description: 'One or several: `?status=processing&status=unknown`, or with commas.' }),
   batch_id: IdIn('payment_batch').optional(),
+  purpose_code: PurposeCode.optional(),
   beneficiary_id: IdIn('beneficiary').optional(),
   account_reference: AccountReference,
   grant_id: IdIn('grant').optional().meta({ description: 'Initiated through this grant.' }),

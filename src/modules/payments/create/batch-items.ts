@@ -37,15 +37,12 @@ export const formFaults = (deps: Pick<Deps, 'rails'>, { input }: BatchRequest): 
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-const inputOf = (item: BatchItem, beneficiaryId: Uuid, { input }: BatchRequest): CreatePayment => ({
-  execute_at: input.execute_at,
-  beneficiary_id: beneficiaryId,
-  amount_minor: item.amount_minor,
-  ...(item.payment_type !== undefined && { payment_type: item.payment_type }),
-  ...(item.metadata && { metadata: item.metadata }),
-  account_reference: item.account_reference,
-  narrative: item.narrative,
-})
+/** Everything that an item says of its payment: what it says of its payee is in the beneficiary. */
+const inputOf = (
+  { display_name, payment_rail, destination, bank_code, legal_name, type, ...payment }: BatchItem,
+  beneficiaryId: Uuid,
+  { input }: BatchRequest,
+): CreatePayment => ({ ...payment, beneficiary_id: beneficiaryId, execute_at: input.execute_at })
 
 /** The items of a request that names beneficiaries by their ids alone. */
 export const itemsById = (request: BatchRequest): KnownItem[] =>

@@ -73,7 +73,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     beneficiaryId: context.beneficiary.id,
     payeeId: context.beneficiary.payeeId,
     paymentType: evaluation.payment.paymentType,
-    purposeCode: null,
+    purposeCode: input.purpose_code ?? null,
     rail: context.beneficiary.rail,
     accountReference: context.accountReference,
     narrative: input.narrative ?? null,
