@@ -53,6 +53,7 @@ export const WirePayment = z.object({
   currency: z.string(),
   beneficiary_id: z.string(),
   beneficiary: WirePayee,
+  purpose_code: z.string().nullable(),
   account_reference: z.string().nullable(),
   narrative: z.string().nullable(),
   approval_id: z.string().nullable(),

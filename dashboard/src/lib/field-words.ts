@@ -24,6 +24,7 @@ const names: readonly (readonly [field: string, words: string])[] = [
   ['max_total_minor', 'the total limit'],
   ['max_payments', 'the number of payments'],
   ['account_reference_required', 'whether a reference is required'],
+  ['purpose_code', 'the purpose code'],
   ['account_reference', 'the account reference'],
   ['payment_type', 'the payment type'],
   ['payment_rail', 'the payment method'],

@@ -100,6 +100,7 @@ const create = defineTool({
         z.strictObject({
           beneficiary_id: z.string().describe('From list_beneficiaries.'),
           ...amountInput,
+          purpose_code: z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.'),
           account_reference: z.string().max(20).optional(),
           narrative: z.string().max(140).optional(),
         }),

@@ -10,10 +10,12 @@ import { Simulated, simulated } from '../simulated.ts'
 import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
+const PurposeCode = z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.')
 const order = {
   beneficiary_id: z.string().describe('From list_beneficiaries.'),
   ...amountInput,
   payment_type: z.string().optional().describe("Defaults to the beneficiary's rail."),
+  purpose_code: PurposeCode,
   account_reference: z.string().max(20).optional(),
   mandate_id: z.string().optional(),
 }
@@ -125,6 +127,7 @@ const Listed = WirePayment.pick({
   currency: true,
   beneficiary_id: true,
   beneficiary: true,
+  purpose_code: true,
   account_reference: true,
   narrative: true,
   approval_id: true,
@@ -143,6 +146,7 @@ const list = defineTool({
     status: z.enum(paymentStatuses).optional(),
     batch_id: z.string().optional(),
     beneficiary_id: z.string().optional(),
+    purpose_code: PurposeCode,
     account_reference: z.string().max(20).optional().describe('The whole reference, such as the account at a paybill.'),
     created_after: z.string().optional().describe('RFC 3339.'),
     created_before: z.string().optional().describe('RFC 3339.'),

@@ -18,6 +18,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   display_name: 'Name',
   destination: 'Phone or account',
   amount_minor: 'Amount',
+  purpose_code: 'Purpose code',
   account_reference: 'Reference',
   beneficiary_id: 'Beneficiary',
   payment_rail: 'Way to pay',

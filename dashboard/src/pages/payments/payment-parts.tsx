@@ -75,6 +75,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
           </span>,
         ],
         ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],
+        ['Purpose code', payment.purpose_code],
         ['Account reference', payment.account_reference],
         ['Requested by', <Requester key="by" by={payment.initiated_by} stops />],
         [

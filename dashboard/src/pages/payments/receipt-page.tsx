@@ -62,6 +62,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
                 ['Payment method', typeLabel(payment.data.payment_rail)],
                 ['Paid by', workspace.name],
                 ['Account reference', payment.data.account_reference],
+                ['Purpose code', payment.data.purpose_code],
                 ['Purpose', payment.data.narrative],
                 ['Completed', payment.data.completed_at && <ExactTime key="completed" at={payment.data.completed_at} />],
                 [
