@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Named by the answer of no payment: they decide whether it is created. */
+/** Fields that no answer of a payment has: they decide whether it is created. */
 const answersNothing = ['duplicate_of', 'on_duplicate']
 /** Of an item: they describe the payee. */
 const ofPayee = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type']

@@ -42,7 +42,9 @@ export const CreatePayment = z
     beneficiary_id: IdIn('beneficiary'),
     amount_minor: PositiveMinorIn,
     payment_type: PaymentType.optional().meta({ description: "Defaults to the beneficiary's rail." }),
-    purpose_code: PurposeCode.nullish(),
+    purpose_code: PurposeCode.nullish().meta({
+      description: 'What the payment is for, as an external purpose code of ISO 20022 such as SALA.',
+    }),
     account_reference: VisibleText(20).nullish(),
     narrative: Text(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),
@@ -80,7 +82,10 @@ export const Payment = z
       .meta({ description: 'Who is paid, as the beneficiary was called when the payment was created.' }),
     payment_type: z.string(),
     payment_rail: z.enum(railNames),
-    purpose_code: z.string().nullable(),
+    purpose_code: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the payment is for, as an external purpose code of ISO 20022 such as SALA.' }),
     account_reference: z.string().nullable(),
     narrative: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
