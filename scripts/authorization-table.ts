@@ -153,6 +153,9 @@ const reasons: Readonly<Record<string, string>> = {
   'passkeys.add': 'Not a session that began with a sign-in method which an agent or a key linked.',
   'approvals.decide':
     'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
+  'policies.confirm_change':
+    'Not the account that asked for the change, and only where the roles of both are older than the policy, or than 24 hours.',
+  'policies.withdraw_change': 'Every approver, and the account that asked for the change.',
   'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
   'payment_batches.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'request_log.list': 'A delegated caller only requests with its own grant, or with one below it.',

@@ -145,11 +145,20 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         list('/v1/spending-policies', filters, options),
       /** One policy. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/spending-policies/{id}', { ...options, path: { id } }),
-      /** Changes a policy. `version` is the one that you have read; a stale one is refused. */
+      /** Changes a policy. `version` is the one that you have read; a stale one is refused. A change that waits is its `pending_change`. */
       update: (id: string, body: Body<'/v1/spending-policies/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/spending-policies/{id}', { ...options, path: { id }, body }),
       /** Archives the policy: it no longer applies to new payments. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
+      /** Confirms the change that waits, as a second approver: it holds at once. */
+      confirmChange: (
+        id: string,
+        body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>,
+        options?: CallOptions,
+      ) => call('post', '/v1/spending-policies/{id}/pending-change/confirm', { ...options, path: { id }, body }),
+      /** Withdraws the change that waits: the policy stays as it is. */
+      withdrawChange: (id: string, options?: CallOptions) =>
+        call('delete', '/v1/spending-policies/{id}/pending-change', { ...options, path: { id } }),
     },
     batches: {
       ...createBatches(postBatch, getBatch),

@@ -56,15 +56,17 @@ const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ofMembers('viewer'),
 }
 
+const rolesWith = (permission: Permission): readonly Role[] =>
+  (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].includes(permission))
+
 /** Roles whose members may decide approvals. */
-export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).filter((role) =>
-  ofRole[role].includes('approval.decide'),
-)
+export const decidingRoles = rolesWith('approval.decide')
 
 /** Roles whose members may ask for payments. */
-export const requestingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).filter((role) =>
-  ofRole[role].includes('payment.create'),
-)
+export const requestingRoles = rolesWith('payment.create')
+
+/** Roles whose members may change policies. */
+export const policyRoles = rolesWith('policy.manage')
 
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))

@@ -103,6 +103,8 @@ export const workspaceAuditActions = [
   'payment.succeeded',
   'payment.unknown',
   'policy.archived',
+  'policy.change_requested',
+  'policy.change_withdrawn',
   'policy.created',
   'policy.updated',
   'suspense.record',

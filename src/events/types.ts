@@ -61,6 +61,8 @@ export const eventTypes = [
   'policy.created',
   'policy.updated',
   'policy.archived',
+  'policy.change_requested',
+  'policy.change_withdrawn',
   'api_key.created',
   'api_key.rotated',
   'api_key.revoked',

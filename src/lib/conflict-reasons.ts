@@ -3,6 +3,8 @@ export const conflictReasons = {
   already_member: 'The person who is invited is already a member.',
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
+  change_pending:
+    'A change that makes the policy less strict waits already: confirm or withdraw it first. A stricter change is accepted at once.',
   decided: 'It is already decided.',
   exhausted: 'The total of the mandate is spent.',
   expired: 'It has expired.',

@@ -33,6 +33,7 @@ import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
 import { pruneRefusals } from './payments/refusals/prune.ts'
 import { executeScheduled } from './payments/schedule/execute.ts'
+import { applyDueChanges } from './policies/pending-change.ts'
 import { warnOfUntestedRepeats } from './rail-pauses/duplicate-checks.ts'
 import { declareLoss } from './rail-pauses/service.ts'
 import { requestBalances } from './reconciliation/balances.ts'
@@ -65,6 +66,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
   return [
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
+    { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },

@@ -42,6 +42,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['mandates', 'identity/sign-in/wallet/siwe.ts'],
   ['payments', 'identity/identities/proof.ts'],
   ['payments', 'identity/identities/signer.ts'],
+  ['policies', 'identity/identities/proof.ts'],
+  ['policies', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],
   ['payments', 'mandates/end.ts'],
   // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.

@@ -115,6 +115,9 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
     ],
     also: ({ policyId }) => [['PATCH', `/v1/spending-policies/${policyId}`, { version: 1, daily_limit_minor: '4999' }]],
   },
+  'policies.confirm_change': {
+    needs: ({ policyId }) => [['POST', `/v1/spending-policies/${policyId}/pending-change/confirm`, {}]],
+  },
   'policies.archive': { needs: ({ policyId }) => [['DELETE', `/v1/spending-policies/${policyId}`]] },
   'sessions.revoke': {
     needs: ({ sessionId }) => [['DELETE', `/v1/accounts/me/sessions/${sessionId}?end=everything`]],

@@ -86,6 +86,8 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'GET /v1/spending-policies/:id': { id: policy },
     'PATCH /v1/spending-policies/:id': { id: policy, body: { version: 1, name: 'Mine' } },
     'DELETE /v1/spending-policies/:id': { id: policy },
+    'POST /v1/spending-policies/:id/pending-change/confirm': { id: policy, body: {} },
+    'DELETE /v1/spending-policies/:id/pending-change': { id: policy },
     'GET /v1/payments/:id': { id: created.body.id },
     'GET /v1/payments/:id/receipt': { id: created.body.id },
     'POST /v1/payments/:id/cancel': { id: created.body.id },

@@ -186,7 +186,7 @@ export const unmeasured: Readonly<Record<string, string>> = {
     approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
-    invitations.accept`,
+    invitations.accept policies.confirm_change policies.withdraw_change`,
   'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify beneficiaries.verifications',
   'by an administrator, a few times a day': `admin.update_account admin.suspend_workspace admin.reinstate_workspace admin.resolve_payment
     admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items

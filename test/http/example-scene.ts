@@ -341,6 +341,12 @@ const playTeam = async (service: TestService, play: Play, { api }: Person) => {
   const members = await play('members.list', api)
   const member = members.data.find(({ account_id }: Json) => account_id === clerk.accountId)
   await play('members.update', api, { path: { id: member.id }, body: { role: 'admin' } })
+  const rule = (await api.post('/v1/spending-policies', { name: 'Two people', required_approval_count: 2 })).body as Json
+  await clerk.api.delete(`/v1/spending-policies/${rule.id}`)
+  await play('policies.confirm_change', api, { path: { id: rule.id }, body: {} })
+  const kept = (await api.post('/v1/spending-policies', { name: 'Two people', required_approval_count: 2 })).body as Json
+  await api.delete(`/v1/spending-policies/${kept.id}`)
+  await play('policies.withdraw_change', api, { path: { id: kept.id } })
   const { grant } = (await clerk.api.post('/v1/accounts/me/api-keys', { name: 'Clerk’s agent' })).body
   await play('workspace_grants.list', api)
   await play('workspace_grants.freeze', api, { path: { id: grant.id }, body: { frozen: true } })

@@ -115,6 +115,8 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'payment.succeeded': 'A payment succeeded',
   'payment.unknown': 'The outcome of a payment is being checked',
   'policy.archived': ({ name }) => `archived ${thing(name, 'a policy')}`,
+  'policy.change_requested': ({ name }) => `asked to make ${thing(name, 'a policy')} less strict`,
+  'policy.change_withdrawn': ({ name }) => `withdrew the waiting change of ${thing(name, 'a policy')}`,
   'policy.created': ({ name }) => `created ${thing(name, 'a policy')}`,
   'policy.updated': ({ name }) => `changed ${thing(name, 'a policy')}`,
   'suspense.record': 'Money that a provider reported could not be matched',

@@ -6,12 +6,51 @@ import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
 import { presentMaker, presentMakers } from '../present-maker.ts'
 import type { PolicyRecord } from './queries.ts'
-import type { Decision, Policy } from './schema.ts'
+import type { Decision, Policy, PolicyChange } from './schema.ts'
 
 const customTypes = {
   code: 'custom_payment_types' as const,
   message:
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
+}
+
+const pendingOf = ({ pendingChange, pendingChangeBy, pendingChangeAt, pendingChangeEffectiveAt }: PolicyRecord) =>
+  pendingChangeBy !== null && pendingChangeAt && pendingChangeEffectiveAt
+    ? {
+        change: pendingChange as PolicyChange,
+        requestedBy: formatId('account', pendingChangeBy),
+        requestedAt: isoTime(pendingChangeAt),
+        effectiveAt: isoTime(pendingChangeEffectiveAt),
+      }
+    : null
+
+/** The text that confirms a waiting change: it names this request alone, so a signature confirms no other. Empty where nothing waits. */
+export const pendingMessage = (record: PolicyRecord): string => {
+  const pending = pendingOf(record)
+  if (!pending) return ''
+  const changes = Object.entries(pending.change).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`)
+  return [
+    'CONFIRM a change that makes a spending policy less strict. It holds at once.',
+    '',
+    `Policy: ${formatId('policy', record.id)}`,
+    `Workspace: ${formatId('workspace', record.workspaceId)}`,
+    'Change:',
+    ...changes,
+    `Requested by: ${pending.requestedBy}`,
+    `Requested at: ${pending.requestedAt}`,
+  ].join('\n')
+}
+
+const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
+  const pending = pendingOf(record)
+  return (
+    pending && {
+      change: pending.change,
+      requested_by: pending.requestedBy,
+      effective_at: pending.effectiveAt,
+      message: pendingMessage(record),
+    }
+  )
 }
 
 const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Policy => ({
@@ -34,6 +73,7 @@ const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Polic
   warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
+  pending_change: presentPending(record),
   ...(dayMinor !== undefined &&
     monthMinor !== undefined && { usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) } }),
   ...presentMakers(record),

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { created, ok } from '../../http/idempotency.ts'
+import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Deps } from './deps.ts'
+import { ConfirmChange, confirmChange, proveConfirmation, withdrawChange } from './pending-change.ts'
 import { presentPolicy } from './present.ts'
-import { findPolicy, listPolicies } from './queries.ts'
+import { findPolicy, listPolicies, type PolicyRecord } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
 import { readUsage } from './usage.ts'
@@ -19,6 +20,9 @@ const ListQuery = PageQuery.extend({
   made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or changed by this key or agent.' }),
   status: z.enum(['active', 'all']).default('all'),
 })
+
+/** 202: the change waits, and the policy is as it was. */
+const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted)(presentPolicy(record))
 
 export const registerPolicies = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
@@ -72,8 +76,11 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       permission: 'policy.manage',
       refuses: ['invalid_request', 'not_found', 'conflict'],
     },
-    schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy } },
-    work: async (tx, { principal, params, body }) => ok(presentPolicy(await updatePolicy(tx, deps, principal, params.id, body))),
+    schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy, 202: Policy } },
+    work: async (tx, { principal, params, body }) => {
+      const record = await updatePolicy(tx, deps, principal, params.id, body)
+      return changed(record, record.version > body.version)
+    },
   })
   routes.delete(one, {
     // A policy can be archived while the workspace is frozen, as the contract says.
@@ -82,9 +89,52 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       freshProof: 'always',
       permission: 'policy.manage',
       whileFrozen: true,
-      refuses: ['not_found', 'account_frozen'],
+      refuses: ['not_found', 'account_frozen', 'conflict'],
+    },
+    schema: { params: byId('policy'), response: { 200: Policy, 202: Policy } },
+    work: async (tx, { principal, params }) => {
+      const record = await archivePolicy(tx, deps, principal, params.id)
+      return changed(record, record.archivedAt !== null)
+    },
+  })
+  app.post(
+    `${one}/pending-change/confirm`,
+    {
+      config: {
+        operation: 'policies.confirm_change',
+        freshProof: 'always',
+        access: 'undelegated',
+        permission: 'approval.decide',
+        idempotent: true,
+        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'separation_of_duties', 'conflict'],
+      },
+      schema: { params: byId('policy'), body: ConfirmChange, response: { 200: Policy } },
+    },
+    async (request, reply) => {
+      const { principal, body } = request
+      const { id } = request.params
+      const confirmation = await proveConfirmation(deps, principal, id, body)
+      return respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(presentPolicy(await confirmChange(tx, deps, request.principal, id, confirmation))),
+        // The requester's account: whoever takes its role away locks it.
+        {
+          concerned: async () =>
+            [(await findPolicy(deps.db, principal.workspace.id, id))?.pendingChangeBy].filter((by) => by != null),
+        },
+      )
+    },
+  )
+  routes.delete(`${one}/pending-change`, {
+    config: {
+      operation: 'policies.withdraw_change',
+      permission: ['approval.decide', 'policy.manage'],
+      whileFrozen: true,
+      refuses: ['not_found'],
     },
     schema: { params: byId('policy'), response: { 200: Policy } },
-    work: async (tx, { principal, params }) => ok(presentPolicy(await archivePolicy(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, deps, principal, params.id))),
   })
 }

@@ -57,6 +57,30 @@ export const UpdatePolicy = z
   .meta({ id: 'UpdateSpendingPolicy' })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
+/** What a loosening changes once it holds: the fields of the request, or that the policy is archived. */
+const PolicyChange = z
+  .object({
+    ...policyOutput,
+    required_approval_count: z.number().int().nullable(),
+    name: z.string(),
+    status: z.literal('archived'),
+  })
+  .partial()
+export type PolicyChange = z.output<typeof PolicyChange>
+
+/** A stored change as it is applied: to the policy as it is then. */
+export const StoredChange = z.union([z.strictObject({ status: z.literal('archived') }), UpdatePolicy.omit({ version: true })])
+export type StoredChange = z.output<typeof StoredChange>
+
+const PendingChange = z.object({
+  change: PolicyChange.meta({ description: 'The fields that it changes, with their new values, or `status: archived`.' }),
+  requested_by: IdOut('account').meta({ description: 'The account that asked for it.' }),
+  effective_at: TimeOut.meta({ description: 'When it holds, unless it is confirmed or withdrawn before.' }),
+  message: z.string().meta({
+    description: 'The text that a passkey or wallet signs to confirm it, where the policy asks for signatures.',
+  }),
+})
+
 export const Policy = z
   .object({
     id: IdOut('policy'),
@@ -71,6 +95,10 @@ export const Policy = z
       .meta({ description: 'What the policy does not stop, although it may seem to.' }),
     status: z.enum(['active', 'archived']),
     version: z.number().int(),
+    pending_change: PendingChange.nullable().meta({
+      description:
+        'A change that makes the policy less strict, and waits: it holds at `effective_at`, or when another approver confirms it.',
+    }),
     usage: z
       .object({ today_minor: MinorOut, month_minor: MinorOut })
       .optional()

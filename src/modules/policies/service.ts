@@ -4,63 +4,22 @@ import { requireFreshProof } from '../../auth/step-up.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
-import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
-import { audit } from '../../events/audit.ts'
-import type { AuditAction } from '../../events/audit-actions.ts'
-import type { EventType } from '../../events/types.ts'
+import { prepareInsert } from '../../db/prepare-write.ts'
+import { spendingPolicies } from '../../db/tables/policies.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { effectiveTimeZone } from '../../policy/calendar.ts'
-import { policyFieldNames } from '../../policy/fields.ts'
 import { loosens } from '../../policy/loosens.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { changedBy, changedByColumns, createdBy, readMaker } from '../makers.ts'
+import { createdBy, readMaker } from '../makers.ts'
 import type { Deps } from './deps.ts'
+import { mustWait, requestChange } from './pending-change.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
-import { seedPolicy } from './seed.ts'
+import { nothingPending, recordPolicyChange, takeEffect, writeArchived, writeVersion } from './write.ts'
 
 const insertPolicy = prepareInsert('policies.insert', spendingPolicies)
-const insertVersion = prepareInsert('policies.insert_version', spendingPolicyVersions)
-const changeRow = prepareUpdate('policies.change', spendingPolicies, [
-  ...policyFieldNames,
-  'countImplied',
-  'name',
-  'version',
-  ...changedByColumns,
-  'updatedAt',
-])
-const archiveRow = prepareUpdate('policies.archive', spendingPolicies, ['archivedAt', 'updatedAt'])
-
-type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>; after: PolicyRecord; before?: PolicyRecord }
-
-const recordPolicyChange = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  { type, ...change }: PolicyChange,
-): Promise<void> => {
-  const { at } = tx
-  const { workspace } = principal
-  const data = presentPolicy(change.after)
-  await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
-  await audit(tx, principal, at, {
-    action: type,
-    subject: { type: 'policy', id: change.after.id },
-    ...(change.before && { before: presentPolicy(change.before) }),
-    after: data,
-  })
-}
-
-/** Stores the current version, for the decisions that will be made with it, and counts the month's payments against it. */
-const takeEffect = (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): void => {
-  const document = presentPolicy(record)
-  insertVersion(tx, { policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
-  seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
-}
 
 /** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
@@ -105,22 +64,37 @@ export const createPolicy = async (
     bindsGrantId: boundGrant(principal),
     ...terms,
     version: 1,
-    pendingChange: null,
-    pendingChangeBy: null,
-    pendingChangeGrantId: null,
-    pendingChangeAt: null,
-    pendingChangeEffectiveAt: null,
+    ...nothingPending,
     ...createdBy(maker),
     createdAt: at,
     updatedAt: at,
     archivedAt: null,
   }
   insertPolicy(tx, record)
-  takeEffect(tx, principal, record, at)
-  await recordPolicyChange(tx, deps, principal, { type: 'policy.created', after: record })
-  return record
+  const changer = { actor: principal, workspace }
+  takeEffect(tx, changer, record)
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.created', after: record })
 }
 
+/** Both as the API writes them. A count that is derived is not the same count, named: it follows the threshold. */
+const isSame = (field: string, value: unknown, before: PolicyRecord): boolean => {
+  if (field === 'required_approval_count') return before.countImplied ? value === null : value === before.requiredApprovalCount
+  return JSON.stringify(value) === JSON.stringify((presentPolicy(before) as Record<string, unknown>)[field])
+}
+
+/**
+ * What a request changes, and nothing that it repeats: a stricter change that comes before it holds must not be undone. A null that removes
+ * something is kept, so that what it implies is derived when the change holds.
+ */
+const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
+  const presented: Record<string, unknown> = presentPolicy(after)
+  const given = Object.entries(asked)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => [field, field === 'name' || field === 'required_approval_count' ? value : presented[field]] as const)
+  return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
+}
+
+/** The policy as it is afterwards; a loosening may wait, and is then its `pendingChange` alone. */
 export const updatePolicy = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -140,23 +114,17 @@ export const updatePolicy = async (
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
-  if (loosens(before, terms)) requireFreshProof(principal.proof, at)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
-  const changes = {
-    ...terms,
-    name: change.name ?? before.name,
-    version: before.version + 1,
-    ...changedBy(maker),
-    updatedAt: at,
+  if (loosens(before, terms)) {
+    requireFreshProof(principal.proof, at)
+    if (await mustWait(tx, principal, before))
+      return requestChange(tx, deps, principal, before, changeOf(change, before, { ...before, ...terms }))
   }
-  const after = { ...before, ...changes }
-  changeRow(tx, id, changes)
-  takeEffect(tx, principal, after, at)
-  await recordPolicyChange(tx, deps, principal, { type: 'policy.updated', after, before })
-  return after
+  const changer = { actor: principal, workspace }
+  const after = writeVersion(tx, changer, before, { terms, name: change.name ?? before.name, maker })
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.updated', after, before })
 }
 
-/** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
 export const archivePolicy = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -167,11 +135,8 @@ export const archivePolicy = async (
   const { id: workspaceId, owningAccountId } = principal.workspace
   const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, workspaceId, id)])
   const before = found(locked)
-  const { at } = tx
   if (before.archivedAt) return before
-  const changes = { archivedAt: at, updatedAt: at }
-  const after = { ...before, ...changes }
-  archiveRow(tx, id, changes)
-  await recordPolicyChange(tx, deps, principal, { type: 'policy.archived', after, before })
-  return after
+  if (await mustWait(tx, principal, before)) return requestChange(tx, deps, principal, before, { status: 'archived' })
+  const changer = { actor: principal, workspace: principal.workspace }
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.archived', after: writeArchived(tx, before), before })
 }

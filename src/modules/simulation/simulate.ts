@@ -78,6 +78,7 @@ const decideNow = async (
       beneficiaryId,
       accountReference: named,
       periods,
+      at,
       withSigners: proposed?.approvalProof === 'signature',
     }),
     readPastTogether(db, { beneficiaryId, amountMinor, accountReference: named, at }),

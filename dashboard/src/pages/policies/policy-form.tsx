@@ -23,6 +23,8 @@ import { Replay } from './replay.tsx'
 
 type Policy = Schemas['SpendingPolicy']
 
+const waitsText = 'The change waits for another approver, or for 24 hours'
+
 /** Creates a policy, or changes one. A change names the version it was made from, so that two people don't overwrite each other. */
 export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { currency } = useSession()
@@ -52,7 +54,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
         : call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
     },
     onSuccess: (saved) => {
-      announce(policy ? 'Policy saved' : 'Policy turned on')
+      announce(saved.pending_change ? waitsText : policy ? 'Policy saved' : 'Policy turned on')
       void client.invalidateQueries({ queryKey: ['policies'] })
       leave(saved)
     },
@@ -109,12 +111,15 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           title="Archive this policy?"
           action="Archive"
           change={() => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy.id } } }))}
-          announcement={() => 'Policy archived'}
+          announcement={(saved) => (saved.status === 'archived' ? 'Policy archived' : waitsText)}
           outdates={['policies']}
           onChanged={leave}
           onClose={() => setArchiving(false)}
         >
-          <p>It stops applying right away. Payments already waiting for its approval keep waiting.</p>
+          <p>
+            It stops applying right away, or after 24 hours where two people are asked for. Payments already waiting for its
+            approval keep waiting.
+          </p>
         </Confirm>
       )}
     </>

@@ -1,12 +1,12 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { canSign } from '../../../auth/authority-sql.ts'
+import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
-import { members } from '../../../db/tables/workspaces.ts'
+import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { getBalance } from '../../../ledger/balance.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -15,7 +15,7 @@ import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
 import type { Histories, History } from './payee-histories.ts'
-import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './queries.ts'
 
 type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
 
@@ -40,9 +40,14 @@ const deciders = prepare(
   { workspaceId: 'uuid' },
   (orm, at) =>
     orm
-      .select({ accountId: members.accountId, canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}` })
+      .select({
+        accountId: members.accountId,
+        canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
+        countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
+      })
       .from(members)
       .innerJoin(accounts, eq(accounts.id, members.accountId))
+      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
       .where(
         and(
           eq(members.workspaceId, at.workspaceId),
@@ -55,7 +60,7 @@ const deciders = prepare(
   'joined',
 )
 
-type Decider = { accountId: Uuid; canSign: boolean }
+type Decider = { accountId: Uuid; canSign: boolean; countsFrom: Date | null }
 
 const payeeOf = (history: History | undefined): PayeeHistory => {
   if (!history) return neverPaid
@@ -119,11 +124,14 @@ export const readContexts = async (
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
   ])
+  const now = deps.clock.now()
+  const counted = mayDecide.filter((decider) => decider.countsFrom === null || decider.countsFrom <= now)
+  const all = counted.length === mayDecide.length ? mayDecide : counted
   return async (records) => {
     const lost = await countLost(deps, records)
     return (record) => {
       const { id } = record.approval
-      return contextOf(record, histories.get(id), availableMinor, mayDecide, lost.get(id) ?? 0)
+      return contextOf(record, histories.get(id), availableMinor, asksForTwo(record) ? all : mayDecide, lost.get(id) ?? 0)
     }
   }
 }

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
+import { countsUnder } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { policiesOf } from '../../../policy/scope-sql.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
@@ -21,7 +24,7 @@ import { endApproval, endWhole, refreshed } from './end.ts'
 import type { LockedApproval } from './lock.ts'
 import { lockHeld } from './lock-held.ts'
 import { confirmPayees, proposedPayees } from './proposed.ts'
-import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { sharesOrigin } from './shares-origin.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
@@ -153,6 +156,23 @@ const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }
     throw conflict('The text has changed since it was read: read it again, then decide.', 'message_changed')
 }
 
+/** The rule is compared with every policy that applies to the payment, or to one of the batch. */
+const readUncounted = statement(
+  'approvals.uncounted',
+  `select coalesce(m.deciding_since, m.created_at) + interval '24 hours' as "countsFrom"
+   from members m join workspaces w on w.id = m.workspace_id
+   where m.workspace_id = $1 and m.account_id = $2
+     and exists (select from payments p where p.id = any($3::uuid[]) and not ${countsUnder('m', 'w', policiesOf('p'), '$4::timestamptz')})`,
+)
+
+/** When the account counts as an approver of what asks for two, if it does not yet. */
+const countsOnlyFrom = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<Date | undefined> => {
+  if (!asksForTwo(record)) return undefined
+  const ids = record.payments.map(({ id }) => id)
+  const values = [record.payment.workspaceId, accountId, plainList(ids), tx.at]
+  return (await tx.query<{ countsFrom: Date }>(readUncounted, values))[0]?.countsFrom
+}
+
 const insertDecision = prepareInsert('approvals.give', approvalDecisions)
 
 /**
@@ -171,6 +191,11 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
   const { accountId, actor, choice, proof, reason } = decision
   if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
+  const countsFrom = choice === 'approve' ? await countsOnlyFrom(tx, record, accountId) : undefined
+  if (countsFrom)
+    throw new Refusal('forbidden', {
+      message: `Your role to approve is younger than a rule that asks for more than one person, and counts for it from ${isoTime(countsFrom)} on. Until then you can reject.`,
+    })
   await requireUnused(tx, record, decision)
   const row = {
     id: newId(),

@@ -122,6 +122,10 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
+/** Whether more than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
+export const asksForTwo = ({ approval }: Pick<ApprovalRecord, 'approval'>): boolean =>
+  approval.requiredApprovals > 1 || approval.separationOfDuties || approval.approvalProof === 'signature'
+
 type Row = Omit<ApprovalRecord, 'batch' | 'decisions' | 'firstPayment'>
 export const withDecisions = (row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({
   ...row,

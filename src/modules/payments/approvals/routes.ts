@@ -164,7 +164,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         operation: 'approvals.decide_by_signature',
         access: 'public',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'not_found', ...decisionRefusals],
+        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'forbidden', ...decisionRefusals],
       },
       schema: {
         params: byId('approval'),

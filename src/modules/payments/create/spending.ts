@@ -109,6 +109,7 @@ export const readSpending = async (
     beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
     accountReferences: requests.map(({ input }) => input.account_reference ?? null),
     periods: periodsOf(requests, now),
+    at: now,
   }
   const lookalikes = requests.map(({ input }) => ({
     beneficiaryId: input.beneficiary_id,
@@ -126,7 +127,7 @@ export const readSpending = async (
   // The wait for the lock may have lasted past midnight.
   const periods = periodsOf(requests, tx.at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
-  const state = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
+  const state = { ...(isKnown ? first : await readState(tx, { ...query, periods, at: tx.at })), balances }
   const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
   return { state, past, mandates, repeated, memory: createMemory(state), before }
 }

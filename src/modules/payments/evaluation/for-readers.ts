@@ -14,6 +14,7 @@ const merged = (queries: readonly StateQuery[]): StateQuery => {
     beneficiaryIds: all(({ beneficiaryIds }) => beneficiaryIds),
     accountReferences: all(({ accountReferences }) => accountReferences),
     periods: all(({ periods }) => periods),
+    at: new Date(Math.min(...queries.map(({ at }) => at.getTime()))),
     withSigners: queries.some(({ withSigners }) => withSigners),
   }
 }
@@ -25,13 +26,14 @@ export const readStateTogether = together(async (db, queries: readonly StateQuer
 })
 
 /** The context of one payment alone: for a simulation. */
-export const loadContext = async (db: Db, query: ContextQuery): Promise<PaymentContext | undefined> => {
+export const loadContext = async (db: Db, query: ContextQuery & Pick<StateQuery, 'at'>): Promise<PaymentContext | undefined> => {
   const state = await readStateTogether(db, {
     workspaceIds: [query.workspaceId],
     grantIds: query.lineage,
     beneficiaryIds: [query.beneficiaryId],
     accountReferences: [query.accountReference],
     periods: [query.periods],
+    at: query.at,
     withSigners: query.withSigners ?? false,
   })
   return contextOf(state, query)

@@ -1,4 +1,4 @@
-import { canSign } from '../../../auth/authority-sql.ts'
+import { canSign, countsUnder } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
@@ -95,10 +95,11 @@ const limitFields: Fields<Limits> = {
   approvalThresholdMinor: ['approval_threshold_minor', amountOf],
 }
 
-/** Members of workspace `w` that may decide its approvals. */
+/** Members of workspace `w` that may decide its approvals, and count under the policies that may apply. */
 const approversOf = (further: string): string =>
   `array(select m.account_id from members m join accounts a on a.id = m.account_id
-     where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active' ${further})`
+     where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
+       and ${countsUnder('m', 'w', 'applicable', '$8::timestamptz')} ${further})`
 
 const workspaceFields = [
   'w.id',
@@ -263,6 +264,8 @@ export type StateQuery = {
   /** Those that payments to them name. */
   accountReferences: readonly (string | null)[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
+  /** When it is decided: an approver counts by how long it may decide. */
+  at: Date
   /** For a policy that is only proposed and asks for signatures. */
   withSigners?: boolean
 }
@@ -280,6 +283,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
     plainList(decidingRoles),
     textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
     query.withSigners ?? false,
+    query.at,
   ])
   if (!row) throw new Error('a statement that always answers did not')
   return {

@@ -172,7 +172,7 @@ const decideOne = async (
 }
 
 /** What decisions about these payments depend on now. */
-const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord) => readonly Uuid[]): StateQuery => {
+const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord) => readonly Uuid[], at: Date): StateQuery => {
   const payments = again.map(({ payment }) => payment)
   return {
     workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
@@ -180,6 +180,7 @@ const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord)
     beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
     accountReferences: payments.map(({ accountReference }) => accountReference),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
+    at,
   }
 }
 
@@ -196,7 +197,7 @@ const decideAgain = async (
 ): Promise<(Obstacle | undefined)[]> => {
   const lineageOf = ({ id }: PaymentRecord) => authorityOf(id).lineage
   const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
-  const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf))
+  const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf, tx.at))
   const obstacles: (Obstacle | undefined)[] = []
   for (const each of again)
     obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
@@ -245,7 +246,7 @@ export const countOnApproval = async (
   const [state, authorityOf] = await Promise.all([
     readStateTogether(
       tx,
-      stateQuery(again, () => lineage),
+      stateQuery(again, () => lineage, tx.at),
     ),
     authorityOfAll(tx, payments),
   ])
@@ -268,7 +269,7 @@ export const decideAt = async (db: Db, { payment, lineage, required, zone }: Rer
   const [state, mandate] = await Promise.all([
     readStateTogether(
       db,
-      stateQuery([again], () => lineage),
+      stateQuery([again], () => lineage, at),
     ),
     mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
   ])

@@ -1,0 +1,265 @@
+import { isNotNull, lte, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { Assertion, challengeFor } from '../../auth/passkey.ts'
+import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
+import { inTx, statement, type Tx } from '../../db/client.ts'
+import { behind } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
+import { namesSql } from '../../db/tables/columns.ts'
+import { spendingPolicies } from '../../db/tables/policies.ts'
+import { bounded } from '../../http/wire.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import { conflict, found, invalidFields, notFound, permissionMissing, Refusal, wrongSignature } from '../../lib/errors.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { sweepRows } from '../for-each-row.ts'
+import { walletKey } from '../identity/identities/proof.ts'
+import { findIdentity } from '../identity/identities/queries.ts'
+import { proveSigner } from '../identity/identities/signer.ts'
+import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
+import { readMaker } from '../makers.ts'
+import { findWorkspace } from '../workspaces/queries.ts'
+import type { Deps } from './deps.ts'
+import { pendingMessage } from './present.ts'
+import { findPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
+import { type PolicyTerms, policyTerms } from './rules.ts'
+import { StoredChange } from './schema.ts'
+import { type Changer, nothingPending, recordPolicyChange, writeArchived, writePending, writeVersion } from './write.ts'
+
+// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What the change
+// says lies beside the policy, and is applied to the policy as it is when it holds.
+
+export const ConfirmChange = z
+  .strictObject({
+    passkey: Assertion.optional().meta({
+      description:
+        'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of `pending_change.message`.',
+    }),
+    signature: bounded(20_000)
+      .min(1)
+      .optional()
+      .meta({ description: 'The signature of a linked wallet over `pending_change.message`.' }),
+    address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+  })
+  .meta({ id: 'ConfirmPolicyChange' })
+export type ConfirmChange = z.output<typeof ConfirmChange>
+
+type EventDeps = Pick<Deps, 'appendEvents'>
+
+/** Whether a policy asks for more than its initiator's own word: the rule of `asksForTwo` in `auth/authority-sql.ts`. */
+const asksForTwo = ({ requiredApprovalCount, separationOfDuties, approvalProof }: PolicyRecord): boolean =>
+  requiredApprovalCount > 1 || separationOfDuties || approvalProof === 'signature'
+
+/** Members other than the requester who may decide, or could within the last day: to remove the other approver first gains nothing. */
+const readOthers = statement(
+  'policies.other_deciders',
+  `select exists (select from members m join accounts a on a.id = m.account_id
+       where m.workspace_id = $1 and m.account_id <> $2 and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
+     or exists (select from audit_log l where l.workspace_id = $1 and l.action in ('member.update', 'member.remove', 'member.leave') and l.at > $4
+       and l.before->>'account' <> $3 and l.before->>'status' = 'active' and l.before->>'role' in ${namesSql(decidingRoles)}) as others`,
+)
+
+/** @throws 409 `change_pending` where another one waits already */
+export const mustWait = async (tx: Tx, { accountId }: Principal, before: PolicyRecord): Promise<boolean> => {
+  if (before.pendingChange !== null)
+    throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
+  if (!asksForTwo(before)) return false
+  const values = [before.workspaceId, accountId, formatId('account', accountId), daysAfter(tx.at, -1)]
+  return (await tx.query<{ others: boolean }>(readOthers, values))[0]?.others ?? true
+}
+
+export const requestChange = (
+  tx: Tx,
+  deps: EventDeps,
+  principal: Principal,
+  before: PolicyRecord,
+  pendingChange: object,
+): Promise<PolicyRecord> => {
+  const { at } = tx
+  const after = writePending(tx, before, {
+    pendingChange,
+    pendingChangeBy: principal.accountId,
+    pendingChangeGrantId: principal.grant?.id ?? null,
+    pendingChangeAt: at,
+    pendingChangeEffectiveAt: daysAfter(at, 1),
+  })
+  const changer = { actor: principal, workspace: principal.workspace }
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.change_requested', after, before })
+}
+
+const withdraw = (tx: Tx, deps: EventDeps, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> => {
+  const after = writePending(tx, before, nothingPending)
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.change_withdrawn', after, before })
+}
+
+/** Undefined where it contradicts what the policy says by now. */
+const termsNow = (change: Exclude<StoredChange, { status: 'archived' }>, before: PolicyRecord): PolicyTerms | undefined => {
+  try {
+    return policyTerms(change, before)
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+/** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
+const apply = async (tx: Tx, deps: EventDeps, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
+  const change = StoredChange.parse(before.pendingChange)
+  if ('status' in change) {
+    const after = writeArchived(tx, writePending(tx, before, nothingPending))
+    return recordPolicyChange(tx, deps, changer, { type: 'policy.archived', after, before })
+  }
+  const { pendingChangeBy: accountId, pendingChangeGrantId: grantId } = before
+  const terms = termsNow(change, before)
+  if (!terms || accountId === null) return undefined
+  const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
+  const name = change.name ?? before.name
+  const after = writeVersion(tx, changer, writePending(tx, before, nothingPending), { terms, name, maker })
+  return recordPolicyChange(tx, deps, changer, { type: 'policy.updated', after, before })
+}
+
+/** Whether the requester may still manage policies, with the grant through which it asked, and whether both accounts count as approvers. */
+const readParties = statement(
+  'policies.change_parties',
+  `select coalesce(m.status = 'active' and m.role in ${namesSql(policyRoles)} and a.status = 'active', false)
+       and (p.pending_change_grant_id is null or coalesce((select g.revoked_at is null and g.frozen_at is null
+         and coalesce(g.expires_at > $3, true) and 'policy.manage' = any(g.permissions) from grants g where g.id = p.pending_change_grant_id), false)) as "mayManage",
+     array(select c.account_id from members c join workspaces w on w.id = c.workspace_id
+       where c.workspace_id = p.workspace_id and c.account_id in (p.pending_change_by, $2) and c.status = 'active' and c.role in ${namesSql(decidingRoles)}
+         and (c.account_id = w.owning_account_id or coalesce(c.deciding_since, c.created_at) <= greatest(p.created_at, $3 - interval '24 hours'))) as counted
+   from spending_policies p join accounts a on a.id = p.pending_change_by
+     left join members m on m.workspace_id = p.workspace_id and m.account_id = p.pending_change_by
+   where p.id = $1`,
+)
+type Parties = { mayManage: boolean; counted: Uuid[] }
+const partiesOf = async (tx: Tx, id: Uuid, accountId: Uuid | null): Promise<Parties> =>
+  (await tx.query<Parties>(readParties, [id, accountId, tx.at]))[0] ?? { mayManage: false, counted: [] }
+
+const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => {
+  if (!policy?.pendingChange) throw notFound()
+  return policy
+}
+
+type Confirmation = { message: string; proof: UsedPasskey | { problem: string } | { signer: string | undefined } | null }
+
+/** What signs the confirmation, if something does. Called before the transaction: no transaction waits for a chain. */
+export const proveConfirmation = async (
+  deps: Pick<Deps, 'config' | 'contractWallets' | 'db'>,
+  { accountId, workspace }: Principal,
+  id: Uuid,
+  { passkey, signature, address: named }: ConfirmChange,
+): Promise<Confirmation> => {
+  const message = pendingMessage(requirePending(await findPolicy(deps.db, workspace.id, id)))
+  if (passkey)
+    return { message, proof: await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) }) }
+  return { message, proof: signature === undefined ? null : { signer: await proveSigner(deps, { message, signature, named }) } }
+}
+
+const refusedPasskey = (problem: string): Refusal =>
+  new Refusal('invalid_signature', {
+    message: `The passkey's signature was not accepted: ${problem}.`,
+    details: { field: 'passkey' },
+  })
+
+const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
+  if (proof === null) {
+    if (policy.approvalProof !== 'signature') return
+    const message = 'or a wallet must sign `pending_change.message`: the policy asks for signatures'
+    throw invalidFields({ path: 'passkey', message })
+  }
+  if ('signer' in proof) {
+    const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
+    if (identity?.accountId !== accountId) throw wrongSignature(proof.signer)
+    return
+  }
+  if ('problem' in proof) throw refusedPasskey(proof.problem)
+  if (!(await recordPasskeyUse(tx, proof))) throw refusedPasskey('it was used before, or its passkey was removed')
+}
+
+/**
+ * A second person agrees: the change holds at once. Both must count as approvers: whoever could invite a second account of their own and let it
+ * ask, or confirm, would be one person.
+ */
+export const confirmChange = async (
+  tx: Tx,
+  deps: EventDeps,
+  principal: Principal,
+  id: Uuid,
+  confirmation: Confirmation,
+): Promise<PolicyRecord> => {
+  const { accountId, workspace } = principal
+  const [, locked] = await Promise.all([lockAccount(tx, workspace.owningAccountId), lockPolicy(tx, workspace.id, id)])
+  const before = requirePending(locked)
+  if (pendingMessage(before) !== confirmation.message)
+    throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
+  if (before.pendingChangeBy === accountId) throw new Refusal('separation_of_duties')
+  const { mayManage, counted } = await partiesOf(tx, id, accountId)
+  if (!mayManage)
+    throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
+  if (counted.length < 2)
+    throw new Refusal('forbidden', {
+      message:
+        'One of the two accounts may approve for less than a day, and not since before the policy: its word does not count yet.',
+    })
+  await checkProof(tx, principal, before, confirmation)
+  const after = await apply(tx, deps, { actor: principal, workspace }, before)
+  if (!after) throw conflict('The policy has changed since, and this change contradicts it: withdraw it.', 'version')
+  return after
+}
+
+export const withdrawChange = async (tx: Tx, deps: EventDeps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+  const { accountId, permissions, workspace } = principal
+  const [, locked] = await Promise.all([lockAccount(tx, workspace.owningAccountId), lockPolicy(tx, workspace.id, id)])
+  const before = requirePending(locked)
+  if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
+  return withdraw(tx, deps, { actor: principal, workspace }, before)
+}
+
+/** What waits in a frozen workspace goes on waiting. */
+const due = prepare('policies.due_changes', { now: 'timestamptz', behind: 'uuid', take: 'rows' }, (orm, at) =>
+  behind(
+    orm
+      .select({
+        id: spendingPolicies.id,
+        workspaceId: spendingPolicies.workspaceId,
+        owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
+        requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
+      })
+      .from(spendingPolicies),
+    spendingPolicies.id,
+    at,
+    isNotNull(spendingPolicies.pendingChangeEffectiveAt),
+    lte(spendingPolicies.pendingChangeEffectiveAt, at.now),
+    sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
+      from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
+  ),
+)
+type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
+
+/** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
+const applyDue = async (tx: Tx, deps: EventDeps, { id, workspaceId, owner, requester }: Due): Promise<void> => {
+  // Whoever takes a role or a grant away locks the account that has it.
+  await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
+  const [before, workspace] = await Promise.all([lockPolicy(tx, workspaceId, id), findWorkspace(tx, workspaceId)])
+  const effectiveAt = before?.pendingChangeEffectiveAt
+  if (!effectiveAt || effectiveAt > tx.at || before.pendingChangeBy !== requester) return
+  const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = found(workspace)
+  const zone = { timeZone, nextTimeZone, nextFrom }
+  const changer: Changer = {
+    actor: { accountId: null, origin: null, way: 'timer' },
+    workspace: { id: workspaceId, owningAccountId: owner, zone },
+  }
+  const { mayManage } = await partiesOf(tx, id, null)
+  if (mayManage && (await apply(tx, deps, changer, before))) return
+  await withdraw(tx, deps, changer, before)
+}
+
+export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+  sweepRows(
+    deps,
+    'policies.change',
+    100,
+    (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
+    (row) => inTx(deps.db, (tx) => applyDue(tx, deps, row)),
+  )

@@ -1,0 +1,305 @@
+import { describe, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+import { settledEvents } from '../harness/settled-events.ts'
+import { join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
+
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const path = '/v1/spending-policies'
+const [minute, day] = [60, 86_400]
+
+type Scene = { team: Team; owner: Person; payee: string }
+
+/** A person with money in a workspace of their own, where others can join. */
+const createScene = async (): Promise<Scene> => {
+  const owner = await signIn(service.api)
+  await credit(service, owner.accountId, 10_000_000n)
+  const { id } = (await owner.api.get('/v1/workspaces/current')).body.workspace
+  return { team: { id, owner }, owner, payee: await newBeneficiary(owner.api) }
+}
+
+const forTwo = { name: 'Two people', approval_threshold_minor: '100000', required_approval_count: 2 }
+const make = async ({ owner }: Scene, rule: object = forTwo): Promise<string> => (await owner.api.post(path, rule)).body.id
+const read = async ({ owner }: Scene, id: string): Promise<Json> => (await owner.api.get(`${path}/${id}`)).body
+const confirm = ({ api }: Person, id: string, body: object = {}) => api.post(`${path}/${id}/pending-change/confirm`, body)
+const pass = async (seconds: number) => {
+  service.clock.advance(seconds)
+  await service.deps.jobs.sweep()
+}
+/** After a day, the same person with a session that has just begun. */
+const again = async (person: Person, team: Team): Promise<Person> => {
+  const fresh = await signIn(service.api, person.wallet)
+  await standIn(fresh, team.id)
+  return fresh
+}
+
+describe('a rule that asks for two', () => {
+  test('is archived when a second approver confirms it, and stays when one withdraws it', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const { api } = scene.owner
+    const id = await make(scene)
+    const waits = await api.delete(`${path}/${id}`)
+    expect(waits.status).toBe(202)
+    expect(waits.body).toMatchObject({
+      status: 'active',
+      pending_change: {
+        change: { status: 'archived' },
+        requested_by: scene.owner.accountId,
+        effective_at: new Date(service.clock.now().getTime() + day * 1000).toISOString(),
+      },
+    })
+    expect((await api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })).body.details.reason).toBe(
+      'change_pending',
+    )
+    expect((await confirm(scene.owner, id)).body.error).toBe('separation_of_duties')
+    const confirmed = await confirm(second, id)
+    expect([confirmed.status, confirmed.body.status, confirmed.body.pending_change]).toEqual([200, 'archived', null])
+    const other = await make(scene)
+    expect((await api.patch(`${path}/${other}`, { version: 1, required_approval_count: 1 })).status).toBe(202)
+    expect((await second.api.delete(`${path}/${other}/pending-change`)).body).toMatchObject({ pending_change: null, version: 1 })
+    expect((await second.api.delete(`${path}/${other}/pending-change`)).status).toBe(404)
+    expect((await api.patch(`${path}/${other}`, { version: 1, required_approval_count: 1 })).status).toBe(202)
+  })
+
+  test('tells every approver of the change that is asked for', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    await scene.owner.api.delete(`${path}/${id}`)
+    await settledEvents(service)
+    const heard = (await second.api.get('/v1/notifications?type=policy.change_requested')).body.data
+    expect(heard).toMatchObject([{ data: { id, pending_change: { change: { status: 'archived' } } } }])
+  })
+
+  test('is loosened after 24 hours, and not a minute before', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    await scene.owner.api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })
+    await pass(day - minute)
+    expect(await read(scene, id)).toMatchObject({ version: 1, required_approval_count: 2 })
+    await pass(minute)
+    expect(await read(scene, id)).toMatchObject({ version: 2, required_approval_count: 1, pending_change: null })
+  })
+
+  test.each([
+    ['removed', (scene: Scene, { memberId }: Teammate) => scene.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)],
+    [
+      'made a viewer',
+      (scene: Scene, { memberId }: Teammate) =>
+        scene.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { role: 'viewer' }),
+    ],
+    [
+      'suspended',
+      (scene: Scene, { memberId }: Teammate) =>
+        scene.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' }),
+    ],
+  ])('stays as it is when who asked is %s before the day is over', async (_, lose) => {
+    const scene = await createScene()
+    const admin = await join(service, scene.team, 'admin')
+    const id = await make(scene)
+    expect((await admin.api.delete(`${path}/${id}`)).status).toBe(202)
+    expect((await lose(scene, admin)).status).toBe(200)
+    await pass(day)
+    expect(await read(scene, id)).toMatchObject({ status: 'active', version: 1, pending_change: null })
+  })
+
+  test('becomes stricter at once, and what waits is then applied to the newest version', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    const { api } = scene.owner
+    await api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })
+    const stricter = await api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: '500000' })
+    expect(stricter.status).toBe(200)
+    expect(stricter.body).toMatchObject({ version: 2, daily_limit_minor: '500000', required_approval_count: 2 })
+    expect(stricter.body.pending_change.change).toEqual({ required_approval_count: 1 })
+    await pass(day)
+    expect(await read(scene, id)).toMatchObject({ version: 3, daily_limit_minor: '500000', required_approval_count: 1 })
+  })
+
+  test('keeps what became stricter meanwhile, although the change that waits repeated every field', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    const { api } = scene.owner
+    const whole = { ...forTwo, version: 1, payment_types: [], daily_limit_minor: null, required_approval_count: 1 }
+    expect((await api.patch(`${path}/${id}`, whole)).body.pending_change.change).toEqual({ required_approval_count: 1 })
+    await api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: '500000', name: 'Two people, less' })
+    await pass(day)
+    expect(await read(scene, id)).toMatchObject({
+      name: 'Two people, less',
+      daily_limit_minor: '500000',
+      required_approval_count: 1,
+    })
+  })
+
+  test('waits whole for a change that is stricter in one field and milder in another', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    const mixed = { version: 1, daily_limit_minor: '500000', required_approval_count: 1 }
+    const waits = await scene.owner.api.patch(`${path}/${id}`, mixed)
+    expect(waits.status).toBe(202)
+    expect(waits.body).toMatchObject({ version: 1, daily_limit_minor: null, required_approval_count: 2 })
+    await pass(day)
+    expect(await read(scene, id)).toMatchObject({ version: 2, daily_limit_minor: '500000', required_approval_count: 1 })
+  })
+
+  test('is changed at once by who is alone in the workspace, and by a team whose rule asks for one', async () => {
+    const alone = await createScene()
+    const id = await make(alone)
+    expect((await alone.owner.api.delete(`${path}/${id}`)).body).toMatchObject({ status: 'archived', pending_change: null })
+    const team = await createScene()
+    await join(service, team.team, 'approver')
+    const one = await make(team, { ...forTwo, required_approval_count: 1 })
+    expect((await team.owner.api.delete(`${path}/${one}`)).status).toBe(200)
+  })
+
+  test('is confirmed by a wallet of the approver where it asks for signatures, and not without', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene, { ...forTwo, required_approval_count: 1, approval_proof: 'signature' })
+    const { message } = (await scene.owner.api.delete(`${path}/${id}`)).body.pending_change
+    expect((await confirm(second, id)).status).toBe(400)
+    const foreign = await scene.owner.wallet.signMessage({ message })
+    expect((await confirm(second, id, { signature: foreign })).body.error).toBe('invalid_signature')
+    const signed = await confirm(second, id, { signature: await second.wallet.signMessage({ message }) })
+    expect([signed.status, signed.body.status]).toEqual([200, 'archived'])
+  })
+
+  test('is not confirmed by a key, even one that may approve', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    await scene.owner.api.delete(`${path}/${id}`)
+    const key = await createKey(second, { permissions: ['approval.decide', 'policy.read'] })
+    expect((await confirm({ ...second, api: key.api }, id)).status).toBe(403)
+    expect(await read(scene, id)).toMatchObject({ status: 'active' })
+  })
+})
+
+const pay = ({ owner, payee }: Scene) => owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '150000' })
+const approve = (payment: Json, { api }: Person) =>
+  api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' })
+
+test('an approver who joined after the rule was made counts for it 24 hours later, and may reject at once', async () => {
+  const scene = await createScene()
+  await join(service, scene.team, 'approver')
+  await make(scene)
+  await pass(minute)
+  const newcomer = await join(service, scene.team, 'approver')
+  const payment = (await pay(scene)).body
+  const early = await approve(payment, newcomer)
+  expect([early.status, early.body.error]).toEqual([403, 'forbidden'])
+  const rejected = await newcomer.api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'reject' })
+  expect(rejected.body.status).toBe('rejected')
+  await pass(day)
+  const later = (await pay(scene)).body
+  await approve(later, scene.owner)
+  expect((await approve(later, await again(newcomer, scene.team))).body.status).toBe('approved')
+})
+
+// What one member can do about a rule, and about who else decides. `other` is the honest approver, `self` a second account of the same person.
+type Acts = Scene & { id: string; other: Teammate; selves: Person[] }
+type Act = (is: Acts) => Promise<unknown>
+
+const patch =
+  (...steps: object[]): Act =>
+  async ({ owner, id }) => {
+    for (const step of steps)
+      await owner.api.patch(`${path}/${id}`, { version: (await owner.api.get(`${path}/${id}`)).body.version, ...step })
+  }
+const archive: Act = ({ owner, id }) => owner.api.delete(`${path}/${id}`)
+const memberPatch = ({ owner, other }: Acts, change: object) =>
+  owner.api.patch(`/v1/workspaces/current/members/${other.memberId}`, change)
+const addSelf = async ({ team, selves }: Acts, role: string): Promise<Teammate> => {
+  const self = await join(service, team, role)
+  selves.push(self)
+  return self
+}
+
+const loosenings: Readonly<Record<string, Act>> = {
+  'archives it': archive,
+  'archives it and makes a milder one': async (is) => {
+    await archive(is)
+    await make(is, { ...forTwo, required_approval_count: 1 })
+  },
+  'raises the threshold in two small steps': patch(
+    { approval_threshold_minor: '150000' },
+    { approval_threshold_minor: '150001' },
+  ),
+  'lowers the count': patch({ required_approval_count: 1, separation_of_duties: false }),
+  'makes it stricter first': patch({ daily_limit_minor: '900000' }, { approval_threshold_minor: '900000' }),
+  'names another rail': patch({ payment_types: ['PESALINK'] }),
+  'names another payee': async (is) => patch({ beneficiary_ids: [await newBeneficiary(is.owner.api)] })(is),
+  'archives it by a key': async ({ owner, id }) => {
+    const key = await createKey(owner, { permissions: ['policy.manage', 'policy.read'] })
+    await key.api.delete(`${path}/${id}`)
+  },
+  'withdraws and asks again': async (is) => {
+    await archive(is)
+    await is.owner.api.delete(`${path}/${is.id}/pending-change`)
+    await archive(is)
+  },
+}
+
+const preparations: Readonly<Record<string, Act>> = {
+  nothing: async () => {},
+  'the other approver is removed': ({ owner, other }) => owner.api.delete(`/v1/workspaces/current/members/${other.memberId}`),
+  'the other approver is made a viewer': (is) => memberPatch(is, { role: 'viewer' }),
+  'the other approver is suspended': (is) => memberPatch(is, { status: 'suspended' }),
+  'roles are changed and changed back': async (is) => {
+    await memberPatch(is, { role: 'viewer' })
+    await memberPatch(is, { role: 'approver' })
+  },
+  'a second self joins as approver': (is) => addSelf(is, 'approver'),
+  'a second self joins as viewer and is raised': async (is) => {
+    const self = await addSelf(is, 'viewer')
+    await is.owner.api.patch(`/v1/workspaces/current/members/${await memberIdOf(is.owner, self.accountId)}`, { role: 'admin' })
+  },
+  'a second self asks for it, as an administrator': async (is) => {
+    const self = await addSelf(is, 'admin')
+    await self.api.delete(`${path}/${is.id}`)
+    await confirm(is.owner, is.id)
+  },
+  'the other approver is removed and a second self takes the place': async (is) => {
+    await is.owner.api.delete(`/v1/workspaces/current/members/${is.other.memberId}`)
+    await addSelf(is, 'owner')
+  },
+}
+
+describe.each([
+  ['two approvals', forTwo],
+  ['separation of duties', { ...forTwo, required_approval_count: 1, separation_of_duties: true }],
+])('within a day one member gets nothing past a rule that asks for %s', (_, rule) => {
+  const cases = Object.keys(preparations).flatMap((before) => Object.keys(loosenings).map((act) => [before, act] as const))
+
+  test.each(cases)('%s, then the member %s', async (before, act) => {
+    const scene = await createScene()
+    const other = await join(service, scene.team, 'approver')
+    const is: Acts = { ...scene, id: await make(scene, rule), other, selves: [] }
+    await pass(minute)
+    await preparations[before]?.(is)
+    await loosenings[act]?.(is)
+    for (const self of is.selves) await confirm(self, is.id)
+    await pass(day - minute)
+    const answer = await pay(scene)
+    if (answer.status === 403) return expect(answer.body.error).toBe('policy_denied')
+    expect(answer.body.status).toBe('pending_approval')
+    for (const person of [scene.owner, ...is.selves]) await approve(answer.body, person)
+    expect((await scene.owner.api.get(`/v1/payments/${answer.body.id}`)).body.status).toBe('pending_approval')
+  })
+
+  test('and two people do', async () => {
+    const scene = await createScene()
+    const other = await join(service, scene.team, 'approver')
+    await make(scene, rule)
+    const payment = (await pay(scene)).body
+    await approve(payment, scene.owner)
+    expect((await approve(payment, other)).body.status).toBe('approved')
+  })
+})
