@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import { countHours } from '../../src/ledger/hours.ts'
 import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -31,6 +32,10 @@ export const createWorld = (): World => {
     const env = { ADMIN_ACCOUNTS: administrator.address }
     const started = Promise.all([startService({ clock: createTestClock(new Date()), env }), openBrowser()])
     ;[service, browser] = await started
+  })
+  // A test that set the clock back wrote into hours that were counted.
+  afterEach(async () => {
+    if (service) await countHours(service.deps.db, service.clock.now())
   })
   afterAll(async () => {
     await browser?.close()

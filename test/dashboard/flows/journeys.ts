@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { countHours } from '../../../src/ledger/hours.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'
@@ -140,6 +141,7 @@ export const journeyFlows = (world: World): void => {
     const now = new Date()
     const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 9))
     world.service.clock.set(lastMonth)
+    await countHours(world.service.deps.db, lastMonth)
     const before = await signIn(world.service.api)
     await fund(world.service, before, 5_000_000n)
     const baraka = await newBeneficiary(before.api, { display_name: 'Baraka Stores' })
