@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isolated } from '../lib/text.ts'
+import { isolated, quoted } from '../lib/text.ts'
 import { Outcome } from '../modules/policies/schema.ts'
 import type { Next } from './next.ts'
 
@@ -79,8 +79,7 @@ export const ToolDecision = z.object({
 })
 export type ToolDecision = z.output<typeof ToolDecision>
 
-const nameOf = ({ kind, name }: WireDecision['trace'][number]['source']): string =>
-  name ? `${kind} ${JSON.stringify(isolated(name))}` : kind
+const nameOf = ({ kind, name }: WireDecision['trace'][number]['source']): string => (name ? `${kind} ${quoted(name)}` : kind)
 
 export const toToolDecision = ({ outcome, required_approvals, trace, remedy, warnings }: WireDecision): ToolDecision => ({
   outcome,

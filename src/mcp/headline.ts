@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { displayAmount, minorPattern } from '../lib/money.ts'
-import { isolated } from '../lib/text.ts'
+import { quoted } from '../lib/text.ts'
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 export type WirePayee = z.output<typeof WirePayee>
 
-/** "Wanjiru Kamau (****0111)". */
+/** `"Wanjiru Kamau" (****0111)`. */
 export const payeeText = ({ display_name, destination_mask }: WirePayee): string =>
-  `${isolated(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
+  `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
 
-/** "KES 250.00 to Wanjiru Kamau (****0111)": what a person compares with what they meant. An amount in another form stands as it was sent. */
+/** `KES 250.00 to "Wanjiru Kamau" (****0111)`: what a person compares with what they meant. An amount in another form stands as it was sent. */
 export const headline = (amountMinor: string, currency: string, payee: string): string => {
-  const amount = minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : JSON.stringify(amountMinor)
+  const amount = minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
   return `${amount} to ${payee}`
 }
 
@@ -20,4 +20,4 @@ export const askedFor = (
   order: { amount_minor: string; beneficiary_id: string },
   payee: WirePayee | undefined,
   currency: string,
-): string => headline(order.amount_minor, currency, payee ? payeeText(payee) : JSON.stringify(order.beneficiary_id))
+): string => headline(order.amount_minor, currency, payee ? payeeText(payee) : quoted(order.beneficiary_id))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paymentStatuses } from '../db/transitions.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import { displayAmount } from '../lib/money.ts'
-import { isolated } from '../lib/text.ts'
+import { quoted } from '../lib/text.ts'
 import { otherAmountIn } from './amount.ts'
 import { afterDenial, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
 import { askedFor, headline, payeeText, WirePayee } from './headline.ts'
@@ -108,12 +108,10 @@ const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDe
     expires_at: SigningMessage.parse(body).expires_at,
     summary: {
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
-      payee: isolated(payment.beneficiary.display_name),
+      payee: quoted(payment.beneficiary.display_name),
       purpose:
-        [payment.narrative, payment.account_reference]
-          .map((text) => isolated(text ?? ''))
-          .filter(Boolean)
-          .join(' · ') || 'none was given',
+        [payment.narrative, payment.account_reference].flatMap((text) => (text ? quoted(text) : [])).join(' · ') ||
+        'none was given',
       why: reasonsText(decision, payment.currency),
     },
   }

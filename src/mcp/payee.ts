@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isolated } from '../lib/text.ts'
+import { quoted } from '../lib/text.ts'
 import { verificationStatuses } from '../lib/verification.ts'
 import { WirePayee } from './headline.ts'
 import type { Caller } from './tool.ts'
@@ -40,8 +40,8 @@ export const readNamesAtRail = async (caller: Caller, ids: readonly string[]): P
   )
 }
 
-/** What a person must hear before the payment: "The rail reports another name for this number: JANE DOE." */
+/** What a person must hear before the payment: "The rail reports another name for this number: "JANE DOE"." */
 export const otherNameText = (payee: CardPayee | undefined): string | undefined =>
   payee?.verification.status === 'no_match'
-    ? `The rail reports another name for this number: ${isolated(payee.verification.name ?? '')}. Tell the person.`
+    ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
     : undefined

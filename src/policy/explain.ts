@@ -1,4 +1,5 @@
 import { displayAmount, type Minor } from '../lib/money.ts'
+import { quoted } from '../lib/text.ts'
 import { ruleOf } from './rules.ts'
 import type { Decision, TraceEntry, TraceSource } from './types.ts'
 
@@ -9,8 +10,7 @@ const kinds: Record<TraceSource['kind'], string> = {
   capability: 'account',
   rail: 'payment method',
 }
-const named = ({ kind, name }: TraceSource): string =>
-  name === null ? `a ${kinds[kind]}` : `${kinds[kind]} ${JSON.stringify(name)}`
+const named = ({ kind, name }: TraceSource): string => (name === null ? `a ${kinds[kind]}` : `${kinds[kind]} ${quoted(name)}`)
 const timestamp = (at: Date): string => at.toISOString().replace('.000Z', 'Z')
 
 const sentence = (entry: TraceEntry, currency: string): string => {

@@ -41,9 +41,9 @@ test('every answer about a payment begins with the amount and the payee', async 
   const paid = await pay('one', { amount: '250.00' })
   const read = await say('get_payment', { payment_id: paid.payment_id })
   const refused = await pay('two', { amount: '900,000.00' })
-  for (const { message } of [simulated, paid, read]) expect(message).toMatch(/^KES 250\.00 to Wanjiru Kamau \(\*{4}0111\): /)
-  expect(refused.message).toMatch(/^KES 900,000\.00 to Wanjiru Kamau \(\*{4}0111\): nothing was paid\. /)
-  expect((await say('list_payments')).payments[0].summary).toBe('KES 250.00 to Wanjiru Kamau (****0111)')
+  for (const { message } of [simulated, paid, read]) expect(message).toMatch(/^KES 250\.00 to "Wanjiru Kamau" \(\*{4}0111\): /)
+  expect(refused.message).toMatch(/^KES 900,000\.00 to "Wanjiru Kamau" \(\*{4}0111\): nothing was paid\. /)
+  expect((await say('list_payments')).payments[0].summary).toBe('KES 250.00 to "Wanjiru Kamau" (****0111)')
 })
 
 describe('shillings and cents', () => {
@@ -179,7 +179,7 @@ test('every card shows the name that the rail reports, and its verdict; not to a
   const landlord = await newBeneficiary(person.api, { display_name: 'Landlord', destination: '254722100001' })
   await service.settle()
   const other = { status: 'no_match', name: 'WANJIRU N**** K****' }
-  const warned = 'The rail reports another name for this number: WANJIRU N**** K****.'
+  const warned = 'The rail reports another name for this number: "WANJIRU N**** K****".'
   const listed = (await say('list_beneficiaries', { name: 'landlord' })).beneficiaries
   expect(listed).toEqual([expect.objectContaining({ id: landlord, verification: other })])
   const order = { beneficiary_id: landlord, amount: '1,500.00' }
@@ -250,7 +250,7 @@ describe('instructions in data', () => {
 
   test('a narrative that is an instruction changes neither payee nor amount, and is pointed out', async () => {
     const answer = await pay('note', { amount: '250.00', narrative: attack })
-    expect(answer.message).toMatch(/^KES 250\.00 to Wanjiru Kamau/)
+    expect(answer.message).toMatch(/^KES 250\.00 to "Wanjiru Kamau"/)
     expect(answer.message).toContain('The narrative names KES 9,000.00')
     expect(await moved()).toBe(25_000n)
   })

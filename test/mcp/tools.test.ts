@@ -168,7 +168,7 @@ describe('create_payment', () => {
       decision: { outcome: 'require_approval', required_approvals: 1 },
       approval: {
         url: `${service.api.url}/approve/${made.approval.id}`,
-        summary: { payee: 'Wanjiru Kamau', purpose: 'Rent · March', amount: expect.stringContaining('250.00') },
+        summary: { payee: '"Wanjiru Kamau"', purpose: '"Rent" · "March"', amount: expect.stringContaining('250.00') },
       },
     })
     expect(made.approval.summary.why).toMatch(/1 approval is needed: grant .* asks from .*200\.00/)

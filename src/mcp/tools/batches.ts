@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
-import { isolated } from '../../lib/text.ts'
+import { quoted } from '../../lib/text.ts'
 import { amountInput, minorOf } from '../amount.ts'
 import { agentStep, guide, guided } from '../next.ts'
 import { answered, type Caller, defineTool, reads, toolRefusalOf } from '../tool.ts'
@@ -47,7 +47,7 @@ const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], str
 
 const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
   const [next, message] = steps[batch.status]
-  const named = batch.name === null ? '' : ` (${isolated(batch.name)})`
+  const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
   const waits = batch.approval_id !== null && (batch.status === 'pending_approval' || batch.status === 'scheduled')
   return {
     status: batch.status,

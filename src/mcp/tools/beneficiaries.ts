@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { railNames } from '../../lib/rail-names.ts'
+import { quoted } from '../../lib/text.ts'
 import { payeeText } from '../headline.ts'
 import { guide } from '../next.ts'
 import { NameAtRail } from '../payee.ts'
@@ -25,7 +26,7 @@ const found = (count: number, name: string | undefined) => {
   if (count === 0)
     return {
       next: 'ask_a_person' as const,
-      message: `Nobody here is called ${JSON.stringify(name ?? '')}. Ask the person who is meant; a new payee is proposed with propose_beneficiary.`,
+      message: `Nobody here is called ${quoted(name ?? '')}. Ask the person who is meant; a new payee is proposed with propose_beneficiary.`,
     }
   if (name !== undefined && count > 1)
     return { next: 'ask_a_person' as const, message: `${count} payees match. Ask the person which one is meant.` }

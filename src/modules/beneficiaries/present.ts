@@ -1,5 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { quoted } from '../../lib/text.ts'
 import { presentMakers } from '../present-maker.ts'
 import type { BeneficiaryRecord, VerificationRecord } from './queries.ts'
 import type { Beneficiary, CreatedBeneficiary, NameCheck } from './schema.ts'
@@ -57,6 +58,6 @@ export const presentCreated = (
     code: 'same_number',
     beneficiary_id: formatId('beneficiary', id),
     display_name: displayName,
-    message: `${JSON.stringify(displayName)} is paid at the same number.`,
+    message: `${quoted(displayName)} is paid at the same number.`,
   })),
 })
