@@ -23,6 +23,7 @@ import { servicePages } from './flows/service-pages.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
 import { statementFlows } from './flows/statements.ts'
+import { theftFlows } from './flows/theft.ts'
 import { topUpFlows } from './flows/top-up.ts'
 import { everyView } from './flows/views.ts'
 import { workspaceFlows } from './flows/workspace.ts'
@@ -33,6 +34,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('sign-in by a provider', () => providerFlows(world))
   describe('sign-in', () => signInFlows(world))
   describe('account', () => accountFlows(world))
+  describe('theft', () => theftFlows(world))
   describe('overview', () => overviewFlows(world))
   describe('payments', () => paymentFlows(world))
   describe('lists of payments', () => batchFlows(world))

@@ -12,6 +12,7 @@ import { Rows } from '../../ui/listing.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { useBegan } from './began-here.tsx'
 import { identityName } from './identity-name.ts'
 import { LinkWallet } from './link-wallet.tsx'
 import { Unlink } from './unlink.tsx'
@@ -86,6 +87,7 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
 export const Identities = () => {
   const { account } = useSession()
   const [unlinking, setUnlinking] = useState<Identity | null>(null)
+  const began = useBegan()
   const last = account.identities.length === 1
   return (
     <Card title="Sign-in methods" note="Each of them signs you in to this account." flush>
@@ -106,7 +108,8 @@ export const Identities = () => {
         <LinkProvider provider="github" />
         <LinkWallet />
       </div>
-      {unlinking && <Unlink identity={unlinking} onClose={() => setUnlinking(null)} />}
+      {unlinking && <Unlink identity={unlinking} onUnlinked={began.show} onClose={() => setUnlinking(null)} />}
+      {began.dialog}
     </Card>
   )
 }

@@ -1,6 +1,5 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { adviceFor, messageOf } from '../../api/advice.ts'
-import { api, call } from '../../api/client.ts'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { sessionsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
@@ -12,20 +11,12 @@ import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useBegan } from './began-here.tsx'
+import { EndSessions } from './end-sessions.tsx'
 import { SignOutElsewhere } from './sign-out-elsewhere.tsx'
 
-const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
-  const client = useQueryClient()
+const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: () => void }) => {
   const signOut = useSignOut()
-  const revoke = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/accounts/me/sessions/{id}', { params: { path: { id: session.id } } })),
-    onSuccess: () => {
-      announce('Session ended')
-      void client.invalidateQueries({ queryKey: ['sessions'] })
-    },
-    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
-  })
   return (
     <div className="item">
       <span className="avatar">
@@ -52,8 +43,8 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
         <Button
           size="small"
           variant="danger"
-          busy={revoke.isPending}
-          onClick={() => (session.current ? signOut.mutate() : revoke.mutate())}
+          busy={signOut.isPending}
+          onClick={() => (session.current ? signOut.mutate() : onEnd())}
         >
           {session.current ? 'Sign out' : 'End session'}
         </Button>
@@ -62,10 +53,30 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
   )
 }
 
-export const Sessions = () => (
-  <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
-    <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
-      {(sessions) => <Rows items={sessions}>{(session) => <SessionRow session={session} />}</Rows>}
-    </Listing>
-  </Card>
-)
+export const Sessions = () => {
+  const [ending, setEnding] = useState<Schemas['Session'] | null>(null)
+  const began = useBegan()
+  return (
+    <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
+      <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
+        {(sessions) => (
+          <Rows items={sessions}>{(session) => <SessionRow session={session} onEnd={() => setEnding(session)} />}</Rows>
+        )}
+      </Listing>
+      {ending && (
+        <EndSessions
+          title="End this session?"
+          action="End session"
+          find={async () => [ending.id]}
+          onEnded={began.show}
+          onClose={() => setEnding(null)}
+        >
+          <p>
+            {deviceName(ending.user_agent)}, signed in <Time at={ending.created_at} />, has to sign in again.
+          </p>
+        </EndSessions>
+      )}
+      {began.dialog}
+    </Card>
+  )
+}

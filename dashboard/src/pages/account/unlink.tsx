@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { everyPage } from '../../api/every-page.ts'
@@ -9,6 +10,7 @@ import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { providerNames } from '../../ui/provider-mark.tsx'
+import { type BeganHere, endQuery, outdatedByEnd, WasItStolen } from './began-here.tsx'
 import { identityName } from './identity-name.ts'
 
 type Relying = { mandates: number; decisions: number; isPending: boolean }
@@ -65,15 +67,25 @@ const signedInQuery = (workspaceId: string) => ({
   staleTime: 0,
 })
 
-export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; onClose: () => void }) => {
+type UnlinkProps = {
+  identity: Schemas['Identity']
+  onUnlinked: (ended: { began: BeganHere; everything: boolean }) => void
+  onClose: () => void
+}
+
+export const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
+  const [stolen, setStolen] = useState(false)
   const { mandates, decisions, isPending } = useRelying(identity)
   return (
     <Confirm
       title={`Unlink ${identityName(identity)}?`}
-      action="Unlink"
-      change={() => call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id } } }))}
+      action={stolen ? 'Unlink and end all of it' : 'Unlink'}
+      change={() =>
+        call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id }, query: endQuery(stolen) } }))
+      }
       announcement={() => `${providerNames[identity.provider]} unlinked`}
-      outdates={['account', 'mandates', 'approvals', 'inbox']}
+      outdates={outdatedByEnd}
+      onChanged={({ began_here: began }) => onUnlinked({ began, everything: stolen })}
       onClose={onClose}
     >
       <p>
@@ -93,6 +105,7 @@ export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; o
           {decisions === 1 ? 'it needs' : 'they need'} another one. <Link href="/approvals">See approvals</Link>
         </p>
       )}
+      <WasItStolen stolen={stolen} onChange={setStolen} />
     </Confirm>
   )
 }

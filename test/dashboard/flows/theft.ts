@@ -1,0 +1,206 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { addPasskey } from '../../harness/authenticator.ts'
+import type { Client, Json } from '../../harness/client.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { standIn } from '../../workspaces/team.ts'
+import { addAuthenticator } from '../authenticator.ts'
+import { takeScreenshots } from '../screenshots.ts'
+import { createTeam } from '../team.ts'
+import { type Visit, visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+const link = async (api: Client) => {
+  const wallet = newWallet()
+  const message = await walletMessage(api, wallet)
+  const body = { provider: 'wallet', message, signature: await wallet.signMessage({ message }) }
+  const { status, text } = await api.post('/v1/accounts/me/identities', body)
+  if (status !== 201) throw new Error(text)
+  return wallet
+}
+
+/** All that outlives a session, added in it. */
+const addAll = async (world: World, { api }: Person) => {
+  const wallet = await link(api)
+  await addPasskey(api, world.service.deps.config.publicUrl)
+  const key = await createKey({ api }, { name: 'Night job' })
+  const invitation = (await api.post('/v1/workspaces/current/invitations', { role: 'approver', email: 'eve@example.com' })).body
+  return { wallet, key, invitation }
+}
+
+const namesIn = (page: Page) => page.getByRole('dialog').locator('.item-title > :first-child').allTextContents()
+
+/** Nothing of it signs in, approves, calls the API or is accepted. */
+const expectGone = async (world: World, owner: Person, { wallet, key, invitation }: Awaited<ReturnType<typeof addAll>>) => {
+  expect((await key.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+  expect((await signIn(world.service.api, wallet)).accountId).not.toBe(owner.accountId)
+  expect((await owner.api.get('/v1/accounts/me/passkeys')).body.data).toEqual([])
+  const invitations: Json[] = (await owner.api.get('/v1/workspaces/current/invitations')).body.data
+  expect(invitations.find(({ id }) => id === invitation.id)?.status).toBe('revoked')
+}
+
+const signInLater = async (world: World, person: Person): Promise<Person> => {
+  world.service.clock.advance(1)
+  return signIn(world.service.api, person.wallet)
+}
+
+export const theftFlows = (world: World): void => {
+  /** A member of a team presses "Create key" in a session that is eleven minutes old, and is asked who they are. */
+  const askedFor = async (member: Person, visited: Visit, name: string) => {
+    world.service.clock.advance(11 * 60)
+    const { page } = visited
+    await page.goto('/developers/keys/new')
+    await page.getByText('It acts for you in Savannah Coffee only.').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await dialog.waitFor()
+    const keys = async (): Promise<string[]> =>
+      (await member.api.get('/v1/accounts/me/api-keys')).body.data.map((key: Json) => key.name)
+    expect(await keys()).not.toContain(name)
+    return { page, dialog, keys }
+  }
+
+  test('in an old session a member confirms with the wallet, and the key that was being made is made, with what was typed', async () => {
+    const team = await createTeam(world.service)
+    const member = await team.join('member', 'Amina Otieno')
+    await standIn(member, team.workspaceId)
+    const visited = await visitAs(world, member)
+    const { page, dialog, keys } = await askedFor(member, visited, 'Till')
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'confirm-wallet')
+    visited.wallet.declineNext()
+    await dialog.getByRole('button', { name: 'Confirm with Test Wallet' }).click()
+    await dialog.getByText(/declined/i).waitFor()
+    expect(await keys()).not.toContain('Till')
+    await dialog.getByRole('button', { name: 'Confirm with Test Wallet' }).click()
+    await page.getByRole('dialog').locator('[data-secret]').waitFor()
+    expect(await keys()).toContain('Till')
+    expect(visited.complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await visited.close()
+  })
+
+  test('or with a passkey from before the session; to close the dialog makes nothing', async () => {
+    const team = await createTeam(world.service)
+    const member = await team.join('member', 'Njeri Mwangi')
+    // The browser keeps the workspace that its first page had.
+    await standIn(member, team.workspaceId)
+    const before = await visitAs(world, member)
+    const device = await addAuthenticator(before.page)
+    await before.page.goto('/account')
+    await before.page.getByRole('button', { name: 'Add a passkey' }).click()
+    await before.page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+    await before.page.getByText('Passkey added').waitFor()
+    const later = await signInLater(world, member)
+    await standIn(later, team.workspaceId)
+    const cookie = { name: 'service_session', value: later.cookie, url: world.service.api.url }
+    await before.context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
+    const { page, dialog, keys } = await askedFor(later, before, 'Kiosk')
+    await dialog.getByRole('button', { name: 'Confirm with a passkey' }).waitFor()
+    await takeScreenshots(page, 'confirm-passkey')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page
+      .getByText(/prove again who its person is|Confirm that it is you/)
+      .first()
+      .waitFor()
+    expect(await keys()).not.toContain('Kiosk')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('button', { name: 'Confirm with a passkey' }).click()
+    await page.getByRole('dialog').locator('[data-secret]').waitFor()
+    expect(await keys()).toContain('Kiosk')
+    expect(before.complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await device.remove()
+    await before.close()
+  })
+
+  test('after a session was ended the page lists what began there, and a second press ends all of it', async () => {
+    const thief = await signIn(world.service.api)
+    const added = await addAll(world, thief)
+    const owner = await signInLater(world, thief)
+    const { page, complaints, close } = await visitAs(world, owner)
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'End session' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /^No/ }).waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'end-session')
+    await dialog.getByRole('button', { name: 'End session' }).click()
+    await page.getByText('1 session ended').waitFor()
+    await dialog.getByText('still works').waitFor()
+    expect((await thief.api.get('/v1/accounts/me')).status).toBe(401)
+    expect((await added.key.api.get('/v1/accounts/me')).status).toBe(200)
+    const names = await namesIn(page)
+    expect(names).toEqual([expect.stringMatching(/^Wallet 0x/), expect.any(String), 'Night job', 'eve@example.com'])
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'began-here')
+    await dialog.getByRole('button', { name: 'End all of it' }).click()
+    await page.getByRole('heading', { name: 'What was ended' }).waitFor()
+    expect(await namesIn(page)).toEqual(names)
+    expect(await dialog.getByText('Ended', { exact: true }).count()).toBe(4)
+    await takeScreenshots(page, 'ended-session')
+    await expectGone(world, owner, added)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('No passkeys yet').waitFor()
+    await page.getByText('This is your only sign-in method').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a stolen wallet is asked about before it is unlinked, and takes with it what its sessions added; a member that came by it is named', async () => {
+    const owner = await signIn(world.service.api)
+    const stolen = await link(owner.api)
+    const thief = await signIn(world.service.api, stolen)
+    const added = await addAll(world, thief)
+    const open = (await thief.api.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
+    const accomplice = await signIn(world.service.api)
+    expect((await accomplice.api.post('/v1/workspaces/invitations/accept', { token: open.token })).status).toBe(200)
+    const { page, complaints, close } = await visitAs(world, await signInLater(world, owner))
+    await page.goto('/account')
+    const row = page.locator('.item', { hasText: stolen.address.slice(-4) }).first()
+    await row.getByRole('button', { name: /^Unlink Wallet/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /^Yes/ }).check()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'unlink-stolen')
+    await dialog.getByRole('button', { name: 'Unlink and end all of it' }).click()
+    await page.getByRole('heading', { name: 'What was ended' }).waitFor()
+    expect(await dialog.getByText('Ended', { exact: true }).count()).toBe(4)
+    expect(await dialog.getByText('Is a member now').count()).toBe(1)
+    await dialog.getByRole('link', { name: 'See members' }).waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'ended-wallet')
+    expect((await thief.api.get('/v1/accounts/me')).status).toBe(401)
+    await expectGone(world, owner, added)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a wallet that was not stolen leaves what it added, and the page names it; signing out everywhere asks the same', async () => {
+    const owner = await signIn(world.service.api)
+    const old = await link(owner.api)
+    const before = await signIn(world.service.api, old)
+    const kept = await createKey({ api: before.api }, { name: 'Payroll' })
+    const stolen = await signIn(world.service.api, owner.wallet)
+    const added = await createKey({ api: stolen.api }, { name: 'Not mine' })
+    const { page, complaints, close } = await visitAs(world, await signInLater(world, owner))
+    await page.goto('/account')
+    const row = page.locator('.item', { hasText: old.address.slice(-4) }).first()
+    await row.getByRole('button', { name: /^Unlink Wallet/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Unlink', exact: true }).click()
+    await page.getByRole('heading', { name: 'What stays' }).waitFor()
+    expect(await namesIn(page)).toEqual(['Payroll'])
+    expect((await kept.api.get('/v1/accounts/me')).status).toBe(200)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await dialog.getByRole('radio', { name: /^Yes/ }).check()
+    await dialog.getByRole('button', { name: 'End all of it' }).click()
+    await page.getByRole('heading', { name: 'What was ended' }).waitFor()
+    expect(await namesIn(page)).toContain('Not mine')
+    expect((await added.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+    expect(complaints).toEqual([])
+    await close()
+  })
+}
