@@ -10,6 +10,7 @@ import { guideNames } from '../../src/http/guides.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { type FaultyProxy, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { createTestClock } from '../harness/clock.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -20,7 +21,9 @@ import { guides, type Language, patternOf, type Snippet, snippets, written } fro
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
 const done = new AbortController()
-const service = await openService()
+// Readers of a new approval wait for the first check of its payee's name, as in a real process.
+const clock = { ...createTestClock(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
+const service = await openService({ clock })
 await registerAtEmulator(service.deps)
 // A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
 writeFileSync(join(folder, 'package.json'), '{}')
