@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Json } from '../harness/client.ts'
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -80,8 +81,7 @@ export class Connection {
 }
 
 /** The answer's JSON. Where the service has too much to do, it is asked again; another refusal ends the bench. */
-// biome-ignore lint/suspicious/noExplicitAny: the bench looks into every kind of answer
-export const jsonOf = async (connection: Connection, request: LoadRequest): Promise<any> => {
+export const jsonOf = async (connection: Connection, request: LoadRequest): Promise<Json> => {
   const { status, text } = await connection.send(request)
   if (status === 503) return wait(200).then(() => jsonOf(connection, request))
   if (status >= 400) throw new Error(`${request.method} ${request.path}: ${status} ${text().slice(0, 300)}`)

@@ -1,3 +1,4 @@
+import type { Json } from '../harness/client.ts'
 import type { LoadRequest } from './connection.ts'
 
 /** What one caller of the bench has, by the API's ids and secrets. A `{field}` in a path or a body below stands for its value. */
@@ -6,8 +7,7 @@ type Person = 'account' | 'workspace' | 'address' | 'session' | 'key' | 'keyGran
 type Thing = 'keyId' | 'grant' | 'beneficiary' | 'asking' | 'renamed' | 'policy' | 'payment' | 'approval' | 'batch'
 export type Scene = Record<Person | Thing | 'invitation' | 'topup' | 'admin' | 'client', string>
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer of any operation
-type Take = (made: any) => Partial<Scene>
+type Take = (made: Json) => Partial<Scene>
 /**
  * `one` is held against a record, `page` against a list of as many rows and bytes, `write` against a transaction of three inserts, `calls` against that
  * route. `once`: one request a caller and round. `uses`: each request uses up what another one makes before, and takes from its answer.
