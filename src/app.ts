@@ -14,10 +14,11 @@ import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/connect.ts'
+import type { MarkFile } from './db/mark.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
-import { createWitness, type Journal } from './db/witness.ts'
+import { createWitness } from './db/witness.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
@@ -94,8 +95,8 @@ export type ServiceOptions = {
   logger: Logger
   rails: Rails
   sandbox?: SandboxControl
-  journal?: Journal
-  sends?: SendJournal
+  /** What earlier lives of processes left, and where this one writes. */
+  journal?: MarkFile & SendJournal
 }
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
@@ -131,7 +132,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
     witness: createWitness({ db, logger }, options.journal),
-    sends: options.sends,
+    sends: options.journal,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),

@@ -92,7 +92,7 @@ const environment = z.object({
 
 /** Values that no operator needs to choose. They are read from variables as well, but by tests alone. */
 const fixed = z.object({
-  DATABASE_STATEMENT_TIMEOUT_MS: whole(100, 60_000).default(15_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: whole(100, 60_000).default(7_000),
   REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   RAIL_CONCURRENCY: whole(1, 1_000).default(100),
   STREAMS_PER_ACCOUNT: whole(1, 10_000).default(20),

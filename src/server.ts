@@ -15,7 +15,6 @@ import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
 import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
-import { openSendJournal } from './process/send-journal.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
@@ -69,10 +68,8 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
   const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
-  const journal = await openJournal(config.DATA_DIR, installation, logger)
-  if (journal) parts.defer(journal.close)
-  const sends = await openSendJournal(config.DATA_DIR, installation, logger)
-  if (sends) parts.defer(async () => sends.close())
+  const journal = await openJournal(config.DATA_DIR, installation, { clock, logger })
+  if (journal) parts.defer(async () => journal.close())
   const service = await createService({
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
@@ -83,7 +80,6 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     rails,
     ...(sandbox && { sandbox }),
     ...(journal && { journal }),
-    ...(sends && { sends }),
   })
   parts.defer(service.stop)
   await service.start()

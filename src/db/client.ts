@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Gathered } from './gather.ts'
+import type { Mark } from './mark.ts'
 import type { Prepared } from './prepare.ts'
-import type { Remembered, RememberedKind } from './remembered.ts'
 import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
@@ -11,8 +11,7 @@ export type Db = {
   query: Query
   /** A declared query, with its values. */
   run: Run
-  /** What this process was told is committed. */
-  readonly remembered: Remembered
+  readonly mark: Mark
 }
 
 export type Run = <V, Row>(query: Prepared<V, Row>, values: V) => Promise<Row[]>
@@ -46,8 +45,6 @@ export type Tx = Db & {
   /** Begins what can be undone: the answer undoes what was written and gathered since. */
   savepoint: () => Promise<() => Promise<void>>
   afterCommit: (task: () => void) => void
-  /** From its commit on this process notices when the database loses it. */
-  remember: (kind: RememberedKind, ids: readonly string[]) => void
   /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }

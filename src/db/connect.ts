@@ -4,8 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 import { type Database, statement } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
+import { createMark } from './mark.ts'
 import type { Pooler } from './pooler.ts'
-import { createRemembered } from './remembered.ts'
 import { settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
@@ -101,20 +101,20 @@ export const connect = (options: DatabaseOptions): Database => {
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
 
-  const remembered = createRemembered(options.clock)
+  const mark = createMark(options.clock)
   const transaction = createTransactions({
     pool,
     named,
     logger: options.logger,
     clock: options.clock,
-    remembered,
+    mark,
   })
 
   return {
     pool,
     query: queryBy({ record: lookups.query, page: pages.query, pool: pooled.query }),
     run: runJoined({ record: lookups.columns, page: pages.columns, pool: pooled.columns }),
-    remembered,
+    mark,
     onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,
     transaction,

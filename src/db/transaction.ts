@@ -5,7 +5,7 @@ import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { type Database, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createGathering } from './gather.ts'
-import type { Remembered } from './remembered.ts'
+import type { Mark } from './mark.ts'
 import { corkUntilTick, runBy, sendersBy, traced } from './wire.ts'
 
 const maxAttempts = 3
@@ -25,7 +25,7 @@ export type TransactionOptions = {
   named: boolean
   logger: Logger
   clock: Clock
-  remembered: Remembered
+  mark: Mark
 }
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
@@ -64,7 +64,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           throw error
         }
       })
-      const { gather, savepoint, write } = createGathering(query)
+      const { gather, savepoint, write, trace } = createGathering(query)
       const tx: Tx = {
         [inTransaction]: true,
         get at() {
@@ -76,11 +76,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         defer,
         gather,
         savepoint,
-        remembered: options.remembered,
-        remember: (kind, ids) => void afterCommit.add(() => options.remembered.note(kind, ids)),
+        mark: options.mark,
         afterCommit: (task: () => void) => void afterCommit.add(task),
         accountLocks: new Map(),
       }
+      const reached = options.mark.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       for (const query of write()) defer(query)
       over = true
@@ -103,6 +103,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
+      const row = trace()
+      if (row !== undefined) options.mark.note('audit', [row], reached)
       for (const task of afterCommit) task()
       return outcome
     } catch (error) {

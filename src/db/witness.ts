@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database, Db } from './client.ts'
 import { describeError } from './errors.ts'
-import type { Remembered, RememberedLine } from './remembered.ts'
+import type { Mark, MarkFile, Place } from './mark.ts'
 import { statement } from './statement.ts'
 
 /**
@@ -12,15 +12,16 @@ export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) ||
 
 const look = statement(
   'witness.look',
-  `select case when pg_is_in_recovery() then null else ${serverSql} end as server,
-     exists(select from rail_pauses where cause = 'lost_writes') as lost`,
+  `select exists(select from rail_pauses where cause = 'lost_writes') as lost, case when pg_is_in_recovery() then null else ${serverSql} end as server,
+     (select system_identifier::text from pg_control_system()) as system,
+     case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`,
 )
 const missing = statement(
   'witness.missing',
-  `select 'payment ' || id as what from unnest($1::uuid[]) as x(id) where not exists (select from payments p where p.id = x.id)
-   union all select 'attempt ' || id from unnest($2::uuid[]) as x(id) where not exists (select from rail_attempts a where a.id = x.id)
-   union all select 'key ' || left(scope, 8) from unnest($3::text[]) as x(scope)
-     where not exists (select from idempotency_keys k where k.scope = decode(x.scope, 'hex'))
+  `select 'audit row ' || x.id as what from unnest($1::uuid[], $2::uuid[]) as x(account, id)
+     where not exists (select from audit_log l where l.account_id = x.account and l.id = x.id)
+   union all select 'order ' || id from unnest($3::uuid[]) as x(id) where not exists (select from rail_attempts a where a.id = x.id
+     and (exists (select from payments p where p.id = a.subject_id) or exists (select from topups t where t.id = a.subject_id)))
    union all select 'seal ' || sequence from unnest($4::bigint[], $5::text[]) as x(sequence, hash)
      where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
    limit 100`,
@@ -28,18 +29,9 @@ const missing = statement(
 
 export type WitnessState = 'looking' | 'trusted' | 'lost'
 
-/** What is remembered between two lives of a process, and the last server that was trusted. */
-export type Journal = {
-  lines: readonly RememberedLine[]
-  lastServer: string | undefined
-  write: (lines: readonly RememberedLine[]) => void
-  noteServer: (server: string) => void
-  clear: () => Promise<void>
-}
-
 /**
  * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
- * are called from a server only after everything remembered was found on it.
+ * are called from a server only after the mark of this process was found on it: its log is not behind, and has the newest commits, orders and seal.
  */
 export type Witness = {
   /** The server from which rails may be called; undefined while nothing may be sent. */
@@ -62,25 +54,27 @@ const checkEveryMs = 1_000
 /** After a change of server, for the processes that remember something else: one of them may find a loss. */
 const graceMs = 2_000
 
-const findMissing = async (db: Db, remembered: Remembered): Promise<string[]> => {
-  const seals = remembered.newest('seal').map((seal) => seal.split(':'))
+const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
+  const [audits, seals] = [mark.newest('audit'), mark.newest('seal')].map((all) => all.map((one) => one.split(':')))
   const rows = await db.query<{ what: string }>(missing, [
-    remembered.newest('payment'),
-    remembered.newest('attempt'),
-    remembered.newest('key'),
-    seals.map(([sequence]) => sequence),
-    seals.map(([, hash]) => hash),
+    audits?.map(([account]) => account),
+    audits?.map(([, id]) => id),
+    mark.newest('sent'),
+    seals?.map(([sequence]) => sequence),
+    seals?.map(([, hash]) => hash),
   ])
   return rows.map(({ what }) => what)
 }
 
-export const createWitness = (deps: { db: Database; logger: Logger }, journal?: Journal): Witness => {
+type Seen = { lost: boolean; server: string | null; system: string; position: string | null }
+
+export const createWitness = (deps: { db: Database; logger: Logger }, file?: MarkFile): Witness => {
   const { db, logger } = deps
-  const { remembered } = db
+  const { mark } = db
+  if (file) mark.loadFrom(file)
   const listeners: (() => void)[] = []
   let state: WitnessState = 'looking'
   let trusted: string | undefined
-  let last = journal?.lastServer
   let changedAtMs: number | undefined
   let declare: (() => Promise<void>) | undefined
   let isDeclared = false
@@ -95,29 +89,34 @@ export const createWitness = (deps: { db: Database; logger: Logger }, journal?: 
     for (const listener of listeners) listener()
   }
 
-  const trust = (server: string) => {
+  const trust = (place: Place) => {
     // A provider may have proven a loss while this look was under way.
     if (state === 'lost') return
-    if (last !== undefined && last !== server) logger.info({ from: last, to: server }, 'everything remembered is on this server')
+    const from = mark.place()?.server
+    if (from !== undefined && from !== place.server)
+      logger.info({ from, to: place.server }, 'everything remembered is on this server')
     state = 'trusted'
-    trusted = server
+    trusted = place.server
     changedAtMs = undefined
-    if (last !== server) journal?.noteServer(server)
-    last = server
+    if (from !== place.server) mark.trust(place)
   }
 
-  const examine = async (server: string) => {
-    const lost = await findMissing(db, remembered)
+  const examine = async (place: Place) => {
+    const last = mark.place()
+    if (last?.system === place.system && place.position < last.position)
+      return lose({ position: place.position.toString(), was: last.position.toString() })
+    const lost = await findMissing(db, mark)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
-    if (last === undefined || last === server) return trust(server)
+    if (last === undefined || last.server === place.server) return trust(place)
     const now = performance.now()
     changedAtMs ??= now
-    if (now - changedAtMs >= graceMs) trust(server)
+    if (now - changedAtMs >= graceMs) trust(place)
   }
 
   const checkOnce = async (): Promise<void> => {
-    const [row] = await db.query<{ server: string | null; lost: boolean }>(look)
-    if (!row?.server) return
+    const [row] = await db.query<Seen>(look)
+    if (!row?.server || row.position === null) return
+    const place = { system: row.system, server: row.server, position: BigInt(row.position) }
     if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
     if (state === 'lost' && (row.lost || !isDeclared)) {
       if (!isDeclared) await declare?.()
@@ -126,17 +125,16 @@ export const createWitness = (deps: { db: Database; logger: Logger }, journal?: 
     }
     if (state === 'lost') {
       // A person has looked, and resumed.
-      remembered.forget()
-      await journal?.clear()
+      mark.forget()
       isDeclared = false
       state = 'looking'
-      last = row.server
     }
-    if (state !== 'trusted' || trusted !== row.server) {
-      if (trusted !== row.server) trusted = undefined
+    if (state !== 'trusted' || trusted !== place.server) {
+      if (trusted !== place.server) trusted = undefined
       state = 'looking'
-      await examine(row.server)
+      await examine(place)
     }
+    if (trusted !== undefined) mark.seen(place.position)
   }
 
   const check = (): Promise<void> => {
@@ -150,10 +148,6 @@ export const createWitness = (deps: { db: Database; logger: Logger }, journal?: 
     if (state === 'trusted') state = 'looking'
   }
   db.onLost(doubt)
-  if (journal) {
-    remembered.load(journal.lines)
-    remembered.onNote(journal.write)
-  }
 
   return {
     trusted: () => (state === 'trusted' ? trusted : undefined),

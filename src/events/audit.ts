@@ -66,7 +66,10 @@ const rowOf = (entry: ActedEntry, at: Date) => {
   }
 }
 
-const written: Gathered<ReturnType<typeof rowOf>> = { write: insert }
+const written: Gathered<ReturnType<typeof rowOf>> = {
+  write: insert,
+  traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
+}
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 

@@ -219,7 +219,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     nodes.map(({ place }) => place),
     nodes.map(({ hash }) => Buffer.from(hash)),
   ])
-  tx.remember('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`])
+  tx.afterCommit(() => tx.mark.note('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
   return { seal, more: rows.length === batch }
 }
 

@@ -1,125 +1,202 @@
-import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { type RememberedKind, type RememberedLine, rememberedKinds } from '../db/remembered.ts'
-import type { Journal } from '../db/witness.ts'
+import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/mark.ts'
 import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
-import { systemClock } from '../lib/clock.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import type { SendJournal } from '../lib/send-journal.ts'
+import { newUuid, type Uuid } from '../lib/uuid.ts'
 
-/** A file holds more than `Remembered` keeps; the one before it is kept too. */
-const mostBytes = 1_000_000
-const mostLines = 8_000
+/*
+ * A process has one file at a time. Its first block is the process's mark, written again with each commit; behind it stands a line for each
+ * attempt, written right before its first byte leaves.
+ */
+export type Journal = MarkFile & SendJournal
 
-type Line = { kind: RememberedKind | 'server'; id: string; atMs: number }
+const blockBytes = 4_096
+/** After so many lines a new file, under a new sender's name. */
+const mostLines = 20_000
+/** Longer than any attempt waits for its process to come back; what is older is left to the provider's answers. */
+const keepMs = 2 * 86_400_000
+/** The newest files have the newest of every process. */
+const mostFiles = 32
+const lookedName = 'looked'
 
-const isKind = (text: string): text is Line['kind'] => text === 'server' || rememberedKinds.some((kind) => kind === text)
+/** `boot`: of the machine; null where the system does not say. Lines are not flushed: they outlive their process, but not the end of their machine. */
+type Block = {
+  boot: string | null
+  pid: number
+  place?: (Omit<Place, 'position'> & { position: string }) | undefined
+  noted: Noted[]
+}
 
-/** `payment 0192f0c4-… 1763862000000`: a line that was cut off by the end of its process is left out. */
-const parse = (text: string): Line[] =>
-  text.split('\n').flatMap((line) => {
-    const [kind = '', id = '', at = ''] = line.split(' ')
-    return isKind(kind) && id !== '' && /^\d{13}$/.test(at) ? [{ kind, id, atMs: Number(at) }] : []
-  })
-
-const textOf = ({ kind, id, atMs }: Line): string => `${kind} ${id} ${atMs}\n`
+const readBoot = async (): Promise<string | null> =>
+  (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null))?.trim() ?? null
 
 const isAlive = (pid: number): boolean => {
   try {
-    process.kill(pid, 0)
-    return true
+    return pid !== process.pid && process.kill(pid, 0)
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
-/** The files of processes that have ended: in a container a new process may have the number of the old one. */
-const abandoned = (names: readonly string[]): string[] =>
-  names.filter((name) => {
-    const pid = Number(/^(\d+)-/.exec(name)?.[1])
-    return pid > 0 && (pid === process.pid || !isAlive(pid))
-  })
-
-/**
- * What this process remembers, in a file of DATA_DIR, so that a loss is noticed also across its restart. `installation` separates the data of
- * two databases. Undefined, with a warning, where nothing can be written: then a loss is noticed only while the process runs.
- */
-export const openJournal = async (
-  dataDir: string,
-  installation: Uuid,
-  logger: Logger,
-): Promise<(Journal & { close: () => Promise<void> }) | undefined> => {
+/** Undefined for a file that was cut off. */
+const parseBlock = (text: string): Block | undefined => {
   try {
-    return await open(join(await openDataFolder(dataDir), 'journal', installation), logger)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    logger.warn({ reason }, 'no journal: a loss of writes is noticed only while this process runs')
+    const block = JSON.parse(text.slice(0, blockBytes)) as Block
+    return Array.isArray(block.noted) ? block : undefined
+  } catch {
     return undefined
   }
 }
 
-const readAll = async (folder: string, names: readonly string[]): Promise<Line[]> => {
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
-  return texts
-    .flatMap(parse)
-    .sort((one, other) => one.atMs - other.atMs)
-    .slice(-mostLines)
+/** `0192f0c4-… 1763862000000`; a line that was cut off is left out. */
+const parseSent = (text: string): Noted[] =>
+  text
+    .slice(blockBytes)
+    .split('\n')
+    .flatMap((line) => {
+      const [id = '', at = ''] = line.split(' ')
+      return /^\d{13}$/.test(at) ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
+    })
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What ended processes left; in a container a new process may have the number of the old one. Removes what nobody needs any more. */
+const readLeft = async (folder: string): Promise<Left[]> => {
+  const nowMs = systemClock.now().getTime()
+  const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
+  const names = (await readdir(folder)).filter((name) => name !== lookedName)
+  const files = await Promise.all(
+    names.map(async (name) => ({ file: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
+  )
+  for (const { file } of files.filter(({ at }) => nowMs - at > keepMs)) await rm(file, { force: true })
+  const newest = files.sort((one, other) => other.at - one.at).slice(0, mostFiles)
+  const texts = await Promise.all(newest.map(({ file }) => readFile(file, 'utf8').catch(() => '')))
+  return texts.flatMap((text): Left[] => {
+    const block = parseBlock(text)
+    if (!block || isAlive(block.pid)) return []
+    const { place } = block
+    const noted = [...block.noted, ...parseSent(text)].filter(({ kind, atMs }) => markKinds.includes(kind) && atMs > lookedMs)
+    // Without anything noted since, a person has looked.
+    return noted.length === 0 ? [] : [{ place: place && { ...place, position: BigInt(place.position) }, noted }]
+  })
 }
 
-const open = async (folder: string, logger: Logger): Promise<Journal & { close: () => Promise<void> }> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const left = abandoned(await readdir(folder))
-  const lines = await readAll(folder, left)
-  const file = join(folder, `${process.pid}-${process.hrtime.bigint()}.log`)
-  // What the ended processes remembered is in this file before theirs are removed.
-  await writeFile(file, lines.map(textOf).join(''), { mode: 0o600 })
-  for (const name of left) await rm(join(folder, name), { force: true })
+/**
+ * Where a process writes its mark, so that a loss is noticed also across its restart, and each attempt right before its first byte leaves: an
+ * attempt that a process had the right to send, and that its file does not name, was never sent; any process on the machine can say so, after the
+ * time to send it has passed. `installation` separates the data of two databases. Undefined, with a warning, where nothing can be written.
+ */
+export const openJournal = async (
+  dataDir: string,
+  installation: Uuid,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<Journal | undefined> => {
+  try {
+    const folder = join(await openDataFolder(dataDir), 'journal', installation)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const left = await readLeft(folder)
+    return open({ folder, left, boot: await readBoot(), clock, logger })
+  } catch (error) {
+    logger.warn(
+      { reason: reasonOf(error) },
+      'no journal: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
+    )
+    return undefined
+  }
+}
 
-  // Written at once, so that it is in the file before the request is answered. It also costs a tenth of a write by another thread.
-  let number = openSync(file, 'a')
-  let bytes = 0
-  let state: 'open' | 'failed' | 'closed' = 'open'
-  const openAgain = (flags: 'a' | 'w') => {
-    const before = number
-    number = openSync(file, flags, 0o600)
-    closeSync(before)
+const openFile = (folder: string, first: Buffer) => {
+  const id = newUuid()
+  const descriptor = openSync(join(folder, id), 'wx', 0o600)
+  let end = 0
+  const put = (bytes: Buffer, at: number) => {
+    if (writeSync(descriptor, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('a line was cut off')
+    end = Math.max(end, at + bytes.length)
   }
-  const append = (text: string) => {
-    bytes += text.length
-    if (bytes > mostBytes) {
-      renameSync(file, `${file}.before`)
-      openAgain('a')
-      bytes = text.length
-    }
-    writeSync(number, text)
+  put(first, 0)
+  return {
+    id,
+    lines: 0,
+    mark: (block: Buffer) => put(block, 0),
+    add: (line: string) => put(Buffer.from(line), end),
+    close: () => closeSync(descriptor),
   }
+}
+
+type Opening = { folder: string; left: readonly Left[]; boot: string | null; clock: Clock; logger: Logger }
+
+const open = ({ folder, left, boot, clock, logger }: Opening): Journal => {
+  let mark: Pick<Block, 'place' | 'noted'> = { noted: [] }
+  const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...mark }).padEnd(blockBytes - 1)}\n`)
+  let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
+  const full: ReturnType<typeof openFile>[] = []
   /** What is written about has been committed: a full disk must not make it fail. */
-  const write = (text: string) => {
-    if (state === 'closed') return
+  const broken = (error: unknown) => {
+    if (file) logger.error({ reason: reasonOf(error) }, 'the journal cannot be written: the service goes on without it')
+    file = undefined
+  }
+  const guarded = (work: () => void) => {
     try {
-      append(text)
-      state = 'open'
+      work()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      if (state === 'open')
-        logger.warn({ reason }, 'the journal cannot be written: a loss of writes is noticed only while this process runs')
-      state = 'failed'
+      broken(error)
     }
+  }
+  const renew = () => {
+    if (!file || file.lines < mostLines) return
+    // Sends that took their right under the earlier name may still write to it.
+    full.push(file)
+    if (full.length > 2) full.shift()?.close()
+    guarded(() => {
+      file = openFile(folder, block())
+    })
   }
   return {
-    lines: lines.flatMap(({ kind, id, atMs }): RememberedLine[] => (kind === 'server' ? [] : [{ kind, id, at: new Date(atMs) }])),
-    lastServer: lines.findLast(({ kind }) => kind === 'server')?.id,
-    noteServer: (server) => write(textOf({ kind: 'server', id: server, atMs: systemClock.now().getTime() })),
-    write: (noted) => write(noted.map(({ kind, id, at }) => textOf({ kind, id, atMs: at.getTime() })).join('')),
-    clear: async () => {
-      await rm(`${file}.before`, { force: true })
-      openAgain('w')
-      bytes = 0
+    left,
+    write: (place, noted) => {
+      mark = { place: place && { ...place, position: place.position.toString() }, noted: [...noted] }
+      guarded(() => file?.mark(block()))
     },
-    close: async () => {
-      state = 'closed'
-      closeSync(number)
+    forget: (atMs) => {
+      mark = { noted: [] }
+      guarded(() => file?.mark(block()))
+      writeFile(join(folder, lookedName), String(atMs)).catch(broken)
+    },
+    sender: () => {
+      renew()
+      const to = file
+      return (
+        to && {
+          id: to.id,
+          note: (attemptId) => {
+            try {
+              to.add(`${attemptId} ${clock.now().getTime()}\n`)
+              to.lines += 1
+            } catch (error) {
+              broken(error)
+              throw error
+            }
+          },
+        }
+      )
+    },
+    read: (sender, attemptId) => {
+      let text: string
+      try {
+        text = readFileSync(join(folder, sender), 'utf8')
+      } catch {
+        return 'elsewhere'
+      }
+      if (boot === null || parseBlock(text)?.boot !== boot) return 'elsewhere'
+      return text.includes(`\n${attemptId} `) ? 'may_be_sent' : 'not_sent'
+    },
+    close: () => {
+      for (const each of [...full, ...(file ? [file] : [])]) each.close()
+      file = undefined
     },
   }
 }

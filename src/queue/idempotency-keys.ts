@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/client.ts'
+import type { Mark } from '../db/mark.ts'
 import { prepare } from '../db/prepare.ts'
 import { prepareInsertAll } from '../db/prepare-write.ts'
-import type { Remembered, RememberedKind } from '../db/remembered.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -18,8 +18,6 @@ export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: 
 
 /** Where the answers to keys are kept. */
 export type Keys<Answer, Caller = unknown> = {
-  /** As what a process remembers that a key was acknowledged. */
-  remembered: Extract<RememberedKind, 'key' | 'record_key'>
   /** The keys among these that were used. The caller has locked their scopes' accounts, so no other request uses one of them now. */
   read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
   /** Stores what was answered, in the transaction of its effect. */
@@ -53,7 +51,6 @@ export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
 
 /** For what moves no money: the scope names the caller, so whoever repeats a key has used it first. */
 export const answerKeys: Keys<StoredAnswer> = {
-  remembered: 'key',
   read: async (db, all) => {
     const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
@@ -83,11 +80,7 @@ const lostWrite = (): Refusal =>
   })
 
 /** The keys of one batch: those that were used before, and those that the batch itself uses. */
-export const openKeys = <Answer, Caller>(
-  keys: Keys<Answer, Caller>,
-  before: readonly UsedKey<Answer>[],
-  remembered: Pick<Remembered, 'has'>,
-) => {
+export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: readonly UsedKey<Answer>[], mark: Mark) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
@@ -96,7 +89,7 @@ export const openKeys = <Answer, Caller>(
     find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
-      if (!first) return remembered.has(keys.remembered, nameOf(once)) ? lostWrite() : undefined
+      if (!first) return mark.has('key', nameOf(once)) ? lostWrite() : undefined
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer
     },
@@ -107,9 +100,11 @@ export const openKeys = <Answer, Caller>(
     },
     keep: async (tx: Tx): Promise<void> => {
       if (used.length === 0) return
-      tx.remember(
-        keys.remembered,
-        used.map(({ once }) => nameOf(once)),
+      tx.afterCommit(() =>
+        mark.note(
+          'key',
+          used.map(({ once }) => nameOf(once)),
+        ),
       )
       await keys.keep(tx, used)
     },

@@ -62,7 +62,6 @@ export const recordKeys = (
   const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal) =>
     permissions.has(permission) ? { [`existing_${kind}_id`]: formatId(kind, id) } : {}
   return {
-    remembered: 'record_key',
     read: async (db, all) => {
       if (all.length === 0) return []
       const rows = await db.query<Row>(find, [

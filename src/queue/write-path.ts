@@ -75,7 +75,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
     act.read(tx),
   ])
-  const keys = openKeys(act.keys, before, tx.remembered)
+  const keys = openKeys(act.keys, before, tx.mark)
 
   const outcomeOf = async (request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
     const { exclusive, shared = [] } = request.locks

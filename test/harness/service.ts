@@ -6,12 +6,11 @@ import { createService, type Service } from '../../src/app.ts'
 import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
-import type { Journal } from '../../src/db/witness.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
-import type { SendJournal } from '../../src/lib/send-journal.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
+import type { Journal } from '../../src/process/journal.ts'
 import { serializers } from '../../src/process/logger.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
@@ -48,10 +47,8 @@ export type TestOptions = {
   clock?: TestClock
   /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
-  /** What an earlier life of the process remembered. */
+  /** What an earlier life of the process remembered, and where this one writes down its mark and what it sends. */
   journal?: Journal
-  /** Where it writes down what it sends. */
-  sends?: SendJournal
 }
 
 const usedPorts = new Set<number>()
@@ -122,7 +119,6 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     clock,
     logger,
     ...(options.journal && { journal: options.journal }),
-    ...(options.sends && { sends: options.sends }),
     rails: sandboxRails(config, clock, withTimeout(sandbox, options.env?.DARAJA_TIMEOUT_MS), sandboxUrl),
   })
   await service.start()

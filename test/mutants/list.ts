@@ -200,8 +200,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'another machine concludes from a journal that it does not have',
-    file: 'src/process/send-journal.ts',
-    find: "if (lines[0] !== firstLineOf(boot)) return 'elsewhere'",
+    file: 'src/process/journal.ts',
+    find: "if (boot === null || parseBlock(text)?.boot !== boot) return 'elsewhere'",
     replace: '',
     suite: 'test/rails-flows/crash.test.ts',
   },

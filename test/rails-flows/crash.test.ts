@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
-import type { SendJournal } from '../../src/lib/send-journal.ts'
-import { openSendJournal } from '../../src/process/send-journal.ts'
+import { type Journal, openJournal } from '../../src/process/journal.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -30,7 +29,7 @@ afterEach(async () => {
  * The process dies while the provider delays its answer: the intent is committed, the result never is. Its successor has the same database,
  * clock, provider and address.
  */
-const dieWhileSending = async (party: string, takesEffect: boolean, sends?: SendJournal): Promise<TestService> => {
+const dieWhileSending = async (party: string, takesEffect: boolean, journal?: Journal): Promise<TestService> => {
   first.sandbox.failNext({ kind: 'hang', takesEffect })
   first.deps.jobs.drain().catch(() => undefined)
   await vi.waitFor(async () => {
@@ -43,7 +42,7 @@ const dieWhileSending = async (party: string, takesEffect: boolean, sends?: Send
     clock: first.clock,
     provider: first,
     env: { OPERATOR_PORT: new URL(first.operatorUrl).port },
-    ...(sends && { sends }),
+    ...(journal && { journal }),
   })
   person = { ...person, api: second.api.as({ cookie: person.cookie }) }
   return second
@@ -92,11 +91,14 @@ test('a payment whose process was killed before it was sent is not sent by its s
 
 describe('with a journal, a process that had the right to send and died', () => {
   let folder: string
-  let sends: SendJournal
+  let sends: Journal
   const b2b = { payment_rail: 'MPESA_B2B', destination: '400211', account_reference: 'A1' }
 
-  const openOwn = async (): Promise<SendJournal> => {
-    const opened = await openSendJournal(folder, 'a0000000-0000-4000-8000-000000000000', pino({ level: 'silent' }))
+  const openOwn = async (): Promise<Journal> => {
+    const opened = await openJournal(folder, 'a0000000-0000-4000-8000-000000000000', {
+      clock: first.clock,
+      logger: pino({ level: 'silent' }),
+    })
     if (!opened) throw new Error('there is no journal')
     return opened
   }
@@ -113,7 +115,10 @@ describe('with a journal, a process that had the right to send and died', () => 
     folder = await mkdtemp(join(tmpdir(), 'sends-'))
     sends = await openOwn()
     await first.stop()
-    first = { ...first, ...(await startService({ database: first.database, clock: first.clock, provider: first, sends })) }
+    first = {
+      ...first,
+      ...(await startService({ database: first.database, clock: first.clock, provider: first, journal: sends })),
+    }
     person = { ...person, api: first.api.as({ cookie: person.cookie }) }
     await credit(first, person.accountId, 1_000_000n)
   })

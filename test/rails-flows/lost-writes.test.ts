@@ -114,7 +114,7 @@ test('a key that belongs to another payment already gives the later one names of
   await after.settle()
   // Two payments never have one key. Their names could still be the same by chance.
   await after.deps.db.query(`update payments set idempotency_key = 'another key' where idempotency_key = 'the same key'`)
-  after.deps.db.remembered.forget()
+  after.deps.db.mark.forget()
   const second = await request(api, payee.mobile, 'the same key')
   await after.settle()
   expect(second.body.id).not.toBe(first.body.id)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
-import { openJournal } from '../../src/process/journal.ts'
+import { type Journal, openJournal } from '../../src/process/journal.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
@@ -23,7 +23,7 @@ const installation = newId()
 const logger = pino({ level: 'silent' })
 
 const openOwn = async () => {
-  const journal = await openJournal(folder, installation, logger)
+  const journal = await openJournal(folder, installation, { clock: first.clock, logger })
   if (!journal) throw new Error('there is no journal')
   return journal
 }
@@ -52,7 +52,7 @@ const live = async <T>(database: TestDatabase, work: (service: TestService) => P
     return await work(service)
   } finally {
     await service.stop()
-    await journal.close()
+    journal.close()
   }
 }
 
@@ -86,51 +86,63 @@ test('a process that is started again on the same data goes on; on a copy from a
   })
 })
 
-test('a line that was cut off is left out, and the files of ended processes become one', async () => {
-  const own = await openOwn()
-  own.write([{ kind: 'payment', id: newId(), at: new Date() }])
-  await own.close()
-  const path = join(folder, 'journal', installation)
-  const [file = ''] = await readdir(path)
-  await appendFile(join(path, file), 'payment 0192f0c4-5b1e')
-  const again = await openOwn()
-  expect(again.lines.length).toBeGreaterThan(0)
-  expect(again.lines.every(({ id }) => id.length >= 36)).toBe(true)
-  expect(await readdir(path)).toHaveLength(1)
-  await again.close()
-})
+const sentBy = (journal: Journal, attempts: readonly string[]) => {
+  for (const id of attempts) journal.sender()?.note(id)
+}
 
-const own = async (
-  work: (journal: Awaited<ReturnType<typeof openOwn>>, ownFolder: string, warnings: string[]) => Promise<void>,
-) => {
+const own = async (work: (journal: Journal, inside: string, warnings: string[]) => Promise<void>) => {
   const ownFolder = await mkdtemp(join(tmpdir(), 'journal-'))
   const warnings: string[] = []
-  const journal = await openJournal(ownFolder, installation, pino({}, { write: (line) => void warnings.push(line) }))
+  const journal = await openJournal(ownFolder, installation, {
+    clock: first.clock,
+    logger: pino({}, { write: (line) => void warnings.push(line) }),
+  })
   if (!journal) throw new Error('there is no journal')
   try {
-    await work(journal, ownFolder, warnings)
+    await work(journal, join(ownFolder, 'journal', installation), warnings)
   } finally {
-    await journal.close()
+    journal.close()
     await rm(ownFolder, { recursive: true, force: true })
   }
 }
-const paymentAt = (at: Date) => ({ kind: 'payment' as const, id: newId(), at })
+const audit = () => ({ kind: 'audit' as const, id: `${newId()}:${newId()}`, atMs: Date.now() })
+const place = { system: '7', server: '00000001/1', position: 2n ** 60n }
 
-test('what is noted is in the file before anything else runs', () =>
-  own(async (journal, ownFolder) => {
-    const inside = join(ownFolder, 'journal', installation)
+test('a line that was cut off is left out, and so is a file whose mark was', () =>
+  own(async (journal, inside) => {
+    const whole = newId()
+    journal.write(place, [audit()])
+    sentBy(journal, [whole])
     const [file = ''] = await readdir(inside)
-    const line = paymentAt(new Date())
-    journal.write([line])
-    expect(readFileSync(join(inside, file), 'utf8')).toContain(line.id)
+    await appendFile(join(inside, file), '0192f0c4-5b1e')
+    await writeFile(join(inside, newId()), '{"boot":"x","pid":1,')
+    const again = await openJournal(join(inside, '..', '..'), installation, { clock: first.clock, logger })
+    expect(again?.left.map(({ place, noted }) => [place, noted.map(({ kind }) => kind)])).toEqual([[place, ['audit', 'sent']]])
+    expect(again?.left[0]?.noted[1]?.id).toBe(whole)
+    again?.close()
+  }))
+
+test('what is noted is in the file before anything else runs, also behind many sends', () =>
+  own(async (journal, inside) => {
+    const [file = ''] = await readdir(inside)
+    const one = audit()
+    const sent = Array.from({ length: 200 }, () => newId())
+    sentBy(journal, sent)
+    journal.write(place, [one])
+    const text = readFileSync(join(inside, file), 'utf8')
+    for (const id of [one.id, ...sent]) expect(text).toContain(id)
+    expect(journal.read(file, sent[0] ?? '')).toBe('may_be_sent')
+    expect(journal.read(file, newId())).toBe('not_sent')
   }))
 
 test('a journal that cannot be written any more says so once, and what was committed goes on', () =>
-  own(async (journal, ownFolder, warnings) => {
-    await rm(ownFolder, { recursive: true })
-    const many = Array.from({ length: 20_000 }, () => paymentAt(new Date()))
-    journal.write(many)
-    journal.write(many)
+  own(async (journal, inside, warnings) => {
+    const to = journal.sender()
+    for (let line = 0; line < 20_000; line += 1) to?.note('a')
+    await rm(inside, { recursive: true })
+    expect(journal.sender()).toBeUndefined()
+    journal.write(place, [audit()])
+    expect(journal.sender()).toBeUndefined()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain('cannot be written')
   }))

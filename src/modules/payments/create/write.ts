@@ -145,10 +145,6 @@ export const writePayments = async (
       ),
     )
     tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
-    tx.remember(
-      'payment',
-      accepted.map(({ payment }) => payment.id),
-    )
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   // A batch is approved as a whole, which its own writer asks for.

@@ -54,7 +54,7 @@ const createClaimer = (deps: RightDeps, kind: AttemptRecord['kind']) =>
         server,
       ])
       const claimed = new Set(rows.map(({ id }) => id))
-      deps.db.remembered.note('attempt', [...claimed])
+      deps.db.mark.note('sent', [...claimed])
       // Perhaps because another server answered.
       if (claimed.size < asked.length) deps.witness.doubt()
       return asked.map(({ id }) => claimed.has(id))

@@ -1,0 +1,90 @@
+import type { Clock } from '../lib/clock.ts'
+
+/** `audit`: `account:row`, one audit row of each of the newest commits. `sent`: attempts. `seal`: `number:hash`. `key`: scopes of idempotency keys. */
+export const markKinds = ['audit', 'sent', 'seal', 'key'] as const
+export type MarkKind = (typeof markKinds)[number]
+
+/**
+ * How many are kept of each. A database commits in one order, so as long as the newest of it is there, everything before it is there too: one
+ * would do, if acknowledgements came in the order of the commits. What was sent is kept longer, because what is sent twice is paid twice; a key, because
+ * a request that repeats it must not be taken as a new one.
+ */
+const most: Readonly<Record<MarkKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
+/** Younger than everything that a retention removes. */
+const forgetAfterMs = 12 * 3_600_000
+
+export type Noted = { kind: MarkKind; id: string; atMs: number }
+
+/** A server, and how far its log is. Of the mark: where it was before the newest acknowledged commit, so no server with that commit is behind it. */
+export type Place = { system: string; server: string; position: bigint }
+
+/** What one life of a process leaves to the next. */
+export type Left = { place: Place | undefined; noted: readonly Noted[] }
+
+/** Where the mark is kept between two lives of a process. */
+export type MarkFile = {
+  left: readonly Left[]
+  write: (place: Place | undefined, noted: readonly Noted[]) => void
+  /** A person has looked: what was left until now is not looked for again. */
+  forget: (atMs: number) => void
+}
+
+/** The newest of what the database has acknowledged to this process: what is looked for on a server before it is trusted. */
+export type Mark = ReturnType<typeof createMark>
+
+export const createMark = (clock: Clock) => {
+  const nowMs = () => clock.now().getTime()
+  const kinds: Record<MarkKind, Map<string, number>> = { audit: new Map(), sent: new Map(), seal: new Map(), key: new Map() }
+  let place: Place | undefined
+  let reached = 0n
+  let file: MarkFile | undefined
+
+  const keep = ({ kind, id, atMs }: Noted) => {
+    const known = kinds[kind]
+    known.delete(id)
+    known.set(id, atMs)
+    const [oldest] = known.keys()
+    if (known.size > most[kind] && oldest !== undefined) known.delete(oldest)
+  }
+  const isFresh = (atMs: number | undefined): boolean => atMs !== undefined && nowMs() - atMs < forgetAfterMs
+  const newest = (kind: MarkKind): string[] => [...kinds[kind]].filter(([, atMs]) => isFresh(atMs)).map(([id]) => id)
+  const write = () => {
+    const notedOf = (kind: MarkKind) => [...kinds[kind]].map(([id, atMs]) => ({ kind, id, atMs }))
+    file?.write(place, [...notedOf('audit'), ...notedOf('seal')])
+  }
+
+  return {
+    newest,
+    has: (kind: MarkKind, id: string): boolean => isFresh(kinds[kind].get(id)),
+    /** `position`: `reached`, from before what is noted was begun. */
+    note: (kind: MarkKind, ids: readonly string[], position = 0n): void => {
+      const atMs = nowMs()
+      for (const id of ids) keep({ kind, id, atMs })
+      if (place && position > place.position) place = { ...place, position }
+      if (kind === 'audit' || kind === 'seal') write()
+    },
+    place: () => place,
+    /** Where the log of the trusted server is: every later commit is behind it. */
+    seen: (position: bigint): void => {
+      reached = position
+    },
+    reached: (): bigint => reached,
+    trust: (trusted: Place): void => {
+      place = { ...trusted, position: place?.system === trusted.system ? place.position : 0n }
+      reached = 0n
+      write()
+    },
+    loadFrom: (given: MarkFile): void => {
+      file = given
+      const all = given.left.flatMap(({ noted }) => noted).sort((one, other) => one.atMs - other.atMs)
+      for (const one of all) keep(one)
+      for (const { place: left } of given.left)
+        if (left && (place?.system !== left.system || left.position > place.position)) place = left
+    },
+    forget: (): void => {
+      for (const known of Object.values(kinds)) known.clear()
+      place = undefined
+      file?.forget(nowMs())
+    },
+  }
+}
