@@ -1,23 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { csvHeader, csvLine } from '../lib/csv-line.ts'
 import { recheckCaller } from './idempotency.ts'
-
-/** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
-const formula = /^[=+\-@\t\r]/
-const number = /^-?\d+(\.\d+)?$/
-/** Where a spreadsheet separates cells by `;` or tab (many locales do), what follows one begins a cell, also inside of quotes. */
-const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
-
-const cell = (value: string | null): string => {
-  if (value === null) return ''
-  const later = value.replaceAll(laterFormula, "$1'")
-  const safe = formula.test(later) && !number.test(later) ? `'${later}` : later
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-/** A line of RFC 4180, safe to open in a spreadsheet. */
-export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
 
 export type Column<Row> = readonly [name: string, value: (row: Row) => string | null]
 
@@ -33,7 +18,7 @@ const linesOf = async function* <Row extends { id: string }>(
   columns: readonly Column<Row>[],
   read: ReadPage<Row>,
 ): AsyncGenerator<string> {
-  yield csvLine(columns.map(([name]) => name))
+  yield csvHeader(columns.map(([name]) => name))
   for (let before: string | null = null; ; ) {
     const rows: readonly Row[] = await read({ before, take: pageSize })
     yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('')
@@ -69,7 +54,7 @@ export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
     'text/csv': {
       schema: z.string().meta({
         description:
-          'RFC 4180, with a header line. A value that a spreadsheet would read as a formula begins with an apostrophe.',
+          'RFC 4180 in UTF-8 with a byte order mark, so that Excel shows every letter, and with a header line. A value that a spreadsheet would read as a formula begins with an apostrophe.',
       }),
     },
   },

@@ -1,11 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
+import { approversSql, type NamedPerson, personNameSql } from '../db/person-name.ts'
 import { prepare } from '../db/prepare.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
 import { readTogether } from '../db/together.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { only } from '../lib/only.ts'
+import type { RailName } from '../lib/rail-names.ts'
 import { idAhead, idBehind } from './booked-between.ts'
 import {
   balanceSql,
@@ -87,7 +89,7 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
   entriesKey,
   `with page as (
      select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id, p.account_reference, p.narrative, p.metadata,
-       p.provider_receipt, p.initiator_account_id, p.approval_id
+       p.provider_receipt, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.rail, p.purpose_code
      from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
      where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
        and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
@@ -97,13 +99,16 @@ const entries = readTogether<EntryRow, typeof entriesKey>(
      (key.balance + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
      u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, m.account_reference as reference, m.narrative,
      coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as provider_receipt,
+     m.rail, b.destination_mask as mask, m.purpose_code, m.batch_id, l.name as batch_name,
      coalesce(m.initiator_account_id, u.initiator_account_id) as requested_by,
-     coalesce((select array_agg(distinct x.account_id) from approval_decisions x where x.approval_id = m.approval_id and x.decision = 'approve'
-       and not exists (select from approval_voids v where v.decision_id = x.id)), '{}') as approved_by
+     ${personNameSql('coalesce(m.initiator_account_id, u.initiator_account_id)')} as requested_by_name, g.label as requested_through,
+     ${approversSql('m.approval_id')} as approved_by
    from page m
      left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
+     left join payment_batches l on l.id = m.batch_id
+     left join grants g on g.id = m.grant_id
    order by m.id`,
   'pool',
 )
@@ -169,13 +174,19 @@ export type StatementEntry = {
   balanceAfterMinor: Minor
   paymentId: Uuid | null
   topupId: Uuid | null
-  payee: { id: Uuid; displayName: string } | null
+  payee: { id: Uuid; displayName: string; mask: string } | null
+  rail: RailName | null
+  purposeCode: string | null
+  batch: { id: Uuid; name: string | null } | null
   reference: string | null
   narrative: string | null
   metadata: Record<string, string>
   providerReceipt: string | null
   requestedBy: Uuid | null
-  approvedBy: Uuid[]
+  requestedByName: string | null
+  /** The label of the key or agent. */
+  requestedThrough: string | null
+  approvedBy: NamedPerson[]
 }
 
 type EntryRow = {
@@ -188,12 +199,19 @@ type EntryRow = {
   topup_id: Uuid | null
   beneficiary_id: Uuid | null
   payee: string | null
+  mask: string | null
+  rail: RailName | null
+  purpose_code: string | null
+  batch_id: Uuid | null
+  batch_name: string | null
   reference: string | null
   narrative: string | null
   metadata: Record<string, string>
   provider_receipt: string | null
   requested_by: Uuid | null
-  approved_by: Uuid[]
+  requested_by_name: string | null
+  requested_through: string | null
+  approved_by: NamedPerson[]
 }
 
 const bookedAt = prepare('ledger.booked_at', { id: 'uuid' }, (orm, at) =>
@@ -232,12 +250,17 @@ const entryOf = (row: EntryRow): StatementEntry => ({
   balanceAfterMinor: BigInt(row.balance_after_minor),
   paymentId: row.payment_id,
   topupId: row.topup_id,
-  payee: row.beneficiary_id === null ? null : { id: row.beneficiary_id, displayName: row.payee ?? '' },
+  payee: row.beneficiary_id === null ? null : { id: row.beneficiary_id, displayName: row.payee ?? '', mask: row.mask ?? '' },
+  rail: row.rail,
+  purposeCode: row.purpose_code,
+  batch: row.batch_id === null ? null : { id: row.batch_id, name: row.batch_name },
   reference: row.reference,
   narrative: row.narrative,
   metadata: row.metadata,
   providerReceipt: row.provider_receipt,
   requestedBy: row.requested_by,
+  requestedByName: row.requested_by_name,
+  requestedThrough: row.requested_through,
   approvedBy: row.approved_by,
 })
 

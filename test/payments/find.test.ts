@@ -199,7 +199,7 @@ describe('in a workspace with many payments', () => {
   })
 })
 
-const rows = (text: string): Record<string, string>[] => parse(text, { columns: true, relaxColumnCount: false })
+const rows = (text: string): Record<string, string>[] => parse(text, { columns: true, bom: true, relaxColumnCount: false })
 
 describe('as CSV', () => {
   test('payments are everything that the filters match, readable by a CSV parser, with nothing that a spreadsheet would execute', async () => {

@@ -9,7 +9,7 @@ import { deliver, lastOrder, pass, transferCallback } from '../rails-flows/scene
 
 let service: TestService
 let person: Person
-let key: { api: Person['api'] }
+let key: Awaited<ReturnType<typeof createKey>>
 let payee: string
 
 const payTo = async (beneficiary_id: string, amount_minor: string, more: object = {}) => {
@@ -165,7 +165,7 @@ describe('as CSV', () => {
   const rowsOf = async (path: string) => {
     const answer = await key.api.get(path, { headers: { accept: 'text/csv' } })
     expect(answer.status).toBe(200)
-    return parse(answer.text, { columns: true }) as Record<string, string>[]
+    return parse(answer.text, { columns: true, bom: true }) as Record<string, string>[]
   }
   test('it is whole, between its two balances, with amounts and days that a spreadsheet reads', async () => {
     const rows = await rowsOf('/v1/accounts/me/statement?from=2026-03-01&to=2026-04-30&limit=1')
@@ -177,7 +177,7 @@ describe('as CSV', () => {
       ['payment_return', '400.50', '8500.00'],
       ['payment', '-200.00', '8300.00'],
       ['payment', '-300.00', '8000.00'],
-      ['closing_balance', '', '8000.00'],
+      ['balance_so_far', '', '8000.00'],
     ])
     expect(rows.at(-2)).toMatchObject({
       date: '2026-04-01',
@@ -186,6 +186,29 @@ describe('as CSV', () => {
       at: '2026-03-31T21:00:01.000Z',
     })
     expect(rows[2]).toMatchObject({ payee: `'=HYPERLINK("x")`, amount_minor: '-150000', narrative: 'March rent' })
+  })
+  test('a day that has not ended is marked: its balance is dated when it was read, and is the closing balance once it has', async () => {
+    const path = '/v1/accounts/me/statement?from=2026-04-01&to=2026-04-01'
+    const open = await rowsOf(path)
+    expect(open.at(-1)).toMatchObject({ type: 'balance_so_far', at: service.clock.now().toISOString() })
+    const { body } = await key.api.get(path)
+    expect(body).toMatchObject({ unfinished_at: service.clock.now().toISOString(), closing_balance_minor: '800000' })
+    const answer = await key.api.get(path, { headers: { accept: 'text/csv' } })
+    expect(answer.headers.get('content-disposition')).toContain('statement-2026-04-01-2026-04-01-unfinished.csv')
+    const ended = await rowsOf(path.replaceAll('04-01', '03-31'))
+    expect(ended.at(-1)).toMatchObject({ type: 'closing_balance', date: '2026-03-31', time: '23:59:59' })
+    expect((await key.api.get(path.replaceAll('04-01', '03-31'))).body.unfinished_at).toBeNull()
+  })
+  test('every file begins with a byte order mark, which Excel needs to show letters as they are', async () => {
+    for (const path of [
+      '/v1/accounts/me/statement',
+      '/v1/workspaces/current/statement',
+      '/v1/payments',
+      '/v1/accounts/me/history',
+    ]) {
+      const answer = await key.api.get(path, { headers: { accept: 'text/csv' } })
+      expect([path, answer.status, answer.text.startsWith('\uFEFF')]).toEqual([path, 200, true])
+    }
   })
   test('the lists have amounts in major units and local times as well', async () => {
     const payments = await rowsOf('/v1/payments?status=succeeded')
@@ -202,6 +225,40 @@ describe('as CSV', () => {
       currency: 'KES',
       created_local: '2026-04-01 00:00:01',
     })
+  })
+  test('people, keys and lists stand by name beside their ids, with the way, the number and the purpose', async () => {
+    await person.api.patch('/v1/accounts/me', { display_name: 'Nía Kimani' })
+    await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '500000' })
+    const { body: batch } = await key.api.post('/v1/payment-batches', {
+      name: 'Rents',
+      items: [{ beneficiary_id: payee, amount_minor: '500000', purpose_code: 'RENT' }],
+    })
+    await person.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
+    await service.settle()
+    const named = { list: 'Rents', batch_id: batch.id, requested_by: 'Nía Kimani', approved_by: 'Nía Kimani' }
+    const paid = { ...named, destination: '********0001', payment_rail: 'MPESA_B2C', purpose_code: 'RENT' }
+    for (const path of ['/v1/accounts/me/statement', '/v1/workspaces/current/statement']) {
+      const [row] = (await rowsOf(`${path}?from=2026-04-01`)).filter(({ batch_id }) => batch_id !== '')
+      expect(row).toMatchObject({
+        ...paid,
+        requested_through: 'Agent',
+        requested_by_id: person.accountId,
+        approved_by_ids: person.accountId,
+      })
+      const entry = (await statement('?from=2026-04-01', path)).entries.at(-1)
+      expect(entry).toMatchObject({
+        batch: { id: batch.id, name: 'Rents' },
+        payee: { destination_mask: '********0001' },
+        payment_rail: 'MPESA_B2C',
+        purpose_code: 'RENT',
+        requested_by_name: 'Nía Kimani',
+        requested_through: 'Agent',
+        approved_by: [person.accountId],
+        approved_by_names: ['Nía Kimani'],
+      })
+    }
+    const [listed] = await rowsOf(`/v1/payments?batch_id=${batch.id}`)
+    expect(listed).toMatchObject({ ...paid, requested_through: 'Agent', initiator_account_id: person.accountId })
   })
 })
 

@@ -1,3 +1,4 @@
+import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
@@ -5,7 +6,7 @@ import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import { withoutTrace } from '../policies/present.ts'
 import type { Decision } from '../policies/schema.ts'
-import type { PaymentRecord } from './queries.ts'
+import type { NamedPayment, PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
 export const presentPayment = (payment: PaymentRecord): Payment => ({
@@ -52,7 +53,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
 /** As lists have it. */
 export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment))
 
-type Exported = PaymentRecord & { payee: string; shown: Payment }
+type Exported = NamedPayment & { shown: Payment }
 
 /** For `paymentColumns`. */
 export const presentRow = <Row extends PaymentRecord>(row: Row): Row & { shown: Payment } => ({
@@ -81,12 +82,16 @@ export const paymentColumns = (timeZone: string): readonly Column<Exported>[] =>
   ['amount', ({ amountMinor }) => formatMajor(amountMinor)],
   ...(['amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
   ['beneficiary_name', (row) => row.payee],
+  ['destination', ({ shown }) => shown.beneficiary.destination_mask],
   ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(columnOf),
-  ...(['failure_code', 'provider_code', 'mandate_id', 'approval_id', 'batch_id'] as const).map(columnOf),
-  columnOf('execute_at'),
-  columnOf('purpose_code'),
-  ['initiator_account_id', (row) => formatId('account', row.initiatorAccountId)],
-  ['grant_id', (row) => row.grantId && formatId('grant', row.grantId)],
+  ...(['failure_code', 'failure_message', 'provider_code', 'mandate_id', 'approval_id'] as const).map(columnOf),
+  ['approved_by', ({ approvers }) => namesText(approvers)],
+  ['list', ({ batchName }) => batchName],
+  ...(['batch_id', 'execute_at', 'purpose_code'] as const).map(columnOf),
+  ['requested_by', ({ initiatorName }) => initiatorName],
+  ['requested_through', ({ shown }) => shown.initiated_by.label],
+  ['initiator_account_id', ({ shown }) => shown.initiated_by.account_id],
+  ['grant_id', ({ shown }) => shown.initiated_by.grant_id],
   ['metadata', (row) => JSON.stringify(row.metadata)],
   ...(['updated_at', 'completed_at'] as const).map(columnOf),
 ]

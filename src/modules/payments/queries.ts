@@ -4,9 +4,11 @@ import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
+import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
+import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { underWayPaymentStatuses } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -226,9 +228,16 @@ const listWithPayee = prepare(
   (orm, at) =>
     newestFirst(
       orm
-        .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
+        .select({
+          ...getTableColumns(payments),
+          payee: beneficiaries.displayName,
+          batchName: paymentBatches.name,
+          initiatorName: sql<string | null>`${sql.raw(personNameSql('payments.initiator_account_id'))}`,
+          approvers: sql<NamedPerson[]>`${sql.raw(approversSql('payments.approval_id'))}`,
+        })
         .from(payments)
-        .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId)),
+        .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+        .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId)),
       inOrder,
       at,
       matching(at),
@@ -236,13 +245,20 @@ const listWithPayee = prepare(
   'pool',
 )
 
-/** The same with the payee's name, for readers outside this service. */
+/** With the names that its ids stand for, for readers outside this service. */
+export type NamedPayment = PaymentRecord & {
+  payee: string
+  batchName: string | null
+  initiatorName: string | null
+  approvers: NamedPerson[]
+}
+
 export const listPaymentsWithPayee = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
   filter: PaymentFilter,
-): Promise<(PaymentRecord & { payee: string })[]> => db.run(listWithPayee, { workspaceId, ...filter, ...page })
+): Promise<NamedPayment[]> => db.run(listWithPayee, { workspaceId, ...filter, ...page })
 
 const amount = sum(payments.amountMinor)
 

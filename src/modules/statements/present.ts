@@ -1,11 +1,12 @@
 import type { z } from 'zod'
+import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
 import type { StatementEntry as Entry, StatementSummary, StatementSums, StatementTotal } from '../../ledger/statement.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime } from '../../policy/calendar.ts'
-import type { StatementPeriod } from './rules.ts'
+import type { ReadPeriod } from './rules.ts'
 import type { StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
 const presentTotal = ({ entries, inMinor, outMinor }: StatementTotal) => ({
@@ -24,11 +25,16 @@ const presentTotals = ({ byPayee, byType }: StatementSums) => ({
 })
 
 /** What the statements of an account and of a workspace have in common. */
-export const presentPeriod = ({ from, to, timeZone }: StatementPeriod, currency: string, { sums }: StatementSummary) => ({
+export const presentPeriod = (
+  { from, to, timeZone, unfinishedAt }: ReadPeriod,
+  currency: string,
+  { sums }: StatementSummary,
+) => ({
   from,
   to,
   time_zone: timeZone,
   currency,
+  unfinished_at: isoTimeOrNull(unfinishedAt),
   in_minor: sums && formatMinor(sums.inMinor),
   out_minor: sums && formatMinor(sums.outMinor),
   totals: sums && presentTotals(sums),
@@ -38,14 +44,24 @@ export const presentPeriod = ({ from, to, timeZone }: StatementPeriod, currency:
 export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
   at: isoTime(entry.at),
   type: entry.type,
-  payee: entry.payee && { id: formatId('beneficiary', entry.payee.id), display_name: entry.payee.displayName },
+  payee: entry.payee && {
+    id: formatId('beneficiary', entry.payee.id),
+    display_name: entry.payee.displayName,
+    destination_mask: entry.payee.mask,
+  },
+  payment_rail: entry.rail,
+  purpose_code: entry.purposeCode,
+  batch: entry.batch && { id: formatId('payment_batch', entry.batch.id), name: entry.batch.name },
   amount_minor: formatMinor(entry.amountMinor),
   reference: entry.reference,
   narrative: entry.narrative,
   metadata: entry.metadata,
   provider_receipt: entry.providerReceipt,
   requested_by: entry.requestedBy && formatId('account', entry.requestedBy),
-  approved_by: entry.approvedBy.map((id) => formatId('account', id)),
+  requested_by_name: entry.requestedByName,
+  requested_through: entry.requestedThrough,
+  approved_by: entry.approvedBy.map(({ id }) => formatId('account', id)),
+  approved_by_names: entry.approvedBy.map(({ name }) => name),
   payment_id: entry.paymentId && formatId('payment', entry.paymentId),
   topup_id: entry.topupId && formatId('topup', entry.topupId),
 })
@@ -58,7 +74,7 @@ export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => (
 /** A line of the export: a booking, or one of the two balances that enclose them. */
 export type Line =
   | { id: string; at: Date; entry: Entry }
-  | { id: string; at: Date; balance: 'opening' | 'closing'; minor: bigint }
+  | { id: string; at: Date; balance: 'opening_balance' | 'closing_balance' | 'balance_so_far'; minor: bigint }
 
 const ofEntry =
   (value: (entry: Entry) => string | null) =>
@@ -69,8 +85,10 @@ const bookingColumns = (timeZone: string, currency: string): Column<Line>[] => [
   ['date', ({ at }) => localDateTime(at, timeZone).slice(0, 10)],
   ['time', ({ at }) => localDateTime(at, timeZone).slice(11)],
   ['time_zone', () => timeZone],
-  ['type', (line) => ('entry' in line ? line.entry.type : `${line.balance}_balance`)],
+  ['type', (line) => ('entry' in line ? line.entry.type : line.balance)],
   ['payee', ofEntry(({ payee }) => payee?.displayName ?? null)],
+  ['destination', ofEntry(({ payee }) => payee?.mask ?? null)],
+  ['payment_rail', ofEntry(({ rail }) => rail)],
   ['amount', ofEntry(({ amountMinor }) => formatMajor(amountMinor))],
   ['currency', () => currency],
 ]
@@ -78,9 +96,15 @@ const bookingColumns = (timeZone: string, currency: string): Column<Line>[] => [
 const detailColumns: readonly Column<Line>[] = [
   ['reference', ofEntry(({ reference }) => reference)],
   ['narrative', ofEntry(({ narrative }) => narrative)],
+  ['purpose_code', ofEntry(({ purposeCode }) => purposeCode)],
+  ['list', ofEntry(({ batch }) => batch?.name ?? null)],
   ['provider_receipt', ofEntry(({ providerReceipt }) => providerReceipt)],
-  ['requested_by', ofEntry(({ requestedBy }) => requestedBy && formatId('account', requestedBy))],
-  ['approved_by', ofEntry(({ approvedBy }) => approvedBy.map((id) => formatId('account', id)).join(' '))],
+  ['requested_by', ofEntry(({ requestedByName }) => requestedByName)],
+  ['requested_through', ofEntry(({ requestedThrough }) => requestedThrough)],
+  ['approved_by', ofEntry(({ approvedBy }) => namesText(approvedBy))],
+  ['requested_by_id', ofEntry(({ requestedBy }) => requestedBy && formatId('account', requestedBy))],
+  ['approved_by_ids', ofEntry(({ approvedBy }) => approvedBy.map(({ id }) => formatId('account', id)).join(' '))],
+  ['batch_id', ofEntry(({ batch }) => batch && formatId('payment_batch', batch.id))],
   ['payment_id', ofEntry(({ paymentId }) => paymentId && formatId('payment', paymentId))],
   ['topup_id', ofEntry(({ topupId }) => topupId && formatId('topup', topupId))],
   ['metadata', ofEntry(({ metadata }) => JSON.stringify(metadata))],

@@ -15,7 +15,7 @@ import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'
 import { accountColumns, type Line, presentEntry, presentPeriod, presentWorkspaceEntry, workspaceColumns } from './present.ts'
-import { periodOf, type StatementPeriod } from './rules.ts'
+import { periodOf, type ReadPeriod } from './rules.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
 
 /** Whose payees are named: in person those of all that the account pays for, else the credential's own workspace's, or none. */
@@ -24,15 +24,22 @@ const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['pa
   return grant ? workspace.id : 'all'
 }
 
-const balanceLine = (balance: 'opening' | 'closing', period: StatementPeriod, minor: bigint): Line => ({
-  id: balance,
-  // The closing balance is that of the last moment of the last day.
-  at: balance === 'opening' ? period.start : new Date(period.end.getTime() - 1),
-  balance,
+const openingLine = (period: ReadPeriod, minor: bigint): Line => ({
+  id: 'opening',
+  at: period.start,
+  balance: 'opening_balance',
   minor,
 })
 
-type Export = { source: Db; of: StatementOf; period: StatementPeriod; summary: StatementSummary; balances: boolean }
+/** The balance of the last moment of the last day; while that day goes on, that of the moment at which it was read. */
+const closingLine = ({ end, unfinishedAt }: ReadPeriod, minor: bigint): Line => ({
+  id: 'closing',
+  at: unfinishedAt ?? new Date(end.getTime() - 1),
+  balance: unfinishedAt ? 'balance_so_far' : 'closing_balance',
+  minor,
+})
+
+type Export = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary; balances: boolean }
 
 /** Where nothing was booked there is nothing to read. */
 const entriesOf = async (
@@ -49,9 +56,9 @@ const readLines =
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
     if (!balances) return lines
     return [
-      ...(before === null ? [balanceLine('opening', period, summary.openingMinor)] : []),
+      ...(before === null ? [openingLine(period, summary.openingMinor)] : []),
       ...lines,
-      ...(entries.length < take ? [balanceLine('closing', period, summary.closingMinor)] : []),
+      ...(entries.length < take ? [closingLine(period, summary.closingMinor)] : []),
     ]
   }
 
@@ -68,7 +75,9 @@ export const registerStatements = (app: App, deps: Deps): void => {
       end: period.end,
     }
     const source = await deps.reads.db()
-    return { source, of, period, summary: await readStatementSummary(source, of) }
+    const summary = await readStatementSummary(source, of)
+    const readAt = deps.clock.now()
+    return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
   }
   type Opened = Awaited<ReturnType<typeof open>>
   const csv = (
@@ -81,7 +90,7 @@ export const registerStatements = (app: App, deps: Deps): void => {
     sendCsv(
       request,
       reply,
-      `statement-${opened.period.from}-${opened.period.to}`,
+      `statement-${opened.period.from}-${opened.period.to}${opened.period.unfinishedAt ? '-unfinished' : ''}`,
       columns(opened.period.timeZone, deps.config.CURRENCY),
       readLines({ ...opened, balances }),
     )

@@ -4,6 +4,8 @@ import { periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { ReadStatement } from './schema.ts'
 
 export type StatementPeriod = { from: string; to: string; timeZone: string; start: Date; end: Date }
+/** `unfinishedAt`: when it was read, where its last day has not ended. */
+export type ReadPeriod = StatementPeriod & { unfinishedAt: Date | null }
 
 const mostDays = 366
 

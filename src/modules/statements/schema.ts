@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdOut, MinorOut, SignedMinorOut, TimeOut } from '../../http/wire.ts'
 import { statementTypes } from '../../ledger/statement.ts'
+import { railNames } from '../../lib/rail-names.ts'
 
 const LocalDate = z.iso
   .date()
@@ -19,14 +20,23 @@ const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int
 const entry = {
   at: TimeOut,
   type: z.enum(statementTypes).meta({ description: '`payment_return`: a payment that the rail sent back.' }),
-  payee: z.object({ id: IdOut('beneficiary'), display_name: z.string() }).nullable(),
+  payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
+  payment_rail: z.enum(railNames).nullable(),
+  purpose_code: z.string().nullable(),
+  batch: z
+    .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'The list that the payment was an item of.' }),
   amount_minor: SignedMinorOut.meta({ description: 'Negative for money that left.' }),
   reference: z.string().nullable(),
   narrative: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   provider_receipt: z.string().nullable(),
   requested_by: IdOut('account').nullable(),
+  requested_by_name: z.string().nullable(),
+  requested_through: z.string().nullable().meta({ description: 'The label of the API key or agent that asked for it.' }),
   approved_by: z.array(IdOut('account')),
+  approved_by_names: z.array(z.string().nullable()).meta({ description: 'In the order of `approved_by`.' }),
   payment_id: IdOut('payment').nullable(),
   topup_id: IdOut('topup').nullable(),
 }
@@ -36,6 +46,10 @@ const period = {
   to: z.iso.date(),
   time_zone: z.string(),
   currency: z.string(),
+  unfinished_at: TimeOut.nullable().meta({
+    description:
+      'Null once the last day has ended. Until then when the statement was read: more can be booked, and the closing balance is the one of that time.',
+  }),
   in_minor: MinorOut.nullable().meta({ description: 'What came in during the period; null while it is not counted yet.' }),
   out_minor: MinorOut.nullable().meta({ description: 'What went out during the period; null while it is not counted yet.' }),
   totals: z

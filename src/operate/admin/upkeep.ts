@@ -1,5 +1,5 @@
 import { catchUpTransactionIds } from '../../db/transaction-ids.ts'
-import { csvLine } from '../../http/csv.ts'
+import { csvHeader, csvLine } from '../../lib/csv-line.ts'
 import { type Exported, exportAudit, firstPlace, readExportCursor } from '../../modules/audit-log/export.ts'
 import { presentAudit } from '../../modules/audit-log/present.ts'
 import { listAudit } from '../../modules/audit-log/queries.ts'
@@ -54,7 +54,15 @@ const asCsv = (entry: Exported): string =>
     entry.before === null ? null : JSON.stringify(entry.before),
     entry.after === null ? null : JSON.stringify(entry.after),
   ])
-const csvHeader = csvLine([...exportColumns, 'credential_kind', 'credential_id', 'subject_type', 'subject_id', 'before', 'after'])
+const exportHeader = csvHeader([
+  ...exportColumns,
+  'credential_kind',
+  'credential_id',
+  'subject_type',
+  'subject_id',
+  'before',
+  'after',
+])
 
 /** Waits where the reader of the output is slower. */
 const write = (text: string): Promise<void> =>
@@ -66,7 +74,7 @@ const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promis
   const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
   if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
   if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
-  if (format === 'csv') await write(csvHeader)
+  if (format === 'csv') await write(exportHeader)
   for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
     await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
 }

@@ -18,7 +18,7 @@ import { ExactTime } from '../../ui/time.tsx'
 
 type Type = Schemas['StatementEntry']['type']
 type Entry = Schemas['WorkspaceStatementEntry'] & { balance_after_minor?: string }
-type Period = Pick<Schemas['Statement'], 'from' | 'to' | 'time_zone' | 'currency' | 'in_minor' | 'out_minor' | 'totals'> & {
+type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
   opening_balance_minor: string | null
   closing_balance_minor: string | null
 }
@@ -64,7 +64,7 @@ export const StatementPage = () => {
       title="Statements"
       lead={
         period
-          ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}.`
+          ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}${period.unfinished_at === null ? '' : ', not finished yet'}.`
           : 'What was booked in a month.'
       }
       actions={
@@ -143,7 +143,7 @@ const Totals = ({ period }: { period: Period }) => {
             ['In', period.in_minor === null ? pendingSum : <Amount key="in" minor={period.in_minor} currency={currency} />],
             ['Out', period.out_minor === null ? pendingSum : <Amount key="out" minor={period.out_minor} currency={currency} />],
             [
-              'Closing balance',
+              period.unfinished_at === null ? 'Closing balance' : 'Balance so far',
               closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />,
             ],
           ]}
@@ -200,6 +200,11 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
             <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
           </p>
           {entry.narrative && <p className="faint small">{entry.narrative}</p>}
+          {entry.batch && (
+            <p className="faint small">
+              <Link href={`/payments/batches/${entry.batch.id}`}>{entry.batch.name ?? 'List of payments'}</Link>
+            </p>
+          )}
           {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}
         </td>
         <td className="figure">

@@ -1,0 +1,21 @@
+/** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
+const formula = /^[=+\-@\t\r]/
+const number = /^-?\d+(\.\d+)?$/
+/** Where a spreadsheet separates cells by `;` or tab (many locales do), what follows one begins a cell, also inside of quotes. */
+const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
+
+const cell = (value: string | null): string => {
+  if (value === null) return ''
+  const later = value.replaceAll(laterFormula, "$1'")
+  const safe = formula.test(later) && !number.test(later) ? `'${later}` : later
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** A line of RFC 4180, safe to open in a spreadsheet. */
+export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
+
+/** Excel takes a file without a byte order mark for the computer's own encoding: "Chébet" becomes "ChÃ©bet". */
+const byteOrderMark = '\uFEFF'
+
+/** The first line of a file. */
+export const csvHeader = (names: readonly string[]): string => byteOrderMark + csvLine(names)
