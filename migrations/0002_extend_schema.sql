@@ -98,6 +98,8 @@ ALTER TABLE "payment_batches" ADD COLUMN "duplicates_intended" boolean;
 --> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "purpose_code" text;
 --> statement-breakpoint
+ALTER TABLE "payments" ADD COLUMN "batch_row" integer;
+--> statement-breakpoint
 ALTER TABLE "spending_policies" ADD COLUMN "pending_change" jsonb;
 --> statement-breakpoint
 ALTER TABLE "spending_policies" ADD COLUMN "pending_change_by" uuid;

@@ -46,9 +46,11 @@ export const sendCsv = <Row extends { id: string }>(
     .type('text/csv; charset=utf-8')
     .send(Readable.from(linesOf(request, columns, read)))
 
+const ofFilters = 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.'
+
 /** The two formats of a list. */
-export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
-  description: 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.',
+export const orCsv = <Schema extends z.ZodType>(schema: Schema, description = ofFilters) => ({
+  description,
   content: {
     'application/json': { schema },
     'text/csv': {

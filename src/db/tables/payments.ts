@@ -62,6 +62,8 @@ export const payments = pgTable(
     /** The payment batch that it is an item of, its place in it from 0, and the text of its leaf in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),
+    /** Of a list in CSV: its row in the file, as a spreadsheet numbers it. */
+    batchRow: integer(),
     batchLeaf: text(),
     /** The key that the request named. What the provider knows the payment by follows from it, so it is kept for ever. */
     idempotencyKey: text(),

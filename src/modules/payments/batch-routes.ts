@@ -1,12 +1,16 @@
 import type { FastifyRequest } from 'fastify'
+import { containing } from '../../db/list-queries.ts'
 import type { App } from '../../http/app-type.ts'
+import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, invalidFields, Refusal } from '../../lib/errors.ts'
+import { formatId } from '../../lib/ids.ts'
 import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
+import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { cancelBatch } from './approvals/cancel.ts'
 import { presentBatch, presentLines } from './batch/present.ts'
 import { findBatch, listBatches, readLines } from './batch/queries.ts'
@@ -15,11 +19,14 @@ import {
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
+  mostItems,
   PaymentBatch,
   PaymentBatchLines,
   PaymentBatchPreview,
 } from './batch/schema.ts'
 import type { Deps } from './deps.ts'
+import { presentRow, resultColumns } from './present.ts'
+import { listPaymentsWithPayee } from './queries.ts'
 
 const path = '/v1/payment-batches'
 const one = `${path}/:id`
@@ -97,6 +104,8 @@ const withCellFaults = (input: CreatePaymentBatch, list: PaymentList | null): Cr
   return { ...input, items }
 }
 
+const resultsText = 'Every line as it was approved; with `Accept: text/csv` what became of each row, in the order of the list.'
+
 const registerCreate = (app: App, deps: Deps): void => {
   app.post(
     path,
@@ -143,10 +152,10 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     schema: { querystring: ListPaymentBatches, response: { 200: pageOf(PaymentBatch) } },
     listing: ({ principal, query }) => {
       const { workspace } = principal
-      const { status, idempotency_key: idempotencyKey } = query
+      const { status, idempotency_key: idempotencyKey, q } = query
       return {
         of: workspace.id,
-        read: (page) => listBatches(deps.db, workspace.id, page, { status, idempotencyKey }),
+        read: (page) => listBatches(deps.db, workspace.id, page, { status, idempotencyKey, pattern: q && containing(q) }),
         idOf: (row) => row.batch.id,
         present: (rows) => rows.map(presentBatch),
       }
@@ -157,14 +166,25 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
     read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
   })
-  routes.get(`${one}/lines`, {
-    config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
-    schema: { params: byId('payment_batch'), response: { 200: PaymentBatchLines } },
-    read: async ({ principal, params }) => {
-      const record = found(await findBatch(deps.db, principal.workspace.id, params.id))
-      return presentLines(record, await readLines(deps.db, record.batch.id))
+  app.get(
+    `${one}/lines`,
+    {
+      config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
+      schema: { params: byId('payment_batch'), response: { 200: orCsv(PaymentBatchLines, resultsText) } },
     },
-  })
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const record = found(await findBatch(deps.db, workspace.id, request.params.id))
+      if (!wantsCsv(request)) return reply.send(presentLines(record, await readLines(deps.db, record.batch.id)))
+      const columns = resultColumns(effectiveTimeZone(workspace.zone, deps.clock.now()))
+      const all = { before: null, take: mostItems }
+      return sendCsv(request, reply, `results-${formatId('payment_batch', record.batch.id)}`, columns, async ({ before }) =>
+        before === null
+          ? (await listPaymentsWithPayee(deps.db, workspace.id, all, { batchId: record.batch.id })).reverse().map(presentRow)
+          : [],
+      )
+    },
+  )
   routes.post(`${one}/cancel`, {
     config: {
       operation: 'payment_batches.cancel',

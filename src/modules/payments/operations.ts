@@ -40,7 +40,7 @@ export const paymentsOperations = {
   },
   'payment_batches.lines': {
     summary: 'Read all lines of a payment batch',
-    text: 'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed.',
+    text: 'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed. With `Accept: text/csv` it is the result file of the list: what became of each row, with its number in the file that was sent.',
   },
   'payment_batches.cancel': {
     summary: 'Cancel a batch that waits for its approval or its time',

@@ -19,6 +19,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   batch_id: payment.batchId && formatId('payment_batch', payment.batchId),
   execute_at: isoTimeOrNull(payment.executeAt),
   batch_index: payment.batchIndex,
+  batch_row: payment.batchRow,
   beneficiary_id: formatId('beneficiary', payment.beneficiaryId),
   beneficiary: payment.snapshot.beneficiary,
   payment_type: payment.paymentType,
@@ -87,7 +88,7 @@ export const paymentColumns = (timeZone: string): readonly Column<Exported>[] =>
   ...(['failure_code', 'failure_message', 'provider_code', 'mandate_id', 'approval_id'] as const).map(columnOf),
   ['approved_by', ({ approvers }) => namesText(approvers)],
   ['list', ({ batchName }) => batchName],
-  ...(['batch_id', 'execute_at', 'purpose_code'] as const).map(columnOf),
+  ...(['batch_id', 'batch_index', 'batch_row', 'execute_at', 'purpose_code'] as const).map(columnOf),
   ['requested_by', ({ initiatorName }) => initiatorName],
   ['requested_through', ({ shown }) => shown.initiated_by.label],
   ['initiator_account_id', ({ shown }) => shown.initiated_by.account_id],
@@ -95,3 +96,14 @@ export const paymentColumns = (timeZone: string): readonly Column<Exported>[] =>
   ['metadata', (row) => JSON.stringify(row.metadata)],
   ...(['updated_at', 'completed_at'] as const).map(columnOf),
 ]
+
+/** What became of each row of a list, in the order in which a person reads it. */
+const inResults = [
+  ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
+  ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by'],
+  ...['requested_through', 'approved_by', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
+]
+export const resultColumns = (timeZone: string): readonly Column<Exported>[] => {
+  const all = paymentColumns(timeZone)
+  return inResults.flatMap((name) => all.filter(([column]) => column === name))
+}

@@ -76,6 +76,11 @@ export const Payment = z
     batch_id: IdOut('payment_batch').nullable(),
     execute_at: TimeOut.nullable().meta({ description: 'When a scheduled payment is decided and sent.' }),
     batch_index: z.number().int().nullable().meta({ description: 'Its place in its batch, from 0.' }),
+    batch_row: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Of a list in CSV: its row in the file, as a spreadsheet numbers it.' }),
     beneficiary_id: IdOut('beneficiary'),
     beneficiary: z
       .object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() })

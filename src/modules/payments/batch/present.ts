@@ -1,6 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
+import type { Decision } from '../../policies/schema.ts'
 import type { BatchRecord, LineRow } from './queries.ts'
 import type { PaymentBatch, PaymentBatchLines } from './schema.ts'
 
@@ -27,13 +28,19 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch => ({
   completed_at: isoTimeOrNull(batch.completedAt),
 })
 
+const givenName = (warnings: Decision['warnings']): string | null =>
+  warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null
+
 export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
   batch_id: formatId('payment_batch', batch.id),
   merkle_root: batch.merkleRoot,
-  lines: lines.map(({ id, leaf, verification, lastAmountMinor }) => ({
+  lines: lines.map(({ id, row, leaf, snapshot, verification, lastAmountMinor }) => ({
     payment_id: formatId('payment', id),
-    leaf,
+    row,
+    leaf: leaf ?? '',
     verification,
+    // Written by presentDecision when the payment was created.
+    given_name: givenName((snapshot.decision as Decision).warnings),
     last_amount_minor: minor(lastAmountMinor),
   })),
 })

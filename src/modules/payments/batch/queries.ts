@@ -1,14 +1,14 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
-import { type Db, first, statement } from '../../../db/client.ts'
+import { and, desc, eq, ilike, sql } from 'drizzle-orm'
+import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { VerificationStatus } from '../../../lib/verification.ts'
 import type { PaymentStatus } from '../queries.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
@@ -60,7 +60,7 @@ export const findBatch = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Ba
 
 const list = prepare(
   'payment_batches.list',
-  { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', before: 'uuid?', take: 'rows' },
+  { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', pattern: 'text?', before: 'uuid?', take: 'rows' },
   (orm, at) => {
     const ids = newestFirst(
       orm.select({ id: paymentBatches.id }).from(paymentBatches),
@@ -69,6 +69,7 @@ const list = prepare(
       ownedBy(paymentBatches.workspaceId, at.workspaceId),
       at.status && eq(paymentBatches.status, at.status),
       at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
+      at.pattern && ilike(paymentBatches.name, at.pattern),
     )
     return orm.select().from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
   },
@@ -79,22 +80,39 @@ export const listBatches = async (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined },
+  filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined; pattern?: string | undefined },
 ): Promise<BatchRecord[]> => withCounts(db, await db.run(list, { workspaceId, ...filter, ...page }))
 
-/** An item as the Merkle tree binds it, what the rail says of its payee's name, and what was paid to its destination the last time before it. */
-export type LineRow = { id: Uuid; leaf: string; verification: VerificationStatus; lastAmountMinor: Minor | null }
+const paidBefore = sql<Minor | null>`(
+  select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
+  order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
 
-const lines = statement(
+const lines = prepare(
   'payment_batches.lines',
-  `select p.id, p.batch_leaf as leaf, b.verification,
-     (select e.amount_minor from payments e where e.payee_id = any(array[p.payee_id]) and e.status in ${paidPaymentsSql} and e.id < p.id
-      order by e.payee_id desc, e.id desc limit 1) as "lastAmountMinor"
-   from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = $1 order by p.batch_index`,
+  { batchId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        id: payments.id,
+        row: payments.batchRow,
+        leaf: payments.batchLeaf,
+        snapshot: payments.snapshot,
+        verification: beneficiaries.verification,
+        lastAmountMinor: paidBefore,
+      })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .where(eq(payments.batchId, at.batchId))
+      .orderBy(payments.batchIndex),
+  'pool',
 )
 
-/** All lines of a batch in their order: at most as many as a batch may have. */
-export const readLines = (db: Db, batchId: Uuid): Promise<LineRow[]> => db.query<LineRow>(lines, [batchId])
+/**
+ * All lines of a batch in their order, at most as many as a batch may have: each as the Merkle tree binds it, with what the rail says of its
+ * payee's name, and what was paid to its destination the last time before it.
+ */
+export const readLines = (db: Db, batchId: Uuid) => db.run(lines, { batchId })
+export type LineRow = Awaited<ReturnType<typeof readLines>>[number]
 
 const itemIds = prepare(
   'payment_batches.items',

@@ -178,9 +178,13 @@ export const PaymentBatchLines = z
     lines: z.array(
       z.object({
         payment_id: IdOut('payment'),
+        row: z.number().int().nullable().meta({ description: 'Of a list in CSV, as a spreadsheet numbers it.' }),
         leaf: z.string().meta({
           description:
             'The item as the root binds it (RFC 8785): its place, payee, destination, amount and reference. Hash it byte for byte.',
+        }),
+        given_name: z.string().nullable().meta({
+          description: 'The name in the list, where it is not the name of the payee (warning `name_differs`).',
         }),
         verification: z
           .enum(verificationStatuses)
@@ -200,4 +204,5 @@ export type PaymentBatchLines = z.output<typeof PaymentBatchLines>
 export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),
   idempotency_key: bounded(255).min(1).optional(),
+  q: bounded(120).min(1).optional().meta({ description: 'A part of the name of the list, whatever its case.' }),
 })

@@ -103,6 +103,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     originGrantId: null,
     batchId: null,
     batchIndex: null,
+    batchRow: null,
     batchLeaf: null,
     providerReceipt: null,
     failureCode: null,

@@ -89,12 +89,17 @@ const rowOf = (
 })
 
 /** An item of the batch: it waits with the others even if it needs no approval itself. */
-const asItem = (one: Accepted, batch: BatchRow, index: number, leaf: string): Accepted => ({
+const asItem = (
+  one: Accepted,
+  batch: BatchRow,
+  { index, row, leaf }: { index: number; row: number | null; leaf: string },
+): Accepted => ({
   ...one,
   payment: {
     ...one.payment,
     batchId: batch.id,
     batchIndex: index,
+    batchRow: row,
     batchLeaf: leaf,
     approvalId: batch.approvalId,
     // As the whole batch is: the status of a batch that is only just created is one of a payment.
@@ -142,7 +147,9 @@ const decideItems = async (
     batch,
     nonce,
     lines: lines.map(({ line }) => line),
-    accepted: items.map((one, index) => asItem(one, batch, index, lines[index]?.leaf ?? '')),
+    accepted: items.map((one, index) =>
+      asItem(one, batch, { index, row: request.rows?.[index] ?? null, leaf: lines[index]?.leaf ?? '' }),
+    ),
   }
 }
 
