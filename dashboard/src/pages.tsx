@@ -15,7 +15,7 @@ import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
-import { SkeletonRows } from './ui/layout.tsx'
+import { SkeletonCard } from './ui/layout.tsx'
 
 /** A page that is opened seldom is loaded when it is: the script that every page begins with stays small. */
 const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))
@@ -53,11 +53,7 @@ const TryPage = later(async () => (await import('./pages/developers/try-page.tsx
 const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
 const ReceiptPage = later(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
-const Arriving = () => (
-  <div className="card">
-    <SkeletonRows rows={4} />
-  </div>
-)
+const Arriving = () => <SkeletonCard rows={4} />
 
 /** Every address inside the shell; the service lists their first parts (src/http/dashboard.ts). */
 const Inside = () => (

@@ -27,7 +27,7 @@ const send: typeof fetch = (address, init) => withProof(() => sendOnce(address, 
 /** Nothing is sent again beneath the cache: it decides what to read again, and a person what to send again. */
 const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })
 
-type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
+export type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
 type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
   params?: { path?: Record<string, string>; query?: Query<P, M> }
   body?: Body<P, M>

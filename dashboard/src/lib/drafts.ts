@@ -32,6 +32,12 @@ export const forgetDrafts = (): void => {
   }
 }
 
+/** The fields of a form that is soon typed again. */
+export const useFields = <Value>(initial: Value | (() => Value)) => {
+  const [value, setValue] = useState<Value>(initial)
+  return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })) }
+}
+
 /**
  * The state of a form that survives the end of a session: kept in this tab while the form is open, restored after the same person has
  * signed in again, and deleted when they leave the page or `clear` it after it was sent.

@@ -5,7 +5,7 @@ import { hasCode } from '../api/error.ts'
 import { inWorkspace } from '../api/in-workspace.ts'
 import { workspacesQuery } from '../api/queries.ts'
 import { Failure } from '../ui/failure.tsx'
-import { SkeletonRows } from '../ui/layout.tsx'
+import { SkeletonCard } from '../ui/layout.tsx'
 import { announce } from '../ui/toast.tsx'
 import { useSession } from './session.tsx'
 import { useSwitchWorkspace } from './switch-workspace.ts'
@@ -40,22 +40,12 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
     announce(`Switched to ${elsewhere.name} to open this link`)
     switchTo(elsewhere.id, location)
   }, [elsewhere])
-  if (lost && (isPending || elsewhere))
-    return (
-      <div className="card">
-        <SkeletonRows rows={3} />
-      </div>
-    )
+  if (lost && (isPending || elsewhere)) return <SkeletonCard rows={3} />
   return <Failure error={error} onRetry={onRetry} />
 }
 
 /** A record that a page is about, until it is there: that it is loading, or why it failed. */
 export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
-  if (query.isPending)
-    return (
-      <div className="card">
-        <SkeletonRows rows={rows} />
-      </div>
-    )
+  if (query.isPending) return <SkeletonCard rows={rows} />
   return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
 }

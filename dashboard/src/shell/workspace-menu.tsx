@@ -18,7 +18,7 @@ export const WorkspaceMenu = () => {
       label={`Workspace ${workspace.name}`}
       button={
         <>
-          <span className="avatar avatar-accent">{initials(workspace.name)}</span>
+          <span className="avatar tone-accent">{initials(workspace.name)}</span>
           <span className="grow">
             <span className="one-line strong">{workspace.name}</span>
             <span className="one-line faint small">{statusText(membership.role)}</span>

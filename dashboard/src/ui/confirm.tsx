@@ -1,9 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
-import { Failure } from './failure.tsx'
-import { announce } from './toast.tsx'
+import { FormDialog } from './dialog.tsx'
+import { useChange } from './use-change.ts'
 
 type ConfirmProps<Result> = {
   title: string
@@ -23,48 +20,25 @@ type ConfirmProps<Result> = {
 
 /** Says what a change does, makes it once it is confirmed, announces it and closes. */
 export const Confirm = <Result,>({
-  title,
   children,
-  action,
-  keep = 'Cancel',
   harmless = false,
   change,
   announcement,
   outdates = [],
-  onChanged,
-  onClose,
+  ...props
 }: ConfirmProps<Result>) => {
-  const client = useQueryClient()
-  const making = useMutation({
-    mutationFn: change,
-    onSuccess: (result) => {
-      announce(announcement(result))
+  const { onChanged, onClose, ...dialog } = props
+  const making = useChange<Result>(change, {
+    announcement,
+    outdates,
+    onDone: (result) => {
       onClose()
       onChanged?.(result)
     },
-    // After a failure too: a part of the change may have been made.
-    onSettled: () => {
-      for (const name of outdates) void client.invalidateQueries({ queryKey: [name] })
-    },
   })
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      onSubmit={() => {
-        if (!making.isPending) making.mutate()
-      }}
-      footer={
-        <>
-          <Button onClick={onClose}>{keep}</Button>
-          <Button type="submit" variant={harmless ? 'primary' : 'red'} busy={making.isPending}>
-            {action}
-          </Button>
-        </>
-      }
-    >
+    <FormDialog {...dialog} making={making} red={!harmless} onSubmit={() => making.mutate()} onClose={onClose}>
       <div className="quiet stack-s">{children}</div>
-      <Failure error={making.error} />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -3,7 +3,7 @@ import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { editableMajor, moneyText, parseMajor, unreadableAmount } from '../lib/money.ts'
 import { fieldError } from './failure.tsx'
-import { MoneyField, SelectField } from './field.tsx'
+import { fieldsOf, MoneyField, SelectField } from './field.tsx'
 import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
 
 export type Controls = Schemas['SpendingControls']
@@ -75,6 +75,8 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   return controls
 }
 
+const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
+
 /** What the answer means for whoever gives it. */
 const newPayeeMeaning: Readonly<Record<ControlsDraft['new_payees'], string>> = {
   '': 'It may add and rename beneficiaries. You are asked once about each, when it first pays them.',
@@ -119,10 +121,7 @@ export const ControlsFields = ({
   amounts: withAmounts = true,
 }: Props) => {
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
-  const problem = (field: (typeof amounts)[number]['field'], path: string) =>
-    draft[field].trim() !== '' && parseMajor(draft[field]) === null
-      ? unreadableAmount
-      : fieldError(error, `spending_controls.${path}`)
+  const at = fieldsOf(draft, set, error)
   return (
     <fieldset className="stack">
       <legend className="visually-hidden">Limits</legend>
@@ -134,10 +133,9 @@ export const ControlsFields = ({
               key={field}
               label={label}
               optional
-              value={draft[field]}
-              onChange={(value) => set({ [field]: value })}
+              {...at(field, `spending_controls.${path}`)}
+              {...(isUnreadable(draft[field]) && { error: unreadableAmount })}
               currency={currency}
-              error={problem(field, path)}
               hint={requested?.[path] && `Requested: ${moneyText(requested[path], currency)}`}
             />
           ))}

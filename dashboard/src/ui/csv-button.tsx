@@ -1,12 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
-import { adviceFor, messageOf } from '../api/advice.ts'
 import { chosenWorkspace } from '../api/chosen-workspace.ts'
 import { toApiError, unreachable } from '../api/error.ts'
 import { saveFile } from '../lib/save-file.ts'
 import { Button } from './button.tsx'
-import { announce } from './toast.tsx'
+import { useChange } from './use-change.ts'
 
-type Props = { path: string; query: Readonly<Record<string, string | readonly string[] | undefined>>; name: string }
+type Props = { path: string; query: Readonly<Record<string, unknown>>; name: string }
 
 const download = async (path: string, query: Props['query']): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
@@ -21,10 +19,9 @@ const download = async (path: string, query: Props['query']): Promise<Blob> => {
 
 /** Everything that the filters match, not only the pages that are shown. */
 export const CsvButton = ({ path, query, name }: Props) => {
-  const save = useMutation({
-    mutationFn: () => download(path, query),
-    onSuccess: (file) => saveFile(`${name}.csv`, file),
-    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
+  const save = useChange(() => download(path, query), {
+    onDone: (file) => saveFile(`${name}.csv`, file),
+    announcesFailure: true,
   })
   return (
     <Button icon="download" busy={save.isPending} onClick={() => save.mutate()}>

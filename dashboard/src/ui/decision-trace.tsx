@@ -11,6 +11,12 @@ const outcomeWords: Readonly<Record<TraceEntry['outcome'], string>> = {
   deny: 'Refuses',
 }
 
+const tones: Readonly<Record<TraceEntry['outcome'], 'good' | 'warn' | 'bad'>> = {
+  allow: 'good',
+  require_approval: 'warn',
+  deny: 'bad',
+}
+
 type Group = { title: string; entries: TraceEntry[] }
 
 /** Rules of one policy or grant stand under its name once; the order stays the one they were looked at in. */
@@ -32,7 +38,7 @@ const Usage = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
 }
 
 const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; at: number }) => (
-  <li className={`trace-entry trace-${entry.outcome}`}>
+  <li className={`trace-entry tone-${tones[entry.outcome]}`}>
     <Icon name={icons[entry.outcome]} />
     <div>
       <p className="quiet">

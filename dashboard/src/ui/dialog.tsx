@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { cx } from '../lib/class-names.ts'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
+import { Failure } from './failure.tsx'
 import { Form } from './form.tsx'
+import type { Making } from './use-change.ts'
 
 type DialogProps = {
   title: string
@@ -10,13 +12,15 @@ type DialogProps = {
   footer?: ReactNode
   wide?: boolean
   onSubmit?: () => void
+  ready?: boolean
+  busy?: boolean
 }
 
 /** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
 /** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
-export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit }: DialogProps) => {
+export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready = true, busy = false }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -53,7 +57,43 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </div>
-      {onSubmit ? <Form onSubmit={onSubmit}>{content}</Form> : content}
+      {onSubmit ? (
+        <Form onSubmit={onSubmit} ready={ready} busy={busy}>
+          {content}
+        </Form>
+      ) : (
+        content
+      )}
     </dialog>
   )
 }
+
+type FormDialogProps = Required<Pick<DialogProps, 'title' | 'onClose' | 'onSubmit' | 'children'>> &
+  Pick<DialogProps, 'wide' | 'ready'> & {
+    /** What the button says. */
+    action: string
+    making: Making
+    /** It takes something away. */
+    red?: boolean
+    /** The label of the other button, where "Cancel" could mean the action itself; or another button in its place. */
+    keep?: ReactNode
+  }
+
+/** A form in a dialog: its fields, what went wrong, and the button that sends it. */
+export const FormDialog = ({ action, making, red = false, keep = 'Cancel', children, ...dialog }: FormDialogProps) => (
+  <Dialog
+    {...dialog}
+    busy={making.isPending}
+    footer={
+      <>
+        {typeof keep === 'string' ? <Button onClick={dialog.onClose}>{keep}</Button> : keep}
+        <Button type="submit" variant={red ? 'red' : 'primary'} busy={making.isPending} disabled={dialog.ready === false}>
+          {action}
+        </Button>
+      </>
+    }
+  >
+    {children}
+    <Failure error={making.error} />
+  </Dialog>
+)

@@ -1,9 +1,19 @@
 import { type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { groupDigits } from '../lib/money.ts'
+import { fieldError } from './failure.tsx'
 import { Icon } from './icon.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean }
+
+/** What each field shows and sets of a draft, and what the service says is wrong with it. `path`: the API's name for it. */
+export const fieldsOf =
+  <Draft extends object>(draft: Draft, set: (change: Partial<Draft>) => void, error: unknown) =>
+  <Name extends keyof Draft & string>(name: Name, path: string = name) => ({
+    value: draft[name],
+    onChange: (value: Draft[Name]) => set({ [name]: value } as unknown as Partial<Draft>),
+    error: fieldError(error, path),
+  })
 
 type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
 

@@ -1,4 +1,8 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { Submit } from './button.tsx'
+import { Failure } from './failure.tsx'
+import { Card } from './layout.tsx'
+import type { Making } from './use-change.ts'
 
 type FormProps = {
   className?: string
@@ -37,3 +41,36 @@ export const Form = ({ className, ready = true, busy, onSubmit, children }: Form
     </form>
   )
 }
+
+type FormCardProps = Required<Pick<FormProps, 'onSubmit' | 'children'>> &
+  Pick<FormProps, 'ready' | 'className'> & {
+    title?: string
+    /** What the button says. */
+    action: ReactNode
+    making: Making
+    large?: boolean
+    /** Beside the button. */
+    other?: ReactNode
+  }
+
+/** A form that is a card: its fields, what went wrong, and the button that sends it. */
+export const FormCard = ({ title, action, making, ready = true, large = false, other, children, ...form }: FormCardProps) => (
+  <Form ready={ready} busy={making.isPending} {...form}>
+    <Card
+      {...(title !== undefined && { title })}
+      footer={
+        <>
+          {other}
+          <Submit size={large ? 'large' : 'normal'} busy={making.isPending} disabled={!ready}>
+            {action}
+          </Submit>
+        </>
+      }
+    >
+      <div className="stack">
+        {children}
+        <Failure error={making.error} />
+      </div>
+    </Card>
+  </Form>
+)

@@ -40,7 +40,6 @@ type CardProps = {
   footer?: ReactNode
   children: ReactNode
   flush?: boolean
-  level?: 2 | 3
 }
 
 export const Card = ({ title, note, actions, footer, children, flush = false }: CardProps) => (
@@ -74,10 +73,7 @@ export const Notice = ({
   children?: ReactNode
   live?: boolean
 }) => (
-  <div
-    className={cx('notice', tone !== 'plain' && `notice-${tone}`)}
-    role={live ? (tone === 'bad' ? 'alert' : 'status') : undefined}
-  >
+  <div className={`notice tone-${tone}`} role={live ? (tone === 'bad' ? 'alert' : 'status') : undefined}>
     <Icon name={noticeIcons[tone]} />
     <div className="notice-body">
       {title && <p className="strong">{title}</p>}
@@ -107,16 +103,10 @@ export const Empty = ({
   </div>
 )
 
-/** Name and value pairs; pairs without a value are left out. */
-export const Facts = ({
-  facts,
-  stacked = false,
-}: {
-  facts: readonly (readonly [label: string, value: ReactNode])[]
-  stacked?: boolean
-}) => (
+/** Names and values; a name without a value is left out. */
+export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<string, ReactNode>>; stacked?: boolean }) => (
   <dl className={cx('facts', stacked && 'facts-stacked')}>
-    {facts
+    {Object.entries(facts)
       .filter(([, value]) => value !== null && value !== undefined && value !== '')
       .flatMap(([label, value]) => [<dt key={`${label}-name`}>{label}</dt>, <dd key={label}>{value}</dd>])}
   </dl>
@@ -139,6 +129,12 @@ export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
       </li>
     ))}
   </ul>
+)
+
+export const SkeletonCard = ({ rows }: { rows: number }) => (
+  <div className="card">
+    <SkeletonRows rows={rows} />
+  </div>
 )
 
 export const SkeletonText = ({ width = '60%', height = 14 }: { width?: string; height?: number }) => (

@@ -1,11 +1,60 @@
-import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { cx } from '../lib/class-names.ts'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
-import { SkeletonRows } from './layout.tsx'
+import { Icon, type IconName } from './icon.tsx'
+import { SkeletonCard, SkeletonRows, type Tone } from './layout.tsx'
 import { OldList } from './old-list.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
+
+type ItemProps = {
+  icon?: IconName
+  tone?: Exclude<Tone, 'plain'> | undefined
+  /** In the icon's place. */
+  mark?: ReactNode
+  title: ReactNode
+  note?: ReactNode
+  /** The whole row opens it. */
+  href?: string
+  children?: ReactNode
+}
+
+/** A row of a list: what it is, what is said about it, and what can be done with it. */
+export const Item = ({ icon, tone, mark, title, note, href, children }: ItemProps) => {
+  const content = (
+    <>
+      {(icon || mark) && <span className={cx('avatar', tone && `tone-${tone}`)}>{mark || (icon && <Icon name={icon} />)}</span>}
+      <span className="item-main">
+        <span className="item-title">{title}</span>
+        {note && <span className="item-note block">{note}</span>}
+      </span>
+      {children}
+    </>
+  )
+  if (!href) return <div className="item">{content}</div>
+  return (
+    <Link href={href} className="item">
+      {content}
+    </Link>
+  )
+}
+
+/** That something is being read, or why it could not be. */
+export const Loading = ({
+  query,
+  rows = 3,
+}: {
+  query: UseQueryResult<unknown> | UseInfiniteQueryResult<unknown>
+  rows?: number
+}) =>
+  query.isPending ? (
+    <SkeletonCard rows={rows} />
+  ) : (
+    <Failure error={query.isError && query.error} onRetry={() => void query.refetch()} />
+  )
 
 type ListingProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<PageOf<Item>>>

@@ -18,7 +18,7 @@ export const meterRole = ({ used, limit, currency, label }: MeterProps) =>
 export const Meter = (props: MeterProps) => {
   const part = share(props.used, props.limit)
   return (
-    <div className={cx('meter', part >= 1 ? 'meter-bad' : part >= 0.8 && 'meter-warn')} {...meterRole(props)}>
+    <div className={cx('meter', part >= 1 ? 'tone-bad' : part >= 0.8 && 'tone-warn')} {...meterRole(props)}>
       <span style={{ width: `${part * 100}%` }} />
     </div>
   )

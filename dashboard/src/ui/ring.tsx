@@ -9,7 +9,7 @@ const around = 2 * Math.PI * radius
 /** How much of a limit is used, as a ring. */
 export const Ring = (props: MeterProps) => {
   const part = share(props.used, props.limit)
-  const tone = part >= 1 ? 'ring-bad' : part >= 0.8 ? 'ring-warn' : ''
+  const tone = part >= 1 ? 'tone-bad' : part >= 0.8 ? 'tone-warn' : ''
   return (
     <span className={`ring ${tone}`} {...meterRole(props)}>
       <svg width={size} height={size} viewBox={`0 0 ${size} ${size}`} aria-hidden="true">

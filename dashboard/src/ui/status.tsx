@@ -29,5 +29,5 @@ const tones: Readonly<Record<string, Tone>> = {
 export const StatusBadge = ({ status }: { status: string }) => <Badge tone={tones[status] ?? 'plain'}>{statusText(status)}</Badge>
 
 export const Badge = ({ tone = 'plain', dot = true, children }: { tone?: Tone; dot?: boolean; children: string }) => (
-  <span className={cx('badge', dot && 'badge-dot', tone !== 'plain' && `badge-${tone}`)}>{children}</span>
+  <span className={cx('badge', dot && 'badge-dot', `tone-${tone}`)}>{children}</span>
 )

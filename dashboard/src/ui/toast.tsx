@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react'
-import { cx } from '../lib/class-names.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { Button, IconButton } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
@@ -32,11 +31,7 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
   const { action } = toast
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer under the pointer
-    <div
-      className={cx('toast', toast.tone !== 'good' && `toast-${toast.tone}`)}
-      onMouseEnter={() => setHeld(true)}
-      onMouseLeave={() => setHeld(false)}
-    >
+    <div className={`toast tone-${toast.tone}`} onMouseEnter={() => setHeld(true)} onMouseLeave={() => setHeld(false)}>
       <Icon name={icons[toast.tone]} />
       <span className="grow">{toast.text}</span>
       {action && (

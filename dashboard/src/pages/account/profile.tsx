@@ -46,12 +46,12 @@ export const Profile = () => {
         </div>
         {save.error && !fieldError(save.error, 'display_name') && <Failure error={save.error} />}
         <Facts
-          facts={[
-            ['Email', account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>],
-            ['Account ID', <CopyText key="id" value={account.id} text="Copy" label="account ID" />],
-            ['Status', <StatusBadge key="status" status={account.status} />],
-            ['Created', <ExactTime key="since" at={account.created_at} />],
-          ]}
+          facts={{
+            Email: account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>,
+            'Account ID': <CopyText value={account.id} text="Copy" label="account ID" />,
+            Status: <StatusBadge status={account.status} />,
+            Created: <ExactTime at={account.created_at} />,
+          }}
         />
       </Form>
     </Card>

@@ -10,8 +10,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Ring } from '../../ui/ring.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { StopAgent } from './stop-agent.tsx'
-import { ThawAgent } from './thaw-agent.tsx'
+import { FreezeAgent } from './freeze-agent.tsx'
 import type { Agent } from './use-agents.ts'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
@@ -72,8 +71,7 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
       <Button size="small" icon="freeze" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} onClick={() => setOpen(true)}>
         {frozen ? 'Unfreeze' : 'Freeze'}
       </Button>
-      {open && !frozen && <StopAgent id={id} label={label} own={own} onClose={() => setOpen(false)} />}
-      {open && frozen && <ThawAgent id={id} label={label} own={own} onClose={() => setOpen(false)} />}
+      {open && <FreezeAgent {...{ id, label, own, frozen }} onClose={() => setOpen(false)} />}
     </div>
   )
 }

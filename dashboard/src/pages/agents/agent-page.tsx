@@ -4,7 +4,7 @@ import { grantQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { GrantPage } from '../developers/grant-page.tsx'
 import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 
@@ -16,11 +16,7 @@ export const AgentPage = ({ id }: { id: string }) => {
   if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
   return (
     <Page title="Agent" back={{ href: '/agents', label: 'Agents' }}>
-      {grant.isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
+      {grant.isPending && <SkeletonCard rows={3} />}
       {hasCode(grant.error, 'not_found') ? (
         <div className="card">
           <Empty icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>

@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import type { Moment } from '../../lib/agent-moments.ts'
-import { cx } from '../../lib/class-names.ts'
 import { plainWords } from '../../lib/field-words.ts'
 import { changeWords } from '../../lib/grant-changes.ts'
 import { capitalized, listWords } from '../../lib/list-words.ts'
@@ -151,7 +150,7 @@ const Moments = ({ grant }: { grant: Grant }) => {
           <ol className="timeline" aria-label="What it did">
             {lines.map(({ key, at, tone, icon, text, note, act }) => (
               <li key={key}>
-                <span className={cx('timeline-mark', `timeline-${tone}`)}>
+                <span className={`timeline-mark tone-${tone}`}>
                   <Icon name={icon} size={14} />
                 </span>
                 <div>

@@ -5,10 +5,10 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, NewLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { AgentCard } from './agent-card.tsx'
 import { ConnectAgent } from './connect-agent.tsx'
-import { freezeOutdates, setFrozen } from './freeze-call.ts'
+import { freezeOutdates, setFrozen } from './freeze-agent.tsx'
 import { type Agent, useWorkspaceAgents } from './use-agents.ts'
 import { useLastActs } from './use-last-acts.ts'
 
@@ -75,11 +75,7 @@ export const AgentsPage = () => {
       }
     >
       {error && <Failure error={error} />}
-      {isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
+      {isPending && <SkeletonCard rows={3} />}
       {!isPending && own.length + others.length === 0 && (
         <div className="card">
           <Empty icon="robot" title="No agents yet">

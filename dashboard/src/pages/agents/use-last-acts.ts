@@ -26,7 +26,7 @@ export const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) =>
     : []
   const older = useQueries({
     queries: unseen.map(({ id }) => lastPaymentQuery(id)),
-    combine: (results) => results.flatMap(({ data }) => data ?? []),
+    combine: (results) => results.flatMap(({ data }) => data?.data ?? []),
   })
   const since = now() - dayMs
   const isRecent = ({ created_at: at }: { created_at: string }) => Date.parse(at) > since

@@ -9,22 +9,17 @@ import { ExactTime } from '../../ui/time.tsx'
 
 type Approval = Schemas['Approval']
 type Props = { approval: Approval; people: (accountId: string) => string }
-type Fact = [label: string, value: ReactNode]
+type OwnFacts = Readonly<Record<string, ReactNode>>
 
-const factsOfPayment = (payment: Schemas['PaymentSummary']): Fact[] => [
-  ['Type', payment.payment_type === payment.beneficiary.payment_rail ? null : typeLabel(payment.payment_type)],
-  ['Account reference', payment.account_reference],
-]
+const factsOfPayment = (payment: Schemas['PaymentSummary']): OwnFacts => ({
+  Type: payment.payment_type === payment.beneficiary.payment_rail ? null : typeLabel(payment.payment_type),
+  'Account reference': payment.account_reference,
+})
 
-const factsOfBatch = (batch: Schemas['PaymentBatchSummary']): Fact[] => [
-  ['Payments', countWords(batch.items_count, 'payment')],
-  [
-    'Merkle root',
-    <span key="root" className="mono small">
-      {batch.merkle_root}
-    </span>,
-  ],
-]
+const factsOfBatch = (batch: Schemas['PaymentBatchSummary']): OwnFacts => ({
+  Payments: countWords(batch.items_count, 'payment'),
+  'Merkle root': <span className="mono small">{batch.merkle_root}</span>,
+})
 
 const stillNeeded = ({ approvals_given: given, required_approvals: required, ...approval }: Approval): string =>
   [
@@ -43,13 +38,13 @@ export const ApprovalDetails = ({ approval, people }: Props) => {
     <Card title="Details">
       <div className="stack">
         <Facts
-          facts={[
-            ['Workspace', workspace.name],
-            ...(payment ? factsOfPayment(payment) : []),
-            ...(batch ? factsOfBatch(batch) : []),
-            ['Approvals', stillNeeded(approval)],
-            ['Who else can decide', pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null],
-          ]}
+          facts={{
+            Workspace: workspace.name,
+            ...(payment && factsOfPayment(payment)),
+            ...(batch && factsOfBatch(batch)),
+            Approvals: stillNeeded(approval),
+            'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
+          }}
         />
         <div className="row row-between faint small">
           <span>

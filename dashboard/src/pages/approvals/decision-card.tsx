@@ -127,7 +127,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       <div className="decision-top">
         <span className="faint small">{place}</span>
         {pending ? (
-          <span className="badge badge-warn">
+          <span className="badge tone-warn">
             <Countdown to={approval.expires_at} suffix=" left" />
           </span>
         ) : (

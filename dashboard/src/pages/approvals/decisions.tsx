@@ -13,7 +13,7 @@ export const Decisions = ({ approval, people }: { approval: Schemas['Approval'];
       <ul className="timeline">
         {approval.decisions.map((decision) => (
           <li key={`${decision.account_id} ${decision.decided_at}`}>
-            <span className={`timeline-mark timeline-${decision.decision === 'approve' ? 'good' : 'bad'}`}>
+            <span className={`timeline-mark tone-${decision.decision === 'approve' ? 'good' : 'bad'}`}>
               <Icon name={decision.decision === 'approve' ? 'check' : 'cross'} size={14} />
             </span>
             <div>

@@ -109,17 +109,12 @@ const Progress = ({ batch }: { batch: Batch }) => {
         </div>
         <p aria-live="polite">{words.join(', ')}</p>
         <Facts
-          facts={[
-            ['Sent at', batch.execute_at && <ExactTime key="at" at={batch.execute_at} />],
-            ['Created', <ExactTime key="created" at={batch.created_at} />],
-            ['Ended', batch.completed_at && <ExactTime key="ended" at={batch.completed_at} />],
-            [
-              '',
-              <CopyButton key="id" value={batch.id}>
-                Copy list ID
-              </CopyButton>,
-            ],
-          ]}
+          facts={{
+            'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
+            Created: <ExactTime at={batch.created_at} />,
+            Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
+            '': <CopyButton value={batch.id}>Copy list ID</CopyButton>,
+          }}
         />
       </div>
     </Card>

@@ -1,12 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { batchesQuery } from '../../api/queries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -32,16 +31,18 @@ export const BatchesPage = () => {
           {(batches) => (
             <Rows items={batches}>
               {(batch) => (
-                <Link href={`/payments/batches/${batch.id}`} className="item">
-                  <span className="item-main">
-                    <span className="item-title">{batch.name ?? 'List without a name'}</span>
-                    <span className="item-note">
+                <Item
+                  href={`/payments/batches/${batch.id}`}
+                  title={batch.name ?? 'List without a name'}
+                  note={
+                    <>
                       {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
-                    </span>
-                  </span>
+                    </>
+                  }
+                >
                   <StatusBadge status={batch.status} />
                   <Amount minor={batch.total_minor} currency={batch.currency} />
-                </Link>
+                </Item>
               )}
             </Rows>
           )}

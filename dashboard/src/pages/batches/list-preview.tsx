@@ -35,21 +35,19 @@ export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
     <>
       <Notice tone="good" title="Every row can be paid" live>
         <Facts
-          facts={[
-            ['Payments', countWords(preview.items_count, 'payment')],
-            ['Total', moneyText(preview.total_minor, currency)],
-            ['New payees', preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null],
-            ['Known payees', known > 0 ? `${countWords(known, 'payment')}, under the names that you already have` : null],
-            [
-              'Approval',
+          facts={{
+            Payments: countWords(preview.items_count, 'payment'),
+            Total: moneyText(preview.total_minor, currency),
+            'New payees': preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null,
+            'Known payees': known > 0 ? `${countWords(known, 'payment')}, under the names that you already have` : null,
+            Approval:
               preview.required_approvals > 0
                 ? `${countWords(preview.required_approvals, 'approval')} for the whole list`
                 : 'Not needed',
-            ],
-            ...[...counts].map(
-              ([code, count]) => ['Look at', `${count} ${warningWords[code] ?? code.replaceAll('_', ' ')}`] as const,
-            ),
-          ]}
+            'Look at': [...counts]
+              .map(([code, count]) => `${count} ${warningWords[code] ?? code.replaceAll('_', ' ')}`)
+              .join(', '),
+          }}
         />
       </Notice>
       {renamed.length > 0 && (

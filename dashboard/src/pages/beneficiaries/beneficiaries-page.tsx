@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { type BeneficiaryFilters, beneficiariesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDebounced } from '../../lib/debounced.ts'
@@ -8,35 +7,31 @@ import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { MadeByGrant } from './made-by-grant.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 
 const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
-  <Link href={`/beneficiaries/${beneficiary.id}`} className="item">
-    <span className="avatar">
-      <Icon name={railFacts[beneficiary.payment_rail].icon} />
-    </span>
-    <span className="item-main">
-      <span className="item-title">{beneficiary.display_name}</span>
-      <span className="item-note">
+  <Item
+    href={`/beneficiaries/${beneficiary.id}`}
+    icon={railFacts[beneficiary.payment_rail].icon}
+    title={beneficiary.display_name}
+    note={
+      <>
         {railFacts[beneficiary.payment_rail].label} · <span className="mono">{beneficiary.destination_mask}</span>
-      </span>
-    </span>
+      </>
+    }
+  >
     <span className="item-side">
       {beneficiary.confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
       {beneficiary.verification.status === 'no_match' && <Badge tone="warn">Another name</Badge>}
       {beneficiary.status === 'frozen' && <Badge tone="info">Frozen</Badge>}
       {beneficiary.status === 'archived' && <StatusBadge status="archived" />}
-      <span className="faint">
-        <Icon name="forward" size={16} />
-      </span>
     </span>
-  </Link>
+  </Item>
 )
 
 /** The filters of the address, and the API's parameters for them. */

@@ -1,8 +1,7 @@
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { useBanks } from '../../api/use-banks.ts'
 import { railFacts, railOptions } from '../../lib/rails.ts'
-import { fieldError } from '../../ui/failure.tsx'
-import { CheckField, ChoiceField, SelectField, TextField } from '../../ui/field.tsx'
+import { CheckField, ChoiceField, fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import type { BeneficiaryDraft } from './beneficiary-form-state.ts'
 
 const railChoices = railOptions.map((option) => ({ ...option, hint: railFacts[option.value].reach }))
@@ -11,61 +10,41 @@ type Props = { value: BeneficiaryDraft; set: (change: Partial<BeneficiaryDraft>)
 
 export const BeneficiaryFields = ({ value, set, error }: Props) => {
   const { bank, destination } = railFacts[value.rail]
+  const banks = useBanks().map(({ code, name }) => ({ value: code, label: name }))
+  const field = fieldsOf(value, set, error)
   return (
     <>
-      <ChoiceField label="Payment method" value={value.rail} onChange={(rail) => set({ rail })} choices={railChoices} inRow />
-      <TextField
-        label="Name"
-        value={value.name}
-        onChange={(name) => set({ name })}
-        maxLength={120}
-        autoFocus
-        hint="How you know this beneficiary"
-        error={fieldError(error, 'display_name')}
-      />
-      {bank && <BankField value={value} set={set} error={error} />}
-      <TextField
-        label={destination.label}
-        value={value.destination}
-        onChange={(destination) => set({ destination })}
-        hint={destination.hint}
-        placeholder={destination.placeholder}
-        inputMode={destination.inputMode}
-        mono
-        error={fieldError(error, 'destination')}
-      />
+      <ChoiceField label="Payment method" {...field('rail')} choices={railChoices} inRow />
+      <TextField label="Name" {...field('name', 'display_name')} maxLength={120} autoFocus hint="How you know this beneficiary" />
+      {bank && (
+        <SelectField
+          label="Bank"
+          {...field('bank', 'bank_code')}
+          options={[{ value: '', label: 'None: pay a mobile number' }, ...banks]}
+        />
+      )}
+      <TextField {...destination} {...field('destination')} mono />
       {hasAccounts(value.rail) && !value.referenceRequired && (
         <TextField
           label="Account number at this paybill"
           optional
-          value={value.reference}
-          onChange={(reference) => set({ reference })}
+          {...field('reference', 'account_reference')}
           maxLength={13}
           hint="It is part of who is paid, and no payment can change it. A till has none."
           mono
-          error={fieldError(error, 'account_reference')}
         />
       )}
       <details>
         <summary className="quiet small">More options</summary>
         <div className="stack">
           <div className="columns">
-            <TextField
-              label="Legal name"
-              optional
-              value={value.legalName}
-              onChange={(legalName) => set({ legalName })}
-              maxLength={120}
-              error={fieldError(error, 'legal_name')}
-            />
+            <TextField label="Legal name" optional {...field('legalName', 'legal_name')} maxLength={120} />
             <TextField
               label="Category"
               optional
-              value={value.type}
-              onChange={(type) => set({ type })}
+              {...field('type')}
               maxLength={64}
               hint="For example supplier, employee, utility"
-              error={fieldError(error, 'type')}
             />
           </div>
           <CheckField
@@ -77,18 +56,5 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
         </div>
       </details>
     </>
-  )
-}
-
-const BankField = ({ value, set, error }: Props) => {
-  const banks = useBanks().map(({ code, name }) => ({ value: code, label: name }))
-  return (
-    <SelectField
-      label="Bank"
-      value={value.bank}
-      onChange={(bank) => set({ bank })}
-      options={[{ value: '', label: 'None: pay a mobile number' }, ...banks]}
-      error={fieldError(error, 'bank_code')}
-    />
   )
 }

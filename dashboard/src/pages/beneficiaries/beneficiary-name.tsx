@@ -1,12 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
-import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Facts, Notice } from '../../ui/layout.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 type Beneficiary = Schemas['Beneficiary']
 
@@ -22,14 +20,10 @@ const reports = { lookup: 'When asked', payment: 'With a payment', daily_limit: 
 
 /** Whose number it is, as the payment method reports it. */
 export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
-  const client = useQueryClient()
   const { verification } = beneficiary
-  const again = useMutation({
-    mutationFn: () => call(api.POST('/v1/beneficiaries/{id}/verify', { params: { path: { id: beneficiary.id } } })),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: beneficiaryQuery(beneficiary.id).queryKey })
-      announce('Checking. The answer appears here.')
-    },
+  const again = useChange(() => call(api.POST('/v1/beneficiaries/{id}/verify', { params: { path: { id: beneficiary.id } } })), {
+    announcement: 'Checking. The answer appears here.',
+    outdates: ['beneficiary'],
   })
   return (
     <Card title="Name check">
@@ -40,17 +34,15 @@ export const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Benefic
       )}
       <Facts
         stacked
-        facts={[
-          ['Registered name', verification.name && <bdi key="name">{verification.name}</bdi>],
-          [
-            'Result',
+        facts={{
+          'Registered name': verification.name && <bdi>{verification.name}</bdi>,
+          Result:
             verification.source === 'daily_limit'
               ? 'Not checked, because today’s names are used up: check the number with the beneficiary'
               : verdicts[verification.status],
-          ],
-          ['Reported', verification.source && reports[verification.source]],
-          ['Checked', verification.checked_at && <ExactTime key="at" at={verification.checked_at} />],
-        ]}
+          Reported: verification.source && reports[verification.source],
+          Checked: verification.checked_at && <ExactTime at={verification.checked_at} />,
+        }}
       />
       {manages && (
         <Button busy={again.isPending} onClick={() => again.mutate()}>

@@ -128,29 +128,19 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       <Card title="Details">
         <Facts
           stacked
-          facts={[
-            ['Status', <StatusBadge key="status" status={status} />],
-            ['Payment method', railFacts[beneficiary.payment_rail].label],
-            [
-              'Destination',
-              <span key="mask" className="mono">
-                {beneficiary.destination_mask}
-              </span>,
-            ],
-            ['Bank', bank],
-            ['Legal name', beneficiary.legal_name],
-            ['Category', beneficiary.type],
-            ['Account reference', referenceText(beneficiary)],
-            ['Added by', <MadeBy key="maker" maker={beneficiary.created_by} />],
-            ['Renamed by', beneficiary.changed_by && <MadeBy key="changed" maker={beneficiary.changed_by} />],
-            ['Added', <ExactTime key="since" at={beneficiary.created_at} />],
-            [
-              '',
-              <CopyButton key="id" value={beneficiary.id}>
-                Copy ID
-              </CopyButton>,
-            ],
-          ]}
+          facts={{
+            Status: <StatusBadge status={status} />,
+            'Payment method': railFacts[beneficiary.payment_rail].label,
+            Destination: <span className="mono">{beneficiary.destination_mask}</span>,
+            Bank: bank,
+            'Legal name': beneficiary.legal_name,
+            Category: beneficiary.type,
+            'Account reference': referenceText(beneficiary),
+            'Added by': <MadeBy maker={beneficiary.created_by} />,
+            'Renamed by': beneficiary.changed_by && <MadeBy maker={beneficiary.changed_by} />,
+            Added: <ExactTime at={beneficiary.created_at} />,
+            '': <CopyButton value={beneficiary.id}>Copy ID</CopyButton>,
+          }}
         />
       </Card>
       <PaymentsTo beneficiary={beneficiary} />

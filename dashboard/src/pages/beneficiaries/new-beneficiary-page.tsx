@@ -1,16 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Form } from '../../ui/form.tsx'
-import { Card, Notice, Page } from '../../ui/layout.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { FormCard } from '../../ui/form.tsx'
+import { Notice, Page } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { BeneficiaryFields } from './beneficiary-fields.tsx'
 import { bodyOf, emptyBeneficiary, isReady } from './beneficiary-form-state.ts'
 
@@ -26,43 +24,31 @@ const BeneficiaryForm = () => {
   const { account } = useSession()
   const [, navigate] = useLocation()
   const [params] = useSearchParams()
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
   const { value, set, clear } = useDraft('beneficiary', account.id, () => emptyBeneficiary)
   // In the first steps, the next one is to pay this beneficiary.
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useChange(
+    (keyFor) => {
       const body = bodyOf(value)
       return call(api.POST('/v1/beneficiaries', { body, headers: keyFor(body) }))
     },
-    onSuccess: (beneficiary) => {
-      clear()
-      void client.invalidateQueries({ queryKey: ['beneficiaries'] })
-      announce(`${beneficiary.display_name} added`)
-      if (beneficiary.warnings.length === 0) go(beneficiary.id)
+    {
+      announcement: (beneficiary) => `${beneficiary.display_name} added`,
+      outdates: ['beneficiaries'],
+      onDone: ({ id, warnings }) => {
+        clear()
+        if (warnings.length === 0) go(id)
+      },
     },
-  })
-  const ready = isReady(value)
+  )
   if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
-    <Form className="narrow" ready={ready} busy={save.isPending} onSubmit={() => save.mutate()}>
-      <Card
-        footer={
-          <Submit busy={save.isPending} disabled={!ready}>
-            Add beneficiary
-          </Submit>
-        }
-      >
-        <div className="stack">
-          <BeneficiaryFields value={value} set={set} error={save.error} />
-          <p className="faint small">
-            The destination is encrypted and can’t be changed later. To change it, archive this beneficiary and add a new one.
-          </p>
-          <Failure error={save.error} />
-        </div>
-      </Card>
-    </Form>
+    <FormCard className="narrow" action="Add beneficiary" making={save} ready={isReady(value)} onSubmit={() => save.mutate()}>
+      <BeneficiaryFields value={value} set={set} error={save.error} />
+      <p className="faint small">
+        The destination is encrypted and can’t be changed later. To change it, archive this beneficiary and add a new one.
+      </p>
+    </FormCard>
   )
 }
 
@@ -70,16 +56,12 @@ type Created = Schemas['CreatedBeneficiary']
 
 /** The new one is there already: a person who did not mean a second one archives it. */
 const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Created; onKeep: () => void }) => {
-  const client = useQueryClient()
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings
-  const archive = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } } })),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['beneficiaries'] })
-      announce(`${beneficiary.display_name} archived`)
-      navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries')
-    },
+  const archive = useChange(() => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } } })), {
+    announcement: `${beneficiary.display_name} archived`,
+    outdates: ['beneficiaries'],
+    onDone: () => navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries'),
   })
   return (
     <Notice tone="warn" title="Another beneficiary has the same number">

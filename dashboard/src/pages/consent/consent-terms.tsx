@@ -49,23 +49,20 @@ export const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: 
   return (
     <div className="consent-terms">
       <Facts
-        facts={[
-          ['It can', chosen.length > 0 ? canWords(chosen) : 'Nothing yet: choose a permission below'],
-          ['It can’t', cannotWords(chosen)],
-          [
-            'Limits',
-            pays ? (
-              <>
-                {controls ? controlsWords(amounts, currency, () => 'chosen beneficiaries') : 'Choose them below'}
-                {!requested && controls && <span className="faint">, suggested by this page: the app asked for none</span>}
-                {chosen.includes('beneficiary.manage') && <>. {newPayees[new_payees]}</>}
-              </>
-            ) : (
-              'It moves no money, so it needs none'
-            ),
-          ],
-          ['Ends', endsAt ? `${fullTime(endsAt)}, or when you revoke it` : 'When you revoke it'],
-        ]}
+        facts={{
+          'It can': chosen.length > 0 ? canWords(chosen) : 'Nothing yet: choose a permission below',
+          'It can’t': cannotWords(chosen),
+          Limits: pays ? (
+            <>
+              {controls ? controlsWords(amounts, currency, () => 'chosen beneficiaries') : 'Choose them below'}
+              {!requested && controls && <span className="faint">, suggested by this page: the app asked for none</span>}
+              {chosen.includes('beneficiary.manage') && <>. {newPayees[new_payees]}</>}
+            </>
+          ) : (
+            'It moves no money, so it needs none'
+          ),
+          Ends: endsAt ? `${fullTime(endsAt)}, or when you revoke it` : 'When you revoke it',
+        }}
       />
     </div>
   )

@@ -12,7 +12,7 @@ export const RequestSummary = ({ authorization, sentence }: Props) => {
   return (
     <div className="stack-s">
       <div className="row">
-        <span className="avatar avatar-large avatar-accent">
+        <span className="avatar avatar-large tone-accent">
           <Icon name="robot" size={22} />
         </span>
         <span className="strong">{client.name}</span>

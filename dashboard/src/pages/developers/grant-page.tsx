@@ -9,8 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
 import { Page } from '../../ui/layout.tsx'
-import { StopAgent } from '../agents/stop-agent.tsx'
-import { ThawAgent } from '../agents/thaw-agent.tsx'
+import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { EditLimits } from './edit-limits.tsx'
 import { GrantActions, GrantView } from './grant-view.tsx'
 import { RevokeAgents } from './revoke-agents.tsx'
@@ -40,6 +39,12 @@ const useSecrets = (grant: Grant): ApiKey[] => {
   return data?.pages.flatMap((page) => page.data).filter((apiKey) => apiKey.grant.id === grant.id) ?? []
 }
 
+const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => (
+  <span className="mono">
+    {start}…{end}
+  </span>
+)
+
 type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
@@ -50,7 +55,7 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
   const [open, setOpen] = useState<Open>(raise ? 'limits' : null)
   const close = () => setOpen(null)
   const secrets = useSecrets(grant)
-  const [newest] = secrets
+  const [newest, old] = secrets
   const agent = grant.kind === 'oauth'
   const live = grant.revoked_at === null && (agent || newest === undefined || newest.status === 'active')
   return (
@@ -76,24 +81,16 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
             </Button>
           )
         }
-        facts={[
-          ...secrets.map(
-            (apiKey, index) =>
-              [
-                index === 0 ? 'Key' : 'Old key',
-                <span key={apiKey.id} className="mono">
-                  {apiKey.key_prefix}…{apiKey.last_four}
-                </span>,
-              ] as const,
-          ),
-          ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
-        ]}
+        facts={{
+          Key: newest && <Ends of={newest} />,
+          'Old key': old && <Ends of={old} />,
+          Workspace: grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces',
+        }}
       />
       {open === 'limits' && (
         <EditLimits grant={grant} title={`Limits of ${grant.label}`} raised={raisedLimits(raise)} onClose={close} />
       )}
-      {open === 'freeze' && !grant.frozen && <StopAgent id={grant.id} label={grant.label} own onClose={close} />}
-      {open === 'freeze' && grant.frozen && <ThawAgent id={grant.id} label={grant.label} own onClose={close} />}
+      {open === 'freeze' && <FreezeAgent {...grant} own onClose={close} />}
       {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
       {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}

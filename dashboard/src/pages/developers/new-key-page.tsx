@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
@@ -7,15 +7,13 @@ import { grantsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { useDraft } from '../../lib/drafts.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Submit } from '../../ui/button.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
-import { Card, Notice, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
+import { FormCard } from '../../ui/form.tsx'
+import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/spend-choice.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { PermissionChecks } from './permission-checks.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
@@ -70,20 +68,13 @@ const Suggested = () => {
   const [days, setDays] = useState<Days | null>(null)
   const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
   if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))
-  if (days === null)
-    return (
-      <div className="card">
-        <SkeletonRows rows={4} />
-      </div>
-    )
+  if (days === null) return <SkeletonCard rows={4} />
   return <KeyForm suggested={suggestedSpending(days)} fromAgents={days.length > 0} />
 }
 
 const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: boolean }) => {
   const { account, membership, currency } = useSession()
-  const client = useQueryClient()
   const [, navigate] = useLocation()
-  const keyFor = useIdempotencyKey()
   const beneficiaries = useBeneficiaries()
   const own = effectivePermissions(membership.role, null)
   const { value, set, clear } = useDraft<Fields>('api-key', account.id, () => ({
@@ -95,8 +86,8 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   const [madeAt] = useState(() => now())
   const pays = value.permissions.includes('payment.create')
   const controls = pays ? controlsOf(value.spending) : {}
-  const create = useMutation({
-    mutationFn: () => {
+  const create = useChange(
+    (keyFor) => {
       const body = {
         name: value.name.trim(),
         permissions: value.permissions,
@@ -105,65 +96,40 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
       }
       return call(api.POST('/v1/accounts/me/api-keys', { body, headers: keyFor(body) }))
     },
-    onSuccess: () => {
-      clear()
-      for (const name of ['api-keys', 'grants']) void client.invalidateQueries({ queryKey: [name] })
-    },
-  })
+    { outdates: ['api-keys', 'grants'], onDone: clear },
+  )
+  const field = fieldsOf(value, set, create.error)
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
-    <Form className="narrow" ready={ready} busy={create.isPending} onSubmit={() => create.mutate()}>
-      <Card
-        footer={
-          <Submit busy={create.isPending} disabled={!ready}>
-            Create key
-          </Submit>
-        }
-      >
-        <div className="stack">
-          <div className="columns">
-            <TextField
-              label="Name"
-              value={value.name}
-              onChange={(name) => set({ name })}
-              maxLength={120}
-              autoFocus
-              placeholder="For example: payroll script"
-              error={fieldError(create.error, 'name')}
-            />
-            <SelectField
-              label="Expires after"
-              value={value.days}
-              onChange={(days) => set({ days })}
-              options={lifetimes}
-              error={fieldError(create.error, 'expires_at')}
-            />
-          </div>
-          {pays && (
-            <p className="quiet small">
-              {fromAgents ? 'Suggested from what your agents spend on a day. ' : 'Small limits to begin with. '}
-              What reaches the per-payment limit needs your approval.
-            </p>
-          )}
-          {pays && (
-            <SpendChoice
-              value={value.spending}
-              onChange={(spending) => set({ spending })}
-              currency={currency}
-              error={create.error}
-              beneficiaries={beneficiaries}
-            />
-          )}
-          <details>
-            <summary className="strong">{countWords(value.permissions.length, 'permission')}</summary>
-            <PermissionChecks offered={[...own]} chosen={value.permissions} onChange={(permissions) => set({ permissions })} />
-          </details>
-          <Failure error={create.error} />
+    <>
+      <FormCard className="narrow" action="Create key" making={create} ready={ready} onSubmit={() => create.mutate()}>
+        <div className="columns">
+          <TextField label="Name" {...field('name')} maxLength={120} autoFocus placeholder="For example: payroll script" />
+          <SelectField label="Expires after" {...field('days', 'expires_at')} options={lifetimes} />
         </div>
-      </Card>
+        {pays && (
+          <p className="quiet small">
+            {fromAgents ? 'Suggested from what your agents spend on a day. ' : 'Small limits to begin with. '}
+            What reaches the per-payment limit needs your approval.
+          </p>
+        )}
+        {pays && (
+          <SpendChoice
+            value={value.spending}
+            onChange={(spending) => set({ spending })}
+            currency={currency}
+            error={create.error}
+            beneficiaries={beneficiaries}
+          />
+        )}
+        <details>
+          <summary className="strong">{countWords(value.permissions.length, 'permission')}</summary>
+          <PermissionChecks offered={[...own]} chosen={value.permissions} onChange={(permissions) => set({ permissions })} />
+        </details>
+      </FormCard>
       {create.data && (
         <SecretDialog title={create.data.name} made={create.data} onClose={() => navigate(`/agents/${create.data.grant.id}`)} />
       )}
-    </Form>
+    </>
   )
 }

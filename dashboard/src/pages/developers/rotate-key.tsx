@@ -1,13 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
-import { Button, Submit } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { SecretDialog } from './secret-dialog.tsx'
 
 const overlaps = [
@@ -18,40 +14,20 @@ const overlaps = [
 ]
 
 /** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
-export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
+export const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
   const [overlap, setOverlap] = useState('3600')
-  const rotate = useMutation({
-    mutationFn: () => {
+  const rotate = useChange(
+    (keyFor) => {
       const body = { overlap_seconds: Number(overlap) }
-      return call(
-        api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id: apiKey.id } }, body, headers: keyFor(body) }),
-      )
+      return call(api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id } }, body, headers: keyFor(body) }))
     },
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['api-keys'] })
-      announce(`${apiKey.name} rotated`)
-    },
-  })
-  if (rotate.data) return <SecretDialog title={`New key for ${apiKey.name}`} made={rotate.data} onClose={onClose} />
+    { announcement: `${name} rotated`, outdates: ['api-keys'] },
+  )
+  if (rotate.data) return <SecretDialog title={`New key for ${name}`} made={rotate.data} onClose={onClose} />
   return (
-    <Dialog
-      title={`Rotate ${apiKey.name}`}
-      onClose={onClose}
-      onSubmit={() => {
-        if (!rotate.isPending) rotate.mutate()
-      }}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Submit busy={rotate.isPending}>Rotate</Submit>
-        </>
-      }
-    >
+    <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onSubmit={() => rotate.mutate()} onClose={onClose}>
       <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
       <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
-      <Failure error={rotate.error} />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,12 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import type { Answer } from '../../api/types.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, Secret } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
@@ -16,12 +15,7 @@ const replace = (id: string, headers: Record<string, string>): Promise<MadeKey> 
 
 /** The key is shown here and never again. Where the first answer was lost, the key in it is replaced: no one knows it. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
-  const again = useMutation({
-    mutationFn: (lost: MadeKey) => replace(lost.id, keyFor(lost.id)),
-    onSuccess: () => void client.invalidateQueries({ queryKey: ['api-keys'] }),
-  })
+  const again = useChange((keyFor, lost: MadeKey) => replace(lost.id, keyFor(lost.id)), { outdates: ['api-keys'] })
   const current = again.data ?? made
   const { key } = current
   return (

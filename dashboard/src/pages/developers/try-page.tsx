@@ -8,7 +8,8 @@ import { CodeBlock } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, SkeletonRows } from '../../ui/layout.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { Loading } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 import { addressOf, type Operation, readOperations } from './read-operations.ts'
@@ -53,12 +54,7 @@ export const TryPage = () => {
   const operations = useQuery(documentQuery)
   return (
     <DevelopersLayout>
-      {operations.isPending && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
-      {operations.isError && <Failure error={operations.error} onRetry={() => void operations.refetch()} />}
+      <Loading query={operations} rows={3} />
       {operations.data && <TryForm operations={operations.data} />}
     </DevelopersLayout>
   )

@@ -65,35 +65,23 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
       <Card title="Terms">
         <Facts
           stacked
-          facts={[
-            [
-              'Per payment',
+          facts={{
+            'Per payment':
               mandate.max_per_payment_minor === null
                 ? 'No limit below the total'
                 : `Up to ${moneyText(mandate.max_per_payment_minor, currency)}`,
-            ],
-            [
-              'Payments',
+            Payments:
               mandate.max_payments === null
                 ? `${mandate.payments_made} so far`
                 : `${mandate.payments_made} of ${mandate.max_payments}`,
-            ],
-            ['Beneficiaries', mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(nameOf))],
-            ['Types', mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel))],
-            ['Starts', <ExactTime key="from" at={mandate.valid_from} />],
-            ['Ends', <ExactTime key="until" at={mandate.expires_at} />],
-            ['Revoked', mandate.revoked_at && <ExactTime key="revoked" at={mandate.revoked_at} />],
-            [
-              'Signed by',
-              <CopyText key="signer" value={mandate.signer} text={shortAddress(mandate.signer)} label="wallet address" />,
-            ],
-            [
-              '',
-              <CopyButton key="id" value={mandate.id}>
-                Copy mandate ID
-              </CopyButton>,
-            ],
-          ]}
+            Beneficiaries: mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(nameOf)),
+            Types: mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel)),
+            Starts: <ExactTime at={mandate.valid_from} />,
+            Ends: <ExactTime at={mandate.expires_at} />,
+            Revoked: mandate.revoked_at && <ExactTime at={mandate.revoked_at} />,
+            'Signed by': <CopyText value={mandate.signer} text={shortAddress(mandate.signer)} label="wallet address" />,
+            '': <CopyButton value={mandate.id}>Copy mandate ID</CopyButton>,
+          }}
         />
       </Card>
       <Card title="Signed message">

@@ -1,34 +1,30 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { mandatesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
 const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (
-  <Link href={`/mandates/${mandate.id}`} className="item">
-    <span className="avatar">
-      <Icon name="mandate" />
-    </span>
-    <span className="item-main stack-xs">
-      <span className="item-title">{mandate.description}</span>
-      <span className="item-note">
+  <Item
+    href={`/mandates/${mandate.id}`}
+    icon="mandate"
+    title={mandate.description}
+    note={
+      <>
         {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} used ·{' '}
         {mandate.status === 'active' ? 'ends' : 'ended'} <Time at={mandate.expires_at} />
-      </span>
-      <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
-    </span>
-    <span className="item-side">
-      <StatusBadge status={mandate.status} />
-    </span>
-  </Link>
+        <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
+      </>
+    }
+  >
+    <StatusBadge status={mandate.status} />
+  </Item>
 )
 
 export const MandatesPage = () => {

@@ -1,17 +1,17 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
+import { useFields } from '../../lib/drafts.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { fromLocalInput, fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
-import { fieldError } from '../../ui/failure.tsx'
-import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Notice, Page } from '../../ui/layout.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -26,14 +26,17 @@ export const NewMandatePage = () => {
   const client = useQueryClient()
   const beneficiaries = useBeneficiaries()
   const grants = useInfiniteQuery(grantsQuery)
-  const [description, setDescription] = useState('')
-  const [total, setTotal] = useState('')
-  const [perPayment, setPerPayment] = useState('')
-  const [count, setCount] = useState('')
-  const [recipients, setRecipients] = useState<string[]>([])
-  const [types, setTypes] = useState<string[]>([])
-  const [grant, setGrant] = useState('')
-  const [until, setUntil] = useState(() => localInput(new Date(now() + weekMs)))
+  const { value, set } = useFields(() => ({
+    description: '',
+    total: '',
+    perPayment: '',
+    count: '',
+    recipients: [] as string[],
+    types: [] as string[],
+    grant: '',
+    until: localInput(new Date(now() + weekMs)),
+  }))
+  const { description, total, perPayment, count, recipients, types, grant, until } = value
   const nonce = useRef('')
 
   const totalMinor = parseMajor(total)
@@ -74,7 +77,7 @@ export const NewMandatePage = () => {
     grants.data?.pages
       .flatMap((page) => page.data)
       .filter(({ revoked_at, workspace_id }) => revoked_at === null && workspace_id === workspace.id) ?? []
-  const problem = (path: string) => fieldError(flow.error, `terms.${path}`)
+  const field = fieldsOf(value, set, flow.error)
   return (
     <Page title="New mandate" back={{ href: '/mandates', label: 'Mandates' }}>
       <div className="split">
@@ -82,27 +85,17 @@ export const NewMandatePage = () => {
           <div className="stack">
             <TextField
               label="Purpose"
-              value={description}
-              onChange={setDescription}
+              {...field('description', 'terms.description')}
               maxLength={140}
               placeholder="For example: catering this week"
-              error={problem('description')}
             />
             <div className="columns">
-              <MoneyField
-                label="Total limit"
-                value={total}
-                onChange={setTotal}
-                currency={currency}
-                error={problem('max_total_minor')}
-              />
+              <MoneyField label="Total limit" {...field('total', 'terms.max_total_minor')} currency={currency} />
               <MoneyField
                 label="Per-payment limit"
                 optional
-                value={perPayment}
-                onChange={setPerPayment}
+                {...field('perPayment', 'terms.max_per_payment_minor')}
                 currency={currency}
-                error={problem('max_per_payment_minor')}
               />
             </div>
             <div className="columns">
@@ -110,24 +103,25 @@ export const NewMandatePage = () => {
                 label="Number of payments"
                 optional
                 inputMode="numeric"
-                value={count}
-                onChange={(value) => setCount(value.replace(/\D/g, ''))}
-                error={problem('max_payments')}
+                {...field('count', 'terms.max_payments')}
+                onChange={(typed) => set({ count: typed.replace(/\D/g, '') })}
               />
-              <TextField label="Ends" type="datetime-local" value={until} onChange={setUntil} error={problem('expires_at')} />
+              <TextField label="Ends" type="datetime-local" {...field('until', 'terms.expires_at')} />
             </div>
-            <BeneficiariesField beneficiaries={beneficiaries} chosen={recipients} onChange={setRecipients} />
-            <PaymentTypesField chosen={types} onChange={setTypes} />
+            <BeneficiariesField
+              beneficiaries={beneficiaries}
+              chosen={recipients}
+              onChange={(chosen) => set({ recipients: chosen })}
+            />
+            <PaymentTypesField chosen={types} onChange={(chosen) => set({ types: chosen })} />
             <SelectField
               label="Who can use it"
-              value={grant}
-              onChange={setGrant}
+              {...field('grant', 'terms.grant_id')}
               options={[
                 { value: '', label: 'Only me' },
                 ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
               ]}
               hint="An agent can only use a mandate that was made for it."
-              error={problem('grant_id')}
             />
           </div>
         </Card>

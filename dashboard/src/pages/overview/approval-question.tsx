@@ -1,21 +1,17 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 const thresholds = ['100000', '1000000'] as const
 
 /** One question instead of a form: each answer is a policy, made by one click. */
 export const ApprovalQuestion = () => {
   const { currency } = useSession()
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
-  const create = useMutation({
-    mutationFn: (threshold: string | null) => {
+  const create = useChange(
+    (keyFor, threshold: string | null) => {
       const body = {
         name: 'Payment approval',
         required_approval_count: 1,
@@ -23,11 +19,8 @@ export const ApprovalQuestion = () => {
       }
       return call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
     },
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['policies'] })
-      announce('Policy turned on')
-    },
-  })
+    { announcement: 'Policy turned on', outdates: ['policies'] },
+  )
   return (
     <div className="stack-s">
       <div className="row row-tight">

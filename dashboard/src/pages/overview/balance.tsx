@@ -46,12 +46,12 @@ export const Balance = () => {
         <div className="stack-s">
           <ul className="legend" aria-label="Last 30 days">
             <li>
-              <span className="chart-key-down" aria-hidden="true" />
+              <span className="tone-accent" aria-hidden="true" />
               <span>Spent {shortMoney(sumMinor(days.map(({ up }) => up)), currency)}</span>
             </li>
             {ownsBalance && came !== '0' && (
               <li>
-                <span className="chart-key-up" aria-hidden="true" />
+                <span className="tone-good" aria-hidden="true" />
                 <span>In {shortMoney(came, currency)}</span>
               </li>
             )}

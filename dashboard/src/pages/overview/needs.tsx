@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { StopAgent } from '../agents/stop-agent.tsx'
+import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { useIsFrozen } from '../agents/use-frozen.ts'
 import { type Need, useNeeds } from './use-attention.ts'
 
@@ -17,7 +17,7 @@ export const Needs = () => {
     <>
       <Group title="Needs you" needs={needs} onFreeze={setStopping} />
       <Group title="Worth a look" needs={looks} onFreeze={setStopping} />
-      {stopping && <StopAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
+      {stopping && <FreezeAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
     </>
   )
 }
@@ -65,7 +65,7 @@ const Freeze = ({ agent, onFreeze }: { agent: Agent } & OnFreeze) =>
 
 const Item = ({ need: { tone, icon, title, note, action, more }, onFreeze }: ItemProps) => (
   <div className="item need">
-    <span className={`avatar avatar-${tone}`}>
+    <span className={`avatar tone-${tone}`}>
       <Icon name={icon} />
     </span>
     <div className="item-main">

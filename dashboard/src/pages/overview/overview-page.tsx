@@ -3,7 +3,7 @@ import { attentionQuery, grantsQuery, historySummaryQuery, paymentsQuery } from 
 import { useInbox } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton, NewLink } from '../../ui/button.tsx'
-import { Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Page, SkeletonCard } from '../../ui/layout.tsx'
 import { AgentsStrip } from './agents-strip.tsx'
 import { Balance } from './balance.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -53,9 +53,7 @@ export const OverviewPage = () => {
           <RecentPayments />
         </>
       ) : (
-        <div className="card">
-          <SkeletonRows rows={6} />
-        </div>
+        <SkeletonCard rows={6} />
       )}
     </Page>
   )

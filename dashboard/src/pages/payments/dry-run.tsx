@@ -74,7 +74,7 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
 
 export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
   <div className="verdict" role="status">
-    <span className={`avatar avatar-${verdict.tone}`}>
+    <span className={`avatar tone-${verdict.tone}`}>
       <Icon name={verdict.icon} />
     </span>
     <div>

@@ -5,7 +5,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { editableMajor } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { PaymentForm } from './payment-form.tsx'
 import { emptyPayment } from './payment-form-state.ts'
 
@@ -39,12 +39,7 @@ const Prepared = () => {
   const again = params.get('again') ?? ''
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
   const beneficiaries = useBeneficiaries([params.get('beneficiary') ?? before.data?.beneficiary_id ?? ''])
-  if (beneficiaries.isPending || (again !== '' && before.isPending))
-    return (
-      <div className="card">
-        <SkeletonRows rows={4} />
-      </div>
-    )
+  if (beneficiaries.isPending || (again !== '' && before.isPending)) return <SkeletonCard rows={4} />
   if (!beneficiaries.all.some(({ status }) => status === 'active')) return <NoBeneficiary />
   const payment = before.data
   const first = payment

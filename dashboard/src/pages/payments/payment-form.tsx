@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
@@ -7,18 +7,17 @@ import { mandatesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { useDraft } from '../../lib/drafts.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { moneyText, parseMajor, unreadableAmount } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
-import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { SendLater } from '../../ui/send-later.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { DryRun, useDryRun } from './dry-run.tsx'
 import { bodyOf, draftOf, type PaymentFields } from './payment-form-state.ts'
 import { ReviewPayment } from './review-payment.tsx'
@@ -38,14 +37,12 @@ const announced = ({ status, approval_id }: Schemas['Payment']): string => {
 const useSend = (onSent: () => void) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
-  return useMutation({
-    mutationFn: (body: ReturnType<typeof bodyOf>) => call(api.POST('/v1/payments', { body, headers: keyFor(body) })),
-    onSuccess: (payment) => {
+  return useChange((keyFor, body: ReturnType<typeof bodyOf>) => call(api.POST('/v1/payments', { body, headers: keyFor(body) })), {
+    announcement: announced,
+    outdates: ['payments'],
+    onDone: (payment) => {
       onSent()
       client.setQueryData(['payment', payment.id], payment)
-      void client.invalidateQueries({ queryKey: ['payments'] })
-      announce(announced(payment))
       navigate(`/payments/${payment.id}`)
     },
   })
@@ -85,7 +82,7 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
       <Card
         footer={
           <>
-            {verdict && <p className={`only-narrow small grow verdict-${verdict.tone}`}>{verdict.title}</p>}
+            {verdict && <p className={`only-narrow small grow verdict-line tone-${verdict.tone}`}>{verdict.title}</p>}
             <Submit size="large" disabled={!ready}>
               {draft ? `Review ${moneyText(draft.amount_minor, currency)}` : 'Review'}
             </Submit>
@@ -113,6 +110,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
   const { currency, account, ownsBalance } = useSession()
   const mandates = useMandateOptions()
   const beneficiary = beneficiaries.find(value.beneficiary)
+  const field = fieldsOf(value, set, error)
   const unreadable = value.amount !== '' && parseMajor(value.amount) === null
   return (
     <div className="stack">
@@ -129,55 +127,47 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         label="Amount"
         large
         autoFocus={value.beneficiary !== ''}
-        value={value.amount}
-        onChange={(amount) => set({ amount })}
+        {...field('amount', 'amount_minor')}
+        {...(unreadable && { error: unreadableAmount })}
         currency={currency}
-        error={unreadable ? unreadableAmount : fieldError(error, 'amount_minor')}
         hint={ownsBalance && `${moneyText(account.balance.available_minor, currency)} available`}
       />
       <TextField
         label="Purpose"
         optional
-        value={value.narrative}
-        onChange={(narrative) => set({ narrative })}
+        {...field('narrative')}
         maxLength={140}
         hint="Approvers see it, and you find the payment by it."
-        error={fieldError(error, 'narrative')}
       />
       {takesReference(beneficiary) && (
         <TextField
           label="Account reference"
           optional={!beneficiary?.account_reference_required}
-          value={value.reference}
-          onChange={(reference) => set({ reference })}
+          {...field('reference', 'account_reference')}
           maxLength={20}
           hint={
             beneficiary?.account_reference_required
               ? 'Required by this beneficiary: an account or invoice number.'
               : 'An account or invoice number for the beneficiary.'
           }
-          error={fieldError(error, 'account_reference')}
         />
       )}
-      <SendLater value={value.time} onChange={(time) => set({ time })} error={fieldError(error, 'execute_at')} />
+      <SendLater {...field('time', 'execute_at')} />
       <details>
         <summary className="quiet small">More options</summary>
         <div className="stack" style={{ marginTop: '14px' }}>
           <TextField
             label="Payment type"
             optional
-            value={value.type}
-            onChange={(type) => set({ type })}
+            {...field('type', 'payment_type')}
             maxLength={64}
             hint="Policies can select by it, for example “rent”."
-            error={fieldError(error, 'payment_type')}
           />
           {mandates.length > 0 && (
             <SelectField
               label="Mandate"
               optional
-              value={value.mandate}
-              onChange={(mandate) => set({ mandate })}
+              {...field('mandate', 'mandate_id')}
               options={[{ value: '', label: 'None' }, ...mandates]}
               hint="A mandate that fits counts as one approval by its signer."
             />

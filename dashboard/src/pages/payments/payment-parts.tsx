@@ -56,50 +56,30 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   return null
 }
 
-export const PaymentFacts = ({ payment }: { payment: Payment }) => {
-  return (
+/** What the requester's program said about it stands apart: it may call a thing as we do. */
+export const PaymentFacts = ({ payment }: { payment: Payment }) => (
+  <>
     <Facts
       stacked
-      facts={[
-        [
-          'Beneficiary',
-          <Link key="beneficiary" href={`/beneficiaries/${payment.beneficiary_id}`}>
-            {payment.beneficiary.display_name}
-          </Link>,
-        ],
-        ['Purpose', payment.narrative],
-        [
-          'Destination',
-          <span key="destination">
+      facts={{
+        Beneficiary: <Link href={`/beneficiaries/${payment.beneficiary_id}`}>{payment.beneficiary.display_name}</Link>,
+        Purpose: payment.narrative,
+        Destination: (
+          <>
             {railFacts[payment.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
-          </span>,
-        ],
-        ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],
-        ['Purpose code', payment.purpose_code],
-        ['Account reference', payment.account_reference],
-        ['Requested by', <Requester key="by" by={payment.initiated_by} stops />],
-        [
-          'Mandate',
-          payment.mandate_id && (
-            <Link key="mandate" href={`/mandates/${payment.mandate_id}`}>
-              Uses a mandate
-            </Link>
-          ),
-        ],
-        ['Fee', <Amount key="fee" minor={payment.fee_minor} currency={payment.currency} />],
-        [
-          'Receipt number',
-          payment.provider_receipt && <CopyText key="receipt" value={payment.provider_receipt} label="receipt number" />,
-        ],
-        ['Created', <ExactTime key="created" at={payment.created_at} />],
-        ...Object.entries(payment.metadata).map(([name, value]) => [name, value] as const),
-        [
-          '',
-          <CopyButton key="id" value={payment.id}>
-            Copy payment ID
-          </CopyButton>,
-        ],
-      ]}
+          </>
+        ),
+        Type: payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type),
+        'Purpose code': payment.purpose_code,
+        'Account reference': payment.account_reference,
+        'Requested by': <Requester by={payment.initiated_by} stops />,
+        Mandate: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>Uses a mandate</Link>,
+        Fee: <Amount minor={payment.fee_minor} currency={payment.currency} />,
+        'Receipt number': payment.provider_receipt && <CopyText value={payment.provider_receipt} label="receipt number" />,
+        Created: <ExactTime at={payment.created_at} />,
+      }}
     />
-  )
-}
+    <Facts stacked facts={payment.metadata} />
+    <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+  </>
+)

@@ -8,13 +8,11 @@ import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
-import { StopAgent } from '../agents/stop-agent.tsx'
+import { FreezeAgent, type Stoppable } from '../agents/freeze-agent.tsx'
 import { useIsFrozen } from '../agents/use-frozen.ts'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']
-/** An agent with the way to stop it. */
-type Stoppable = { id: string; label: string; own: boolean }
 type Day = { date: string; payments: Payment[] }
 
 const byDay = (payments: readonly Payment[]): Day[] => {
@@ -92,7 +90,7 @@ export const PaymentsTable = ({ payments, onOpen, openId, spentOn, without }: Pr
           )
         })}
       </table>
-      {stopping && <StopAgent {...stopping} onClose={() => setStopping(null)} />}
+      {stopping && <FreezeAgent {...stopping} onClose={() => setStopping(null)} />}
     </div>
   )
 }

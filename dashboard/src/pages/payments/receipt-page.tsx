@@ -1,5 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { adviceFor, messageOf } from '../../api/advice.ts'
+import { useQuery } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
@@ -12,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Facts, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 /** The receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>
@@ -22,10 +21,9 @@ const saveJson = (name: string, content: unknown): void =>
 export const ReceiptPage = ({ id }: { id: string }) => {
   const { workspace } = useSession()
   const payment = useQuery(paymentQuery(id))
-  const proof = useMutation({
-    mutationFn: () => call(api.GET('/v1/payments/{id}/receipt', { params: { path: { id } } })),
-    onSuccess: (receipt) => saveJson(`receipt-${id}.json`, receipt),
-    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
+  const proof = useChange(() => call(api.GET('/v1/payments/{id}/receipt', { params: { path: { id } } })), {
+    onDone: (receipt) => saveJson(`receipt-${id}.json`, receipt),
+    announcesFailure: true,
   })
   return (
     <Page
@@ -56,31 +54,19 @@ export const ReceiptPage = ({ id }: { id: string }) => {
             </div>
             <Facts
               stacked
-              facts={[
-                ['Paid to', payment.data.beneficiary.display_name],
-                ['Destination', payment.data.beneficiary.destination_mask],
-                ['Payment method', typeLabel(payment.data.payment_rail)],
-                ['Paid by', workspace.name],
-                ['Account reference', payment.data.account_reference],
-                ['Purpose code', payment.data.purpose_code],
-                ['Purpose', payment.data.narrative],
-                ['Completed', payment.data.completed_at && <ExactTime key="completed" at={payment.data.completed_at} />],
-                [
-                  'Receipt number',
-                  payment.data.provider_receipt && (
-                    <span key="receipt" className="mono">
-                      {payment.data.provider_receipt}
-                    </span>
-                  ),
-                ],
-                ['Fee', <Amount key="fee" minor={payment.data.fee_minor} currency={payment.data.currency} />],
-                [
-                  'Payment ID',
-                  <span key="id" className="mono">
-                    {payment.data.id}
-                  </span>,
-                ],
-              ]}
+              facts={{
+                'Paid to': payment.data.beneficiary.display_name,
+                Destination: payment.data.beneficiary.destination_mask,
+                'Payment method': typeLabel(payment.data.payment_rail),
+                'Paid by': workspace.name,
+                'Account reference': payment.data.account_reference,
+                'Purpose code': payment.data.purpose_code,
+                Purpose: payment.data.narrative,
+                Completed: payment.data.completed_at && <ExactTime at={payment.data.completed_at} />,
+                'Receipt number': payment.data.provider_receipt && <span className="mono">{payment.data.provider_receipt}</span>,
+                Fee: <Amount minor={payment.data.fee_minor} currency={payment.data.currency} />,
+                'Payment ID': <span className="mono">{payment.data.id}</span>,
+              }}
             />
           </div>
         </section>

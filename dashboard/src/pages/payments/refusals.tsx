@@ -51,7 +51,7 @@ export const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
   <Rows items={refusals}>
     {(refusal) => (
       <div className="item refusal">
-        <span className="avatar avatar-bad">
+        <span className="avatar tone-bad">
           <Icon name="cross" />
         </span>
         <div className="item-main">

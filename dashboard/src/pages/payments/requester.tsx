@@ -7,8 +7,8 @@ import { initials } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { FrozenBadge } from '../agents/frozen-badge.tsx'
-import { StopAgent } from '../agents/stop-agent.tsx'
 import { useIsFrozen } from '../agents/use-frozen.ts'
 
 type By = Schemas['Payment']['initiated_by']
@@ -54,7 +54,7 @@ export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) =>
           Freeze
         </Button>
       )}
-      {stopping && <StopAgent id={id} label={label ?? 'This agent'} own={own} onClose={() => setStopping(false)} />}
+      {stopping && <FreezeAgent id={id} label={label ?? 'This agent'} own={own} onClose={() => setStopping(false)} />}
     </span>
   )
 }

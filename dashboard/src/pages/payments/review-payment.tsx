@@ -58,21 +58,20 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
           <VerdictLine verdict={verdict} />
           <Facts
             stacked
-            facts={[
-              ['To', beneficiary.display_name],
-              ['Legal name', beneficiary.legal_name],
-              [
-                'Destination',
-                <span key="destination">
+            facts={{
+              To: beneficiary.display_name,
+              'Legal name': beneficiary.legal_name,
+              Destination: (
+                <span>
                   {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
-                </span>,
-              ],
-              ['Sent', draft.execute_at && dueWords(draft.execute_at)],
-              ['Purpose', fields.narrative.trim()],
-              ['Account reference', fields.reference.trim()],
-              ['Type', fields.type.trim() && typeLabel(fields.type.trim())],
-              ['From', workspace.name],
-            ]}
+                </span>
+              ),
+              Sent: draft.execute_at && dueWords(draft.execute_at),
+              Purpose: fields.narrative.trim(),
+              'Account reference': fields.reference.trim(),
+              Type: fields.type.trim() && typeLabel(fields.type.trim()),
+              From: workspace.name,
+            }}
           />
           {sends && <p className="faint small">A payment that was sent can’t be recalled.</p>}
           {draft.execute_at && <p className="faint small">Until it is sent it can be cancelled.</p>}

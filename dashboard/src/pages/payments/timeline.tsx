@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { cx } from '../../lib/class-names.ts'
 import { failureWords } from '../../lib/failure-words.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
@@ -135,7 +134,7 @@ const outcomeSteps = (payment: Payment): Step[] => {
 }
 
 const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
-  <span className={cx('timeline-mark', `timeline-${tone}`)}>{tone !== 'later' && <Icon name={icon} size={14} />}</span>
+  <span className={`timeline-mark tone-${tone}`}>{tone !== 'later' && <Icon name={icon} size={14} />}</span>
 )
 
 /** Created, held, approved, sent, and how it ended. */

@@ -1,13 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { policiesQuery } from '../../api/queries.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
@@ -36,18 +34,12 @@ export const PoliciesPage = () => {
           {(policies) => (
             <Rows items={policies}>
               {(policy) => (
-                <Link href={`/policies/${policy.id}`} className="item">
-                  <span className="avatar">
-                    <Icon name="policy" />
-                  </span>
-                  <span className="item-main">
-                    <span className="item-title">{policy.name}</span>
-                    <span className="item-note">{policySentence(policy, policy, { currency, nameOf })}</span>
-                  </span>
-                  <span className="item-side faint">
-                    <Icon name="forward" size={16} />
-                  </span>
-                </Link>
+                <Item
+                  href={`/policies/${policy.id}`}
+                  icon="policy"
+                  title={policy.name}
+                  note={policySentence(policy, policy, { currency, nameOf })}
+                />
               )}
             </Rows>
           )}

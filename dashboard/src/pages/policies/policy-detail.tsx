@@ -73,7 +73,7 @@ export const PolicyDetail = ({ policy }: { policy: Policy }) => {
     <Card>
       <div className="stack">
         <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
-        <Facts stacked facts={Object.values(factsOf(policy, currency, nameOf))} />
+        <Facts stacked facts={Object.fromEntries(Object.values(factsOf(policy, currency, nameOf)))} />
       </div>
     </Card>
   )

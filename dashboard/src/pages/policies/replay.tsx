@@ -66,13 +66,13 @@ const Result = ({ replay }: { replay: ReplayData }) => {
       </p>
       <div className="bar" aria-hidden="true">
         {parts.map(({ key, count }) => (
-          <span key={key} className={`bar-${key}`} style={{ width: `${(count / total) * 100}%` }} />
+          <span key={key} className={`tone-${key}`} style={{ width: `${(count / total) * 100}%` }} />
         ))}
       </div>
       <ul className="legend">
         {parts.map(({ key, count, text }) => (
           <li key={key}>
-            <span className={`bar-${key}`} />
+            <span className={`tone-${key}`} />
             <span>
               {count} {text}
             </span>

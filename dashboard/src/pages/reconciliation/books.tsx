@@ -38,12 +38,12 @@ const ClearingFacts = ({ lines, currency }: Schemas['TrialBalance']) => {
   const atProviders = sumMinor([toppedUp, paidOut, suspense].map((each) => each ?? '0'))
   return (
     <Facts
-      facts={[
-        ['Top-ups received', moneyText(toppedUp ?? '0', currency)],
-        ['Payments sent', moneyText(paidOut ?? '0', currency)],
-        ['In suspense', moneyText(suspense ?? '0', currency)],
-        ['Left at the providers', moneyText(atProviders, currency)],
-      ]}
+      facts={{
+        'Top-ups received': moneyText(toppedUp ?? '0', currency),
+        'Payments sent': moneyText(paidOut ?? '0', currency),
+        'In suspense': moneyText(suspense ?? '0', currency),
+        'Left at the providers': moneyText(atProviders, currency),
+      }}
     />
   )
 }

@@ -10,9 +10,9 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Card, Empty, Facts, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
+import { Loading } from '../../ui/listing.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
@@ -99,12 +99,7 @@ export const StatementPage = () => {
           </>
         )}
       </div>
-      {query.isPending && (
-        <div className="card">
-          <SkeletonRows rows={5} />
-        </div>
-      )}
-      {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      <Loading query={query} rows={5} />
       {period && (
         <>
           <Totals period={period} />
@@ -138,15 +133,14 @@ const Totals = ({ period }: { period: Period }) => {
     <>
       <Card>
         <Facts
-          facts={[
-            ['Opening balance', opening === null ? null : <Amount key="opening" minor={opening} currency={currency} />],
-            ['In', period.in_minor === null ? pendingSum : <Amount key="in" minor={period.in_minor} currency={currency} />],
-            ['Out', period.out_minor === null ? pendingSum : <Amount key="out" minor={period.out_minor} currency={currency} />],
-            [
-              period.unfinished_at === null ? 'Closing balance' : 'Balance so far',
-              closing === null ? null : <Amount key="closing" minor={closing} currency={currency} size="medium" />,
-            ],
-          ]}
+          facts={{
+            'Opening balance': opening === null ? null : <Amount minor={opening} currency={currency} />,
+            In: period.in_minor === null ? pendingSum : <Amount minor={period.in_minor} currency={currency} />,
+            Out: period.out_minor === null ? pendingSum : <Amount minor={period.out_minor} currency={currency} />,
+            [period.unfinished_at === null ? 'Closing balance' : 'Balance so far']: closing && (
+              <Amount minor={closing} currency={currency} size="medium" />
+            ),
+          }}
         />
       </Card>
       {payees.length > 0 && (

@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { depositActions } from '../../../../src/rails/texts.ts'
 import { api, call } from '../../api/client.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 type Method = keyof typeof depositActions
 const methods = Object.keys(depositActions) as Method[]
@@ -13,14 +12,10 @@ const methods = Object.keys(depositActions) as Method[]
 /** Where to pay in, and under which account number: for amounts that no prompt moves. */
 export const DepositForm = () => {
   const [, navigate] = useLocation()
-  const keyFor = useIdempotencyKey()
-  const start = useMutation({
-    mutationFn: (method: Method) => {
-      const body = { method }
-      return call(api.POST('/v1/topups/initiate', { body, headers: keyFor(body) }))
-    },
-    onSuccess: (topup) => navigate(`/top-up/${topup.id}`),
-  })
+  const start = useChange(
+    (keyFor, method: Method) => call(api.POST('/v1/topups/initiate', { body: { method }, headers: keyFor({ method }) })),
+    { onDone: (topup) => navigate(`/top-up/${topup.id}`) },
+  )
   return (
     <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
       <div className="stack">

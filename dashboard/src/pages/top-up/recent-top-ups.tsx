@@ -1,11 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { historyQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
 
 export const RecentTopUps = () => {
@@ -21,15 +19,9 @@ export const RecentTopUps = () => {
         {(entries) => (
           <Rows items={entries}>
             {(entry) => (
-              <Link href={`/top-up/${entry.reference.id}`} className="item">
-                <span className="avatar avatar-good">
-                  <Icon name="topup" />
-                </span>
-                <span className="item-main item-note">
-                  <Time at={entry.created_at} />
-                </span>
+              <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
                 <Amount minor={entry.amount_minor} currency={currency} signed />
-              </Link>
+              </Item>
             )}
           </Rows>
         )}

@@ -48,29 +48,14 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
     <div className="split-aside">
       <Card title="Details">
         <Facts
-          facts={[
-            ['Status', <StatusBadge key="status" status={topup.status} />],
-            ['Amount', amountOf(topup) && <Amount key="amount" minor={amountOf(topup) ?? '0'} currency={topup.currency} />],
-            [
-              'From',
-              topup.phone_number_mask && (
-                <span key="phone" className="mono">
-                  {topup.phone_number_mask}
-                </span>
-              ),
-            ],
-            [
-              'Receipt',
-              topup.provider_receipt && <CopyText key="receipt" value={topup.provider_receipt} label="receipt number" />,
-            ],
-            ['Started', <ExactTime key="started" at={topup.created_at} />],
-            [
-              '',
-              <CopyButton key="id" value={topup.id}>
-                Copy top-up ID
-              </CopyButton>,
-            ],
-          ]}
+          facts={{
+            Status: <StatusBadge status={topup.status} />,
+            Amount: amountOf(topup) && <Amount minor={amountOf(topup) ?? '0'} currency={topup.currency} />,
+            From: topup.phone_number_mask && <span className="mono">{topup.phone_number_mask}</span>,
+            Receipt: topup.provider_receipt && <CopyText value={topup.provider_receipt} label="receipt number" />,
+            Started: <ExactTime at={topup.created_at} />,
+            '': <CopyButton value={topup.id}>Copy top-up ID</CopyButton>,
+          }}
         />
       </Card>
     </div>
@@ -109,30 +94,28 @@ const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => rec
 /** In groups of three: easier to read aloud and to type. */
 const grouped = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
 
-const wordsOf = (instructions: NonNullable<TopUp['instructions']>): (readonly [name: string, value: string])[] =>
-  'paybill' in instructions
-    ? [
-        ['Paybill', instructions.paybill],
-        ['Account number', instructions.account_number],
-      ]
-    : [
-        ['Bank code', instructions.bank_code],
-        ['Account number', instructions.account_number],
-        ['Reference', instructions.reference],
-      ]
+const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {
+  if (!instructions) return []
+  const { account_number: account } = instructions
+  return 'paybill' in instructions
+    ? Object.entries({ Paybill: instructions.paybill, 'Account number': account })
+    : Object.entries({ 'Bank code': instructions.bank_code, 'Account number': account, Reference: instructions.reference })
+}
 
 const Instructions = ({ topup }: { topup: TopUp }) => (
   <div className="stack">
     <h2>Pay in any amount</h2>
     <Facts
-      facts={(topup.instructions ? wordsOf(topup.instructions) : []).map(([name, value]) => [
-        name,
-        <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
-      ])}
+      facts={Object.fromEntries(
+        wordsOf(topup).map(([name, value]) => [
+          name,
+          <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
+        ]),
+      )}
     />
     {topup.instructions && (
       <QrCode
-        text={wordsOf(topup.instructions)
+        text={wordsOf(topup)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n')}
         label="The same as a code, for the phone that pays"
@@ -148,7 +131,7 @@ const Pending = ({ topup }: { topup: TopUp }) => {
   if (left <= 0)
     return (
       <div className="empty">
-        <span className="avatar avatar-large avatar-warn">
+        <span className="avatar avatar-large tone-warn">
           <Icon name="clock" size={22} />
         </span>
         <h2>Still waiting for M-PESA</h2>
@@ -172,7 +155,7 @@ const Pending = ({ topup }: { topup: TopUp }) => {
 
 const Succeeded = ({ topup }: { topup: TopUp }) => (
   <div className="empty">
-    <span className="avatar avatar-large avatar-good">
+    <span className="avatar avatar-large tone-good">
       <Icon name="check" size={22} />
     </span>
     <h2>{moneyText(amountOf(topup) ?? '0', topup.currency)} arrived</h2>
@@ -202,7 +185,7 @@ const NextStep = () => {
 
 const Failed = ({ topup }: { topup: TopUp }) => (
   <div className="empty">
-    <span className="avatar avatar-large avatar-bad">
+    <span className="avatar avatar-large tone-bad">
       <Icon name="cross" size={22} />
     </span>
     <h2>Top-up failed</h2>
@@ -220,7 +203,7 @@ const Failed = ({ topup }: { topup: TopUp }) => (
 const TimedOut = () => (
   <>
     <div className="empty">
-      <span className="avatar avatar-large avatar-warn">
+      <span className="avatar avatar-large tone-warn">
         <Icon name="alert" size={22} />
       </span>
       <h2>M-PESA didn’t answer in time</h2>

@@ -10,9 +10,8 @@ import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { memberName } from './members.tsx'
 
@@ -80,23 +79,15 @@ const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }
   const href = entry.action === 'payment.denied' ? '/payments/refused' : activityHref(entry.subject)
   const sentence = activityWords(entry, { people, currency })
   return (
-    <div className="item">
-      <span className="avatar">
-        <Icon name={entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list'} />
-      </span>
-      <span className="item-main">
-        {href ? (
-          <Link href={href} className="in-text">
-            {sentence}
-          </Link>
-        ) : (
-          sentence
-        )}
-        <span className="item-note block">
+    <Item
+      icon={entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list'}
+      title={href ? <Link href={href}>{sentence}</Link> : sentence}
+      note={
+        <>
           <ExactTime at={entry.created_at} />
           {entry.ip && `, from ${entry.ip}`}
-        </span>
-      </span>
-    </div>
+        </>
+      }
+    />
   )
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
@@ -13,7 +13,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Empty, Facts, SkeletonText } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { roleHint } from './roles.ts'
 
 const name = 'invitation'
@@ -53,7 +53,6 @@ const NoInvitation = () => (
 const Invitation = ({ token }: { token: string }) => {
   useTitle('Invitation')
   const { account } = useSession()
-  const client = useQueryClient()
   const switchTo = useSwitchWorkspace()
   const signOut = useSignOut()
   const [, navigate] = useLocation()
@@ -62,12 +61,11 @@ const Invitation = ({ token }: { token: string }) => {
     queryFn: () => call(api.POST('/v1/workspaces/invitations/preview', { body: { token } })),
     retry: false,
   })
-  const accept = useMutation({
-    mutationFn: () => call(api.POST('/v1/workspaces/invitations/accept', { body: { token } })),
-    onSuccess: ({ workspace }) => {
+  const accept = useChange(() => call(api.POST('/v1/workspaces/invitations/accept', { body: { token } })), {
+    announcement: ({ workspace }) => `You joined ${workspace.name}`,
+    outdates: ['workspaces'],
+    onDone: ({ workspace }) => {
       forgetInvitation()
-      void client.invalidateQueries({ queryKey: ['workspaces'] })
-      announce(`You joined ${workspace.name}`)
       switchTo(workspace.id)
     },
   })
@@ -84,11 +82,11 @@ const Invitation = ({ token }: { token: string }) => {
             {statusText(data.role).toLowerCase()}.
           </p>
           <Facts
-            facts={[
-              ['Role', `${statusText(data.role)}. ${roleHint(data.role)}`],
-              ['You join as', nameOf(account)],
-              ['Expires in', <Countdown key="expires" to={data.expires_at} />],
-            ]}
+            facts={{
+              Role: `${statusText(data.role)}. ${roleHint(data.role)}`,
+              'You join as': nameOf(account),
+              'Expires in': <Countdown to={data.expires_at} />,
+            }}
           />
           <Button variant="primary" size="large" wide busy={accept.isPending} onClick={() => accept.mutate()}>
             Accept invitation

@@ -1,45 +1,35 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { adviceFor, messageOf } from '../../api/advice.ts'
 import { api, call } from '../../api/client.ts'
 import { invitationsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { useFields } from '../../lib/drafts.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Secret } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
-import { ChoiceField, TextField } from '../../ui/field.tsx'
-import { Icon } from '../../ui/icon.tsx'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Notice } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { type Role, roleChoices } from './roles.ts'
 
 const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) => {
-  const client = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/workspaces/current/invitations/{id}', { params: { path: { id: invitation.id } } })),
-    onSuccess: () => {
-      announce('Invitation cancelled')
-      void client.invalidateQueries({ queryKey: ['invitations'] })
-    },
-    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
-  })
+  const revoke = useChange(
+    () => call(api.DELETE('/v1/workspaces/current/invitations/{id}', { params: { path: { id: invitation.id } } })),
+    { announcement: 'Invitation cancelled', outdates: ['invitations'], announcesFailure: true },
+  )
   const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Anyone with the link')
   return (
-    <div className="item">
-      <span className="avatar">
-        <Icon name="link" />
-      </span>
-      <div className="item-main">
-        <p className="item-title">{to}</p>
-        <p className="item-note">
+    <Item
+      icon="link"
+      title={to}
+      note={
+        <>
           {statusText(invitation.role)} ·{' '}
           {invitation.status === 'pending' ? (
             <>
@@ -48,8 +38,9 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
           ) : (
             <Time at={invitation.created_at} />
           )}
-        </p>
-      </div>
+        </>
+      }
+    >
       {invitation.status === 'pending' ? (
         <Button
           size="small"
@@ -63,7 +54,7 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
       ) : (
         <StatusBadge status={invitation.status === 'revoked' ? 'cancelled' : invitation.status} />
       )}
-    </div>
+    </Item>
   )
 }
 
@@ -100,20 +91,15 @@ const addressing = (to: string) => {
 
 const Invite = ({ onClose }: { onClose: () => void }) => {
   const { membership, workspace } = useSession()
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
-  const [role, setRole] = useState<Role>('approver')
-  const [to, setTo] = useState('')
-  const create = useMutation({
-    mutationFn: () => {
-      const body = { role, ...addressing(to) }
+  const { value, set } = useFields<{ role: Role; to: string }>({ role: 'approver', to: '' })
+  const create = useChange(
+    (keyFor) => {
+      const body = { role: value.role, ...addressing(value.to) }
       return call(api.POST('/v1/workspaces/current/invitations', { body, headers: keyFor(body) }))
     },
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['invitations'] })
-      announce('Invitation created')
-    },
-  })
+    { announcement: 'Invitation created', outdates: ['invitations'] },
+  )
+  const field = fieldsOf(value, set, create.error)
   if (create.data)
     return (
       <Dialog
@@ -134,30 +120,21 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
       </Dialog>
     )
   return (
-    <Dialog
+    <FormDialog
       title={`Invite to ${workspace.name}`}
+      action="Create invitation"
+      making={create}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      onSubmit={() => {
-        if (!create.isPending) create.mutate()
-      }}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Submit busy={create.isPending}>Create invitation</Submit>
-        </>
-      }
     >
-      <ChoiceField label="Role" value={role} onChange={setRole} choices={roleChoices(membership.role)} />
+      <ChoiceField label="Role" {...field('role')} choices={roleChoices(membership.role)} />
       <TextField
         label="Only for"
         optional
-        value={to}
-        onChange={setTo}
+        {...field('to', value.to.trim().startsWith('0x') ? 'wallet_address' : 'email')}
         placeholder="name@example.com or 0x…"
         hint="A verified email or a wallet address. Leave empty to let anyone with the link join."
-        error={fieldError(create.error, 'email') ?? fieldError(create.error, 'wallet_address')}
       />
-      <Failure error={create.error} />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -5,9 +5,8 @@ import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { Failure } from '../../ui/failure.tsx'
-import { Notice, Page, SkeletonRows } from '../../ui/layout.tsx'
-import { StopAgent } from '../agents/stop-agent.tsx'
-import { ThawAgent } from '../agents/thaw-agent.tsx'
+import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { GrantActions, GrantView } from '../developers/grant-view.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
@@ -25,11 +24,7 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
   return (
     <Page title="Key or agent" back={back}>
       {grants.isError && <Failure error={grants.error} onRetry={() => void grants.refetch()} />}
-      {(grants.isPending || hasNextPage) && (
-        <div className="card">
-          <SkeletonRows rows={3} />
-        </div>
-      )}
+      {(grants.isPending || hasNextPage) && <SkeletonCard rows={3} />}
       {grants.isSuccess && !hasNextPage && <Notice title="This workspace has no such key or agent" />}
     </Page>
   )
@@ -39,7 +34,6 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   const people = usePeople()
   const [open, setOpen] = useState<'freeze' | 'revoke' | null>(null)
   const close = () => setOpen(null)
-  const freeze = { id: grant.id, label: grant.label, own: false, onClose: close }
   const live = grant.revoked_at === null
   return (
     <Page
@@ -54,10 +48,10 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
         grant={grant}
         live={live}
         until="until it is unfrozen"
-        facts={[['Member', capitalized(people(grant.account_id))]]}
+        facts={{ Member: capitalized(people(grant.account_id)) }}
       />
       {open === 'revoke' && <RevokeMemberGrant grant={grant} onClose={close} />}
-      {open === 'freeze' && (grant.frozen ? <ThawAgent {...freeze} /> : <StopAgent {...freeze} />)}
+      {open === 'freeze' && <FreezeAgent {...grant} own={false} onClose={close} />}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { chooseWorkspace } from '../../api/chosen-workspace.ts'
 import { api, call } from '../../api/client.ts'
@@ -7,16 +7,14 @@ import type { Body, Schemas } from '../../api/types.ts'
 import { initials, shortAddress } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { type Role, roleChoices } from './roles.ts'
 
 type Member = Schemas['Member']
@@ -30,20 +28,24 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
   const owning = member.account_id === workspace.owning_account_id
   const name = memberName(member)
   return (
-    <div className="item">
-      <span className="avatar">{member.display_name ? initials(member.display_name) : <Icon name="account" />}</span>
-      <div className="item-main">
-        <p className="item-title">
+    <Item
+      icon="account"
+      mark={member.display_name && initials(member.display_name)}
+      title={
+        <>
           {name}
           {own && <Badge tone="info">You</Badge>}
           {member.status !== 'active' && <StatusBadge status={member.status} />}
-        </p>
-        <p className="item-note">
+        </>
+      }
+      note={
+        <>
           {statusText(member.role)}
           {owning && `, payments come from ${own ? 'your' : 'their'} balance`}
           {member.email && member.display_name && `, ${member.email}`}
-        </p>
-      </div>
+        </>
+      }
+    >
       {!owning && (
         <div className="row row-tight">
           {can('workspace.manage') && !own && (
@@ -58,7 +60,7 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
           )}
         </div>
       )}
-    </div>
+    </Item>
   )
 }
 
@@ -82,42 +84,37 @@ export const Members = () => {
 
 const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
   const { membership } = useSession()
-  const client = useQueryClient()
   const [role, setRole] = useState<Role>(member.role)
-  const change = useMutation({
-    mutationFn: (body: Body<'/v1/workspaces/current/members/{id}', 'patch'>) =>
+  const change = useChange(
+    (_, body: Body<'/v1/workspaces/current/members/{id}', 'patch'>) =>
       call(api.PATCH('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } }, body })),
-    onSuccess: (after) => {
-      void client.invalidateQueries({ queryKey: ['members'] })
-      announce(`${memberName(after)}: ${after.status === 'active' ? statusText(after.role).toLowerCase() : after.status}`)
-      onClose()
+    {
+      announcement: (after) =>
+        `${memberName(after)}: ${after.status === 'active' ? statusText(after.role).toLowerCase() : after.status}`,
+      outdates: ['members'],
+      onDone: onClose,
     },
-  })
+  )
   const suspended = member.status === 'suspended'
   return (
-    <Dialog
+    <FormDialog
       title={memberName(member)}
+      action="Save role"
+      making={change}
+      ready={role !== member.role}
+      onSubmit={() => change.mutate({ role })}
       onClose={onClose}
-      onSubmit={() => {
-        if (!change.isPending) change.mutate({ role })
-      }}
-      footer={
-        <>
-          <Button
-            variant={suspended ? 'secondary' : 'danger'}
-            onClick={() => change.mutate({ status: suspended ? 'active' : 'suspended' })}
-          >
-            {suspended ? 'Reinstate' : 'Suspend'}
-          </Button>
-          <Submit busy={change.isPending} disabled={role === member.role}>
-            Save role
-          </Submit>
-        </>
+      keep={
+        <Button
+          variant={suspended ? 'secondary' : 'danger'}
+          onClick={() => change.mutate({ status: suspended ? 'active' : 'suspended' })}
+        >
+          {suspended ? 'Reinstate' : 'Suspend'}
+        </Button>
       }
     >
       <ChoiceField label="Role" value={role} onChange={setRole} choices={roleChoices(membership.role)} />
-      <Failure error={change.error} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

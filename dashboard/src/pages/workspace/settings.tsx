@@ -1,17 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import { workspaceQuery } from '../../api/queries.ts'
+import { useFields } from '../../lib/drafts.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
+import { FormCard } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 export const timeZoneOptions = (current: string) =>
   [...new Set([current, ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({
@@ -22,52 +20,35 @@ export const timeZoneOptions = (current: string) =>
 export const Settings = () => {
   const { workspace, can } = useSession()
   const client = useQueryClient()
-  const [name, setName] = useState(workspace.name)
-  const [zone, setZone] = useState(workspace.time_zone)
-  const save = useMutation({
-    mutationFn: () => call(api.PATCH('/v1/workspaces/current', { body: { name: name.trim(), time_zone: zone } })),
-    onSuccess: (view) => {
-      client.setQueryData(workspaceQuery.queryKey, view)
-      void client.invalidateQueries({ queryKey: ['workspaces'] })
-      announce('Workspace saved')
-    },
+  const { value, set } = useFields({ name: workspace.name, time_zone: workspace.time_zone })
+  const save = useChange(() => call(api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } })), {
+    announcement: 'Workspace saved',
+    outdates: ['workspaces'],
+    onDone: (view) => void client.setQueryData(workspaceQuery.queryKey, view),
   })
-  const changed = name.trim() !== workspace.name || zone !== workspace.time_zone
+  const field = fieldsOf(value, set, save.error)
+  const changed = value.name.trim() !== workspace.name || value.time_zone !== workspace.time_zone
   const facts = (
     <Facts
-      facts={[
-        ['Kind', statusText(workspace.kind)],
-        ['Status', <StatusBadge key="status" status={workspace.status} />],
-        ['Currency', workspace.currency],
-        ['Workspace ID', <CopyText key="id" value={workspace.id} text="Copy" label="workspace ID" />],
-      ]}
+      facts={{
+        Kind: statusText(workspace.kind),
+        Status: <StatusBadge status={workspace.status} />,
+        Currency: workspace.currency,
+        'Workspace ID': <CopyText value={workspace.id} text="Copy" label="workspace ID" />,
+      }}
     />
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <Form ready={changed} busy={save.isPending} onSubmit={() => save.mutate()}>
-      <Card
-        title="Settings"
-        footer={
-          <Button type="submit" busy={save.isPending} disabled={!changed}>
-            Save
-          </Button>
-        }
-      >
-        <div className="stack">
-          <TextField label="Name" value={name} onChange={setName} maxLength={120} error={fieldError(save.error, 'name')} />
-          <SelectField
-            label="Time zone"
-            value={zone}
-            onChange={setZone}
-            options={timeZoneOptions(workspace.time_zone)}
-            hint="Decides when the day and month of a limit begin. A change applies from next month."
-            error={fieldError(save.error, 'time_zone')}
-          />
-          {facts}
-          <Failure error={save.error} />
-        </div>
-      </Card>
-    </Form>
+    <FormCard title="Settings" action="Save" making={save} ready={changed} onSubmit={() => save.mutate()}>
+      <TextField label="Name" {...field('name')} maxLength={120} />
+      <SelectField
+        label="Time zone"
+        {...field('time_zone')}
+        options={timeZoneOptions(workspace.time_zone)}
+        hint="Decides when the day and month of a limit begin. A change applies from next month."
+      />
+      {facts}
+    </FormCard>
   )
 }

@@ -8,9 +8,8 @@ import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
@@ -31,23 +30,20 @@ export const WorkspaceGrants = () => {
           return (
             <Rows items={live}>
               {(grant) => (
-                <div className="item">
-                  <span className="avatar">
-                    <Icon name={grant.kind === 'oauth' ? 'robot' : 'key'} />
-                  </span>
-                  <div className="item-main">
-                    <p className="item-title">
+                <Item
+                  icon={grant.kind === 'oauth' ? 'robot' : 'key'}
+                  title={
+                    <>
                       <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
                       {grant.frozen && <Badge tone="info">Frozen</Badge>}
-                    </p>
-                    <p className="item-note">
-                      {capitalized(people(grant.account_id))} · {shortMoney(grant.usage.month_minor, currency)} used this month
-                    </p>
-                  </div>
+                    </>
+                  }
+                  note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
+                >
                   <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
                     Revoke
                   </Button>
-                </div>
+                </Item>
               )}
             </Rows>
           )

@@ -1,0 +1,39 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { adviceFor, messageOf } from '../api/advice.ts'
+import { useIdempotencyKey } from '../lib/idempotency.ts'
+import { announce } from './toast.tsx'
+
+/** What a form or a button shows of a change while it is made, and after it has failed. */
+export type Making = { isPending: boolean; error: unknown }
+
+type Settings<Result, Input> = {
+  /** What is announced once the change is made. */
+  announcement?: string | ((result: Result) => string)
+  /** The queries to read again, by the first part of their keys: after a failure too, as a part of the change may have been made. */
+  outdates?: readonly string[]
+  onDone?: (result: Result, input: Input) => void
+  /** Where the page has no place for a failure, it is announced. */
+  announcesFailure?: boolean
+}
+
+/** A change that the service makes. `keyFor`: the idempotency key of a body, the same one while the body is. */
+export const useChange = <Result, Input = void>(
+  change: (keyFor: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
+  { announcement, outdates = [], onDone, announcesFailure = false }: Settings<Result, Input> = {},
+) => {
+  const client = useQueryClient()
+  const keyFor = useIdempotencyKey()
+  return useMutation({
+    mutationFn: (input: Input) => change(keyFor, input),
+    onSuccess: (result, input) => {
+      if (announcement !== undefined) announce(typeof announcement === 'string' ? announcement : announcement(result))
+      onDone?.(result, input)
+    },
+    onError: (error) => {
+      if (announcesFailure) announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad')
+    },
+    onSettled: () => {
+      for (const name of outdates) void client.invalidateQueries({ queryKey: [name] })
+    },
+  })
+}
