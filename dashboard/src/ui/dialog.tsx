@@ -20,7 +20,7 @@ type DialogProps = {
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
 /** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
-export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready = true, busy = false }: DialogProps) => {
+export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready, busy }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -58,7 +58,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </div>
       {onSubmit ? (
-        <Form onSubmit={onSubmit} ready={ready} busy={busy}>
+        <Form onSubmit={onSubmit} {...(ready !== undefined && { ready })} {...(busy !== undefined && { busy })}>
           {content}
         </Form>
       ) : (
