@@ -42,10 +42,10 @@ const listing = <P extends Readable>(
 ) =>
   infiniteQueryOptions({
     queryKey,
-    queryFn: ({ pageParam: cursor }) =>
-      call(api.GET(path, { params: { query: parametersOf({ ...filters, cursor }) as unknown as Query<P, Get<P>> } })) as Promise<
-        Page<P>
-      >,
+    queryFn: ({ pageParam: cursor }) => {
+      const query: object = parametersOf({ ...filters, cursor })
+      return call(api.GET(path, { params: { query: query as Query<P, Get<P>> } })) as Promise<Page<P>>
+    },
     ...pages,
     ...settings,
   })

@@ -11,7 +11,11 @@ export const fieldsOf =
   <Draft extends object>(draft: Draft, set: (change: Partial<Draft>) => void, error: unknown) =>
   <Name extends keyof Draft & string>(name: Name, path: string = name) => ({
     value: draft[name],
-    onChange: (value: Draft[Name]) => set({ [name]: value } as unknown as Partial<Draft>),
+    onChange: (value: Draft[Name]) => {
+      const change: Partial<Draft> = {}
+      change[name] = value
+      set(change)
+    },
     error: fieldError(error, path),
   })
 
