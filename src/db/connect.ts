@@ -6,7 +6,7 @@ import { translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import { createMark } from './mark.ts'
 import type { Pooler } from './pooler.ts'
-import { settingsOf } from './settings.ts'
+import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
 import { queryBy, runJoined, sendersBy, traced } from './wire.ts'
@@ -62,14 +62,13 @@ const searchSettings = statement(
 export const connect = (options: DatabaseOptions): Database => {
   const named = options.pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
-    connectionString: options.url,
+    ...(options.pooler ? { connectionString: options.url } : addressed(options.url, settingsOf(options.statementTimeoutMs))),
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
     query_timeout: answerTimeoutMs(options.statementTimeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    ...(!options.pooler && { options: settingsOf(options) }),
   }
   const pool = new pg.Pool({
     // Statements are sent without waiting for the answers before them; see Tx.
@@ -105,6 +104,7 @@ export const connect = (options: DatabaseOptions): Database => {
   const transaction = createTransactions({
     pool,
     named,
+    begin: options.pooler ? 'begin isolation level read committed read write' : 'begin',
     logger: options.logger,
     clock: options.clock,
     mark,

@@ -1,30 +1,50 @@
-import { withStartClient } from './start-client.ts'
+import pg from 'pg'
 
-/** A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. */
-export type Pooler = { keepsStatements: boolean; statementTimeout: boolean }
+/**
+ * A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. `otherwise`: the
+ * settings that its connections do not have as the service needs them.
+ */
+export type Pooler = { keepsStatements: boolean; otherwise: string[] }
 
 const marker = 'payments_service_probe'
 
+export type Server = { version: number; pooler: Pooler | undefined }
+
 /**
- * Undefined for a direct connection to Postgres. A pooler gives each client a process id of its own, which differs from that of the
- * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names of its own; an
- * older one (Debian 12 has 1.18) loses them, so statements go to it without names.
+ * What is behind an address, asked for on a connection without settings of ours. A pooler gives each client a process id of its own, which
+ * differs from that of the server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names
+ * of its own; an older one (Debian 12 has 1.18) loses them, so statements go to it without names.
  */
-export const detectPooler = (url: string): Promise<Pooler | undefined> =>
-  withStartClient(url, async (client) => {
+export const probeServer = async (url: string, settings: Readonly<Record<string, string>>): Promise<Server> => {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'payments-service-start',
+    connectionTimeoutMillis: 5_000,
+  })
+  // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
     const claimed = 'processID' in client ? client.processID : undefined
-    const { rows } = await client.query<{ pid: number; timeout: string }>(
-      `select pg_backend_pid() as pid, current_setting('statement_timeout') as timeout`,
+    const { rows } = await client.query<{ pid: number; version: string; otherwise: string[] }>(
+      `select pg_backend_pid() as pid, current_setting('server_version_num') as version,
+         array(select x.name from unnest($1::text[], $2::text[]) as x(name, value) join pg_settings s on lower(s.name) = x.name
+           where s.setting <> x.value order by x.name) as otherwise`,
+      [Object.keys(settings), Object.values(settings)],
     )
-    if (rows[0]?.pid === claimed) return undefined
+    const [row] = rows
+    if (!row) throw new Error('a statement that always answers did not')
+    const version = Number(row.version)
+    if (row.pid === claimed) return { version, pooler: undefined }
     const statements = await client
       .query<{ name: string }>({
         name: marker,
         text: `select name from pg_prepared_statements where statement like '%${marker}%'`,
       })
       .catch(() => ({ rows: [] }))
-    return {
-      keepsStatements: statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_')),
-      statementTimeout: rows[0]?.timeout !== '0',
-    }
-  })
+    const keepsStatements = statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_'))
+    return { version, pooler: { keepsStatements, otherwise: row.otherwise } }
+  } finally {
+    await client.end()
+  }
+}

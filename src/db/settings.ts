@@ -1,11 +1,51 @@
+import type pg from 'pg'
+
+type Settings = Readonly<Record<string, string>>
+
+/** What statements mean and what becomes of them: no default of the server, the database or the role may change it. */
+const meaning: Settings = {
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  search_path: 'public',
+  timezone: 'UTC',
+  datestyle: 'ISO, MDY',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  // A commit that was not confirmed by its standby says so by a warning.
+  client_min_messages: 'notice',
+  idle_in_transaction_session_timeout: '30000',
+}
+
+/** A pooler's connections do without these: PgBouncer sends half a kilobyte. */
+const ofDirect: Settings = {
+  // Connections wait for work, and the pool closes those that nobody uses.
+  idle_session_timeout: '0',
+  default_transaction_deferrable: 'off',
+  transform_null_equals: 'off',
+  row_security: 'on',
+  // A search finds everything.
+  gin_fuzzy_search_limit: '0',
+  enable_indexscan: 'on',
+  enable_indexonlyscan: 'on',
+  enable_nestloop: 'on',
+  enable_sort: 'on',
+}
+
 /**
  * A pool with a longer statement time-out reads whole tables on purpose (verify): it sorts and joins millions of rows in memory, by plans for
  * the actual values.
  */
 const longestRequestMs = 60_000
-const plansOf = (statementTimeoutMs: number) =>
+const plansOf = (statementTimeoutMs: number): Settings =>
   statementTimeoutMs > longestRequestMs
-    ? { plan_cache_mode: 'force_custom_plan', work_mem: '128MB' }
+    ? {
+        plan_cache_mode: 'force_custom_plan',
+        work_mem: '131072',
+        enable_seqscan: 'on',
+        enable_bitmapscan: 'on',
+        enable_mergejoin: 'on',
+      }
     : {
         // A request's statements are lookups by key or over arrays of unknown length: a plan for the actual values is never better, and
         // making one costs as much as running the statement.
@@ -17,18 +57,50 @@ const plansOf = (statementTimeoutMs: number) =>
         // Where the ids of a join lay at the beginning of an index, a merge along it seems to end soon; with newer ids it reads all of it.
         enable_mergejoin: 'off',
         // Starting workers takes longer than what a request reads (measured: 8 ms for a page of 20), and they take the processors from others.
-        max_parallel_workers_per_gather: 0,
+        max_parallel_workers_per_gather: '0',
       }
 
-/** What every connection of a pool is opened with. */
-export const settingsOf = ({ statementTimeoutMs }: { statementTimeoutMs: number }): string =>
-  Object.entries({
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: Math.floor((statementTimeoutMs * 2) / 3),
-    idle_in_transaction_session_timeout: 30_000,
-    timezone: 'UTC',
-    ...plansOf(statementTimeoutMs),
-    jit: 'off',
-  })
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
+/** The one list of what every connection is set to, each value as `pg_settings` shows it. */
+export const settingsOf = (statementTimeoutMs: number): Settings => ({
+  ...meaning,
+  statement_timeout: String(statementTimeoutMs),
+  lock_timeout: String(Math.floor((statementTimeoutMs * 2) / 3)),
+  ...plansOf(statementTimeoutMs),
+  jit: 'off',
+})
+
+const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
+
+/** Work before there is a pool may take its time: a migration builds an index. */
+const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
+
+/**
+ * How a connection to Postgres is opened. Options of the address come before ours, as `?options=` would otherwise replace them all.
+ * `settings`: for a pool those of `settingsOf`.
+ */
+export const addressed = (
+  url: string,
+  settings: Settings = startSettings,
+): Required<Pick<pg.ClientConfig, 'connectionString' | 'options'>> => {
+  const address = new URL(url)
+  const given = address.searchParams.get('options')
+  address.searchParams.delete('options')
+  const ours = Object.entries({ ...ofDirect, ...settings }).map(option)
+  return { connectionString: given === null ? url : address.href, options: [...(given ? [given] : []), ...ours].join(' ') }
+}
+
+const short: Readonly<Record<string, string>> = {
+  on: '1',
+  off: '0',
+  'ISO, MDY': 'ISO,MDY',
+  'read committed': "''read committed''",
+}
+
+/**
+ * The same for a pooler that opens the connections: what its configuration runs on each. Quotes are doubled, as it stands in quotes there. PgBouncer
+ * opens no connection for a text of more than 506 bytes.
+ */
+export const connectQueryOf = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `set ${name}=${short[value] ?? value}`)
+    .join(';')

@@ -23,6 +23,8 @@ export type TransactionOptions = {
   pool: pg.Pool
   /** Whether connections keep prepared statements. */
   named: boolean
+  /** Behind a pooler, whose connections may have other defaults, a transaction says what it is. */
+  begin: string
   logger: Logger
   clock: Clock
   mark: Mark
@@ -52,7 +54,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // Not awaited: it is sent with the first statement, which fails when it fails.
       corkUntilTick(client)
-      defer(client.query('begin'))
+      defer(client.query(options.begin))
       const { query, columns } = sendersBy(named, async (query, run) => {
         // After the commit the connection may already serve another caller.
         if (over) throw new Error('a statement came after the end of its transaction')

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
+import { addressed } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
@@ -105,7 +106,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
 
   const listen = async (): Promise<void> => {
     const client = new pg.Client({
-      connectionString: options.databaseUrl,
+      ...addressed(options.databaseUrl),
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
       // In this mode a statement without an answer in time ends its connection.

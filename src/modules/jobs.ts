@@ -1,6 +1,6 @@
 import { sqlState } from '../db/errors.ts'
 import { createPeriods, type Divided } from '../db/periods.ts'
-import { warnWithoutStandby } from '../db/replication.ts'
+import { warnOfServer } from '../db/server-warnings.ts'
 import type { Feed } from '../events/feed.ts'
 import { eventPeriod, pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
@@ -137,7 +137,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
     deps.logger.warn({}, 'the next periods of divided tables could not be created now: the job tries again within the hour')
   })
   await warnOfUntestedRepeats(deps)
-  if (deps.config.NODE_ENV === 'production') await warnWithoutStandby(deps.db, deps.logger)
+  if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
   deps.witness.declareWith(() => declareLoss(deps, subjects))
   deps.witness.start()
   const work = createWork(deps)

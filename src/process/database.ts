@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
 import { migrate, migrationsCheck } from '../db/migrate.ts'
-import { detectPooler, type Pooler } from '../db/pooler.ts'
+import { type Pooler, probeServer } from '../db/pooler.ts'
+import { settingsOf } from '../db/settings.ts'
 import { withStartClient } from '../db/start-client.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
@@ -43,7 +44,7 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
   const database =
     config.DATABASE_URL === undefined
       ? await openEmbedded(config, logger)
-      : await openConfigured(config.DATABASE_URL, config.DATABASE_DIRECT_URL, logger)
+      : await openConfigured(config, config.DATABASE_URL, logger)
   try {
     await untilReady(() => (config.MIGRATE === 'off' ? refuseUnmigrated : applyMigrations)(database, logger))
     const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
@@ -75,15 +76,13 @@ const openEmbedded = async (config: Config, logger: Logger): Promise<RunningData
   return { url: server.url, directUrl: server.url, pooler: undefined, where: 'the embedded database', stop: server.stop }
 }
 
-const openConfigured = async (url: string, directUrl: string | undefined, logger: Logger): Promise<RunningDatabase> => {
+const openConfigured = async (config: Config, url: string, logger: Logger): Promise<RunningDatabase> => {
+  const directUrl = config.DATABASE_DIRECT_URL
   const { server, database } = parseDatabaseAddress(url)
   const where = `the database ${database} at ${server}`
-  const open = async () => {
-    await refuseOldServer(url, where)
-    return detectPooler(url)
-  }
   try {
-    const pooler = await untilReady(open)
+    const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))
+    refuseOldServer(version, where)
     if (pooler) describePooler(pooler, directUrl, logger)
     return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
   } catch (error) {
@@ -94,26 +93,21 @@ const openConfigured = async (url: string, directUrl: string | undefined, logger
 export const needsDirectUrl =
   'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations and LISTEN.'
 
-const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl: string | undefined, logger: Logger): void => {
+const describePooler = ({ keepsStatements, otherwise }: Pooler, directUrl: string | undefined, logger: Logger): void => {
   if (directUrl === undefined) throw new StartupError(needsDirectUrl)
   if (!keepsStatements)
     logger.warn(
       'the pooler forgets prepared statements: every statement is planned each time it runs (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
     )
-  if (!statementTimeout)
+  if (otherwise.length > 0)
     logger.warn(
-      "the pooler's connections have no statement_timeout: give its database connect_query = 'set statement_timeout = 15000; set lock_timeout = 10000'",
+      { settings: otherwise },
+      "the pooler's connections have other settings than the service needs: give its database the connect_query of deploy/pgbouncer/pgbouncer.ini",
     )
 }
 
-const readVersion = (url: string): Promise<number> =>
-  withStartClient(url, async (client) => {
-    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-    return Number(rows[0]?.version)
-  })
-
-const refuseOldServer = async (url: string, where: string) => {
-  const major = Math.floor((await readVersion(url)) / 10_000)
+const refuseOldServer = (version: number, where: string): void => {
+  const major = Math.floor(version / 10_000)
   if (major < oldestMajor)
     throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
 }

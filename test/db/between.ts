@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { connectQueryOf, settingsOf } from '../../src/db/settings.ts'
 import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { freePort } from '../harness/service.ts'
 
@@ -118,13 +119,13 @@ export const canKeepStatements = async (program: string): Promise<boolean> => {
   return Number(major) > 1 || Number(minor) >= 21
 }
 
-type PoolerOptions = { keepsStatements?: boolean; servers?: number }
+type PoolerOptions = { keepsStatements?: boolean; servers?: number; prepared?: boolean }
 
-/** In transaction mode, in front of one database. `servers`: how many connections to Postgres its clients share. */
+/** In transaction mode, in front of one database. `servers`: how many connections to Postgres its clients share. `prepared`: by `connect_query`. */
 export const startPgbouncer = async (
   program: string,
   databaseUrl: string,
-  { keepsStatements = false, servers = 5 }: PoolerOptions = {},
+  { keepsStatements = false, servers = 5, prepared = true }: PoolerOptions = {},
 ) => {
   const user = await choosePostgresUser(tmpdir())
   const folder = await folderOf(user)
@@ -135,7 +136,7 @@ export const startPgbouncer = async (
   await writeFile(
     file,
     `[databases]
-${name} = host=${hostname} port=${serverPort} dbname=${name} user=${username} password=${password} connect_query='set statement_timeout = 15000; set lock_timeout = 10000'
+${name} = host=${hostname} port=${serverPort} dbname=${name} user=${username} password=${password} ${prepared ? `connect_query='${connectQueryOf(settingsOf(7_000))}'` : ''}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

@@ -2,7 +2,7 @@ import pg from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../src/db/connect.ts'
-import { settingsOf } from '../../src/db/settings.ts'
+import { addressed, settingsOf } from '../../src/db/settings.ts'
 import { namedStatements } from '../../src/db/statement.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -35,7 +35,7 @@ let client: pg.Client
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  client = new pg.Client({ connectionString: database.url, options: settingsOf({ statementTimeoutMs: 10_000 }) })
+  client = new pg.Client(addressed(database.url, settingsOf(10_000)))
   await client.connect()
   await fillTables(client, 3_000)
   for (const table of ['payments', 'approvals', 'payment_batches'])

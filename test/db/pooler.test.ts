@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, inTx } from '../../src/db/client.ts'
-import { detectPooler } from '../../src/db/pooler.ts'
+import { probeServer } from '../../src/db/pooler.ts'
+import { settingsOf } from '../../src/db/settings.ts'
 import { statement } from '../../src/db/statement.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -12,6 +13,7 @@ import { canKeepStatements, findPgbouncer, startPgbouncer } from './between.ts'
 
 /** Fewer than there are callers at once, so that each connection to Postgres serves many of them in turn. */
 const servers = 4
+const settings = settingsOf(7_000)
 
 /** Two processes behind one pooler; a sentence where there is no such pooler. */
 const openScene = async (keepsStatements: boolean) => {
@@ -21,7 +23,7 @@ const openScene = async (keepsStatements: boolean) => {
     return 'this PgBouncer is older than 1.21: nothing was tried with a pooler that keeps prepared statements'
   const database = await createTestDatabase()
   const bouncer = await startPgbouncer(program, database.url, { keepsStatements, servers })
-  const pooler = await detectPooler(bouncer.url)
+  const { pooler } = await probeServer(bouncer.url, settings)
   const through = { url: bouncer.url, ...(pooler && { pooler }) }
   const first = await startService({ database, through })
   const second = await startService({ database, through, clock: first.clock, provider: first })
@@ -34,7 +36,8 @@ const openScene = async (keepsStatements: boolean) => {
     await bouncer.stop()
     await database.drop()
   }
-  return { pooler, direct: await detectPooler(database.url), first, second, close }
+  const direct = await probeServer(database.url, settings)
+  return { pooler, direct, first, second, close }
 }
 type Scene = Exclude<Awaited<ReturnType<typeof openScene>>, string>
 
@@ -91,8 +94,8 @@ describe.each([
 
   test('is detected', ({ skip }) => {
     const { direct, pooler } = scene(skip)
-    expect(direct).toBeUndefined()
-    expect(pooler).toEqual({ keepsStatements, statementTimeout: true })
+    expect(direct.pooler).toBeUndefined()
+    expect(pooler).toEqual({ keepsStatements, otherwise: [] })
   })
 
   test('serves payments, streams and revocations', async ({ skip }) => {
@@ -159,6 +162,6 @@ describe.each([
     const searches = await Promise.all(turns.map(() => db.search((tx) => tx.query(settings))))
     expect(searches).toEqual(turns.map(() => [inside]))
     const after = await Promise.all(turns.map(() => inTx(db, (tx) => tx.query(settings))))
-    expect(after).toEqual(turns.map(() => [{ readonly: 'off', plans: 'auto' }]))
+    expect(after).toEqual(turns.map(() => [{ readonly: 'off', plans: 'force_generic_plan' }]))
   })
 })

@@ -117,7 +117,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a server that answers in place of another one is trusted',
     file: 'src/db/witness.ts',
-    find: "if (state !== 'trusted' || trusted !== row.server) {",
+    find: "if (state !== 'trusted' || trusted !== place.server) {",
     replace: "if (state !== 'trusted') {",
     suite: 'test/db/witness.test.ts',
   },

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { variableNames } from '../../src/config.ts'
+import { loadConfig, variableNames } from '../../src/config.ts'
+import { connectQueryOf, settingsOf } from '../../src/db/settings.ts'
 import { isInstalled } from './balancer.ts'
 
 const root = fileURLToPath(new URL('../../deploy', import.meta.url))
@@ -72,9 +73,15 @@ test('a process under systemd gets settings that exist, and the time that it nee
 
 test('the pooler makes on each connection the settings that the service makes otherwise', () => {
   const ini = text('pgbouncer/pgbouncer.ini')
-  const connect = readFileSync(fileURLToPath(new URL('../../docs/scaling.md', import.meta.url)), 'utf8')
-  const query = /`connect_query` \| `([^`]*)`/.exec(connect)?.[1]
-  expect(query).toBeDefined()
-  expect(ini).toContain(`connect_query='${query}'`)
+  const query = connectQueryOf(settingsOf(loadConfig({ NODE_ENV: 'test' }).DATABASE_STATEMENT_TIMEOUT_MS))
+  // What PgBouncer sends on a new connection has 512 bytes, its frame included.
+  expect(query.replaceAll("''", "'").length).toBeLessThanOrEqual(506)
+  const line = `payments = host=10.0.0.20 port=5432 dbname=payments connect_query='${query}'`
+  if (process.env.RECORD_EXAMPLES === '1')
+    writeFileSync(
+      file('pgbouncer/pgbouncer.ini'),
+      ini.replace(/^payments = .*$/m, () => line),
+    )
+  else expect(ini.split('\n')).toContain(line)
   expect(ini).toMatch(/^pool_mode = transaction$/m)
 })

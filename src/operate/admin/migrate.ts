@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { loadConfig } from '../../config.ts'
 import { connect } from '../../db/connect.ts'
 import { migrate } from '../../db/migrate.ts'
-import { detectPooler } from '../../db/pooler.ts'
+import { probeServer } from '../../db/pooler.ts'
 import { grantServing } from '../../db/serving-role.ts'
 import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/attach.ts'
 import { countHours } from '../../ledger/hours.ts'
@@ -21,7 +21,7 @@ const openDatabase = async () => {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = loadConfig(readEnvironment())
   if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
   const url = DATABASE_DIRECT_URL ?? DATABASE_URL
-  if (await detectPooler(url)) throw new StartupError(needsDirectUrl)
+  if ((await probeServer(url, {})).pooler) throw new StartupError(needsDirectUrl)
   return { url, stop: async () => undefined }
 }
 
