@@ -102,5 +102,5 @@ const short: Readonly<Record<string, string>> = {
  */
 export const connectQueryOf = (settings: Settings): string =>
   Object.entries(settings)
-    .map(([name, value]) => `set ${name}=${short[value] ?? value}`)
+    .map(([name, value]) => ['set ', name, '=', short[value] ?? value].join(''))
     .join(';')
