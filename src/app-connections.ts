@@ -27,10 +27,10 @@ export const connectFeatures = (parts: {
   vault: Vault
 }): Connections => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
-    await revokeUnsignedMandates(tx, parts, actor, accountId)
-    await voidLostDecisions(tx, parts, actor, accountId)
+    await revokeUnsignedMandates(tx, actor, accountId)
+    await voidLostDecisions(tx, actor, accountId)
   }
-  const onRequesterLost: OnRequesterLost = (tx, actor, requester) => endUnauthorizedPayments(tx, parts, actor, requester)
+  const onRequesterLost: OnRequesterLost = (tx, actor, requester) => endUnauthorizedPayments(tx, actor, requester)
   return {
     onGrantsRevoked: async (tx, actor, ended) => {
       await detachLinkedBy(tx, { ...parts, onAuthorityLost }, actor, ended)
@@ -40,6 +40,6 @@ export const connectFeatures = (parts: {
     onRequesterLost,
     onAccountClosed: (tx, accountId) => forgetDestinations(tx, parts, accountId),
     ownersRelyingOn,
-    onApprovalsRefused: (tx, answers) => voidRefusedDecisions(tx, parts, answers),
+    onApprovalsRefused: (tx, answers) => voidRefusedDecisions(tx, answers),
   }
 }

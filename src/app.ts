@@ -13,13 +13,14 @@ import { createResolvers } from './auth/resolve.ts'
 import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
+import { onCommitted } from './db/client.ts'
 import { connect } from './db/connect.ts'
 import type { MarkFile } from './db/mark.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { createWitness } from './db/witness.ts'
-import { createAppend } from './events/append.ts'
+import { appendEvents, eventsCommitted } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
@@ -47,7 +48,7 @@ import { openSystemAccounts } from './ledger/open.ts'
 import type { Clock } from './lib/clock.ts'
 import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
-import { createAlerts } from './modules/alerts.ts'
+import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
@@ -116,8 +117,10 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
-  const append = createAppend(feed.wake)
-  const appendEvents = instruments ? instruments.events(append) : append
+  const alerts = createAlerts(logger)
+  onCommitted(db, eventsCommitted, feed.wake)
+  if (instruments) onCommitted(db, eventsCommitted, instruments.events)
+  onCommitted(db, alertCommitted, ({ alert, facts }) => alerts.raise(alert, facts))
   const vault = createVault(config.ENCRYPTION_KEYS)
   rails.shareTokens(createTokenSharing({ clock, db, logger, vault }))
   const parts: Omit<Deps, keyof ReturnType<typeof createSubmissions>> = {
@@ -148,12 +151,12 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
       }),
     }),
     cursors: createCursors(derivations),
-    appendEvents,
+    appendEvents: (tx, _at, events) => appendEvents(tx, events),
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails: instruments ? instruments.rails(rails) : rails,
-    alerts: createAlerts(logger),
-    ...connectFeatures({ appendEvents, clock, config, vault }),
+    alerts,
+    ...connectFeatures({ appendEvents: (tx, _at, events) => appendEvents(tx, events), clock, config, vault }),
   }
   const submissions = createSubmissions(parts)
   const { submitPayment } = submissions
@@ -268,7 +271,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     routes,
     depart: departure.begin,
     start: async () => {
-      await registerSigningKeys(deps)
+      await registerSigningKeys(deps.db, deps.receiptKeys)
       await refuseSimulatedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
 import type { Gathered } from './gather.ts'
 import type { Mark } from './mark.ts'
@@ -45,6 +46,7 @@ export type Tx = Db & {
   /** Begins what can be undone: the answer undoes what was written and gathered since. */
   savepoint: () => Promise<() => Promise<void>>
   afterCommit: (task: () => void) => void
+  readonly signals: EventEmitter
   /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }
@@ -55,12 +57,31 @@ export type Database = Db & {
   /** A connection was lost: the next one may lead to another server. */
   onLost: (listener: () => void) => void
   readonly pool: pg.Pool
+  readonly signals: EventEmitter
   /** Fast reads by an index, outside transactions, on a connection that many requests share: a slow statement delays all later ones. */
   readonly lookup: Query
   readonly search: Search
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
+
+/**
+ * What commits tell the rest of their process: that there are events, or work, or something for a person to look at. A signal may be lost with its
+ * process, so nothing rests on it alone: what must happen is written in the transaction.
+ */
+export type Signal<Fact> = symbol & { readonly fact?: Fact }
+
+export const signal = <Fact>(name: string): Signal<Fact> => Symbol(name)
+
+/** Told after the commit, once: not by an attempt that is run again. */
+export const tellAfterCommit = <Fact>(tx: Tx, kind: Signal<Fact>, fact: Fact): void =>
+  tx.afterCommit(() => void tx.signals.emit(kind, fact))
+
+export const onCommitted = <Fact>(
+  { signals }: Pick<Database, 'signals'>,
+  kind: Signal<Fact>,
+  listener: (fact: Fact) => void,
+): void => void signals.on(kind, listener)
 
 /** Runs `work` in one transaction; a serialisation failure or a deadlock runs it whole again, three times at most. */
 export const inTx = <T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> => db.transaction(work)

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
@@ -101,6 +102,7 @@ export const connect = (options: DatabaseOptions): Database => {
   const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
 
   const mark = createMark(options.clock)
+  const signals = new EventEmitter()
   const transaction = createTransactions({
     pool,
     named,
@@ -108,10 +110,12 @@ export const connect = (options: DatabaseOptions): Database => {
     logger: options.logger,
     clock: options.clock,
     mark,
+    signals,
   })
 
   return {
     pool,
+    signals,
     query: queryBy({ record: lookups.query, page: pages.query, pool: pooled.query }),
     run: runJoined({ record: lookups.columns, page: pages.columns, pool: pooled.columns }),
     mark,

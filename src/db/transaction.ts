@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
@@ -28,6 +29,7 @@ export type TransactionOptions = {
   logger: Logger
   clock: Clock
   mark: Mark
+  signals: EventEmitter
 }
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
@@ -80,6 +82,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         savepoint,
         mark: options.mark,
         afterCommit: (task: () => void) => void afterCommit.add(task),
+        signals: options.signals,
         accountLocks: new Map(),
       }
       const reached = options.mark.reached()

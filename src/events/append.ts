@@ -1,5 +1,5 @@
 import { lockFurtherAccounts } from '../db/account-lock.ts'
-import type { Tx } from '../db/client.ts'
+import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
 import type { Gathered } from '../db/gather.ts'
 import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
@@ -16,6 +16,9 @@ export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | n
   | { paymentId: Uuid }
   | { paymentId: Uuid; data: Fields; snapshot: Fields }
 )
+
+/** Told to this process's metrics and streams. */
+export const eventsCommitted = signal<{ at: Date; events: readonly NewEvent[] }>('events')
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
 
@@ -37,18 +40,16 @@ const written: Gathered<ReturnType<typeof rowOf>> = { write: insert }
 
 /**
  * Writes events in the transaction of their cause, whose work does not wait for them: all of a transaction are one statement, sent with its commit.
- * The wake-up is sent after it, because a notify inside would queue all commits.
+ * Streams are woken after it, because a notify inside would queue all commits.
  */
-export const createAppend =
-  (wake: () => void): AppendEvents =>
-  async (tx, at, all) => {
-    if (all.length === 0) return
-    // Writers hold the lock of the account that they change. This is for those that learn the account only after a write (a sign-in).
-    const locked = lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId))
-    tx.gather(
-      written,
-      all.map((event) => rowOf(event, at)),
-    )
-    tx.afterCommit(wake)
-    await locked
-  }
+export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
+  if (all.length === 0) return
+  // Writers hold the lock of the account that they change. This is for those that learn the account only after a write (a sign-in).
+  const locked = lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId))
+  tx.gather(
+    written,
+    all.map((event) => rowOf(event, tx.at)),
+  )
+  tellAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
+  await locked
+}

@@ -43,6 +43,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   let reading: Promise<void> | undefined
   let again = false
   let waiting = false
+  let woken = false
   let notifying = false
   let notifyAgain = false
   let stopped = false
@@ -156,10 +157,16 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       schedule(slowPollMs)
     },
     wake: () => {
-      if (stopped) return
-      if (notifying) notifyAgain = true
-      else if (connection) void notify(connection)
-      else if (isNeeded()) void read()
+      if (woken) return
+      woken = true
+      // Once for all that one commit tells.
+      queueMicrotask(() => {
+        woken = false
+        if (stopped) return
+        if (notifying) notifyAgain = true
+        else if (connection) void notify(connection)
+        else if (isNeeded()) void read()
+      })
     },
     position: () => position,
     subscribe: (listener) => {

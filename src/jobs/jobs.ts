@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Db } from '../db/client.ts'
+import { type Database, onCommitted, signal, type Tx, tellAfterCommit } from '../db/client.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
@@ -15,10 +15,16 @@ export type Work = {
   onSweepFailure: (sweep: string, failures: number) => void
 }
 
+const dueCommitted = signal<{ kind: WorkKind; rails?: readonly AnyRail[] }>('work')
+
+/** What becomes due with this commit begins at once. With `rails`, only the lanes of these rails look for it. */
+export const wakeAfterCommit = (tx: Tx, kind: WorkKind, rails?: readonly AnyRail[]): void =>
+  tellAfterCommit(tx, dueCommitted, { kind, ...(rails && { rails }) })
+
 export type Jobs = {
   /**
-   * Called after a commit that created due work: the work begins at once instead of at the next poll. A lost call costs a second. With
-   * `rails`, only the lanes of these rails look for it.
+   * Called when there is due work: it begins at once instead of at the next poll. A lost call costs a second. With `rails`, only the lanes of
+   * these rails look for it.
    */
   wake: (kind: WorkKind, rails?: readonly AnyRail[]) => void
   start: (work: Work) => Promise<void>
@@ -32,16 +38,19 @@ export type Jobs = {
 const pollMs = 1_000
 const finishWithinMs = 4_000
 
-export const createJobs = (options: { db: Db; mode: 'inline' | 'off'; logger: Logger }): Jobs => {
+export const createJobs = (options: { db: Database; mode: 'inline' | 'off'; logger: Logger }): Jobs => {
   const { db, mode, logger } = options
   const runners = new Map<WorkKind, LaneRunner[]>()
   let sweeps: SweepRunner | undefined
   const all = (): LaneRunner[] => [...runners.values()].flat()
 
+  const wake: Jobs['wake'] = (kind, rails) => {
+    for (const runner of runners.get(kind) ?? []) runner.wake(rails)
+  }
+  onCommitted(db, dueCommitted, ({ kind, rails }) => wake(kind, rails))
+
   return {
-    wake: (kind, rails) => {
-      for (const runner of runners.get(kind) ?? []) runner.wake(rails)
-    },
+    wake,
     start: async (work) => {
       for (const kind of workKinds) {
         const { onFailure } = work

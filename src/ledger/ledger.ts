@@ -9,7 +9,7 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
 /** The available money, and the money that payments under way have reserved. */
-export type Balance = { availableMinor: Minor; heldMinor: Minor }
+export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
 /** The payment, top-up or adjustment of a transfer. */
 export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
@@ -17,16 +17,25 @@ export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' |
 /** How a transfer changed a customer's account. */
 export type Moved = { transferId: Uuid; balance: Balance }
 
-type BalanceRow = { available_minor: Minor; held_minor: Minor }
+type BalanceRow = { available_minor: Minor; held_minor: Minor; currency: string }
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
-const balanceOf = (row: BalanceRow): Balance => ({ availableMinor: row.available_minor, heldMinor: row.held_minor })
+const balanceOf = (row: BalanceRow): Balance => ({
+  availableMinor: row.available_minor,
+  heldMinor: row.held_minor,
+  currency: row.currency,
+})
 
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`
 
 const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
   orm
-    .select({ ownerId: sql<Uuid>`${ledgerAccounts.ownerId}`, availableMinor, heldMinor: ledgerAccounts.pendingDebitsMinor })
+    .select({
+      ownerId: sql<Uuid>`${ledgerAccounts.ownerId}`,
+      availableMinor,
+      heldMinor: ledgerAccounts.pendingDebitsMinor,
+      currency: ledgerAccounts.currency,
+    })
     .from(ledgerAccounts)
     .where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
 )
@@ -94,18 +103,18 @@ const endStatement = statement(
      update ledger_accounts a set pending_debits_minor = a.pending_debits_minor - t.held, posted_debits_minor = a.posted_debits_minor + t.posted
      from (select debit_account_id, sum(amount_minor)::bigint as held, coalesce(sum(amount_minor) filter (where kind = 'post'), 0)::bigint as posted
            from held group by debit_account_id) as t where a.id = t.debit_account_id
-     returning a.id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
+     returning a.id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor, a.currency
    ), after as (
      select held.*,
        (moved.available_minor - coalesce(sum(held.amount_minor) filter (where held.kind = 'void') over later, 0))::bigint as available_minor,
-       (moved.held_minor + coalesce(sum(held.amount_minor) over later, 0))::bigint as held_minor
+       (moved.held_minor + coalesce(sum(held.amount_minor) over later, 0))::bigint as held_minor, moved.currency
      from held join moved on moved.id = held.debit_account_id
      window later as (partition by held.debit_account_id order by held.place rows between 1 following and unbounded following)
    ), written as (
      insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
      select id, kind, hold, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_minor, $4 from after
    )
-   select available_minor, held_minor from after order by place`,
+   select available_minor, held_minor, currency from after order by place`,
 )
 
 /** `post`: the held money has left. `void`: it is available again. */
@@ -136,14 +145,14 @@ const directTransfer = statement(
   `with moved as (
      update ledger_accounts set posted_credits_minor = posted_credits_minor + $2, posted_debits_minor = posted_debits_minor + $3
      where owner_id = $1 and ${available} + $2 - $3 >= 0
-     returning id, ${available} as available_minor, pending_debits_minor as held_minor
+     returning id, ${available} as available_minor, pending_debits_minor as held_minor, currency
    ), system as (select id from ledger_accounts where code = $4),
    written as (
      insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, memo, created_at)
      select $5, 'direct', case when $2 > 0 then system.id else moved.id end, case when $2 > 0 then moved.id else system.id end,
        greatest($2::bigint, $3::bigint), $6, $7, moved.id, moved.available_minor, $8, $9 from moved, system
    )
-   select available_minor, held_minor from moved`,
+   select available_minor, held_minor, currency from moved`,
 )
 
 /** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Tx } from '../db/client.ts'
+import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
 
 /** What a person has to look at: the service cannot end it, or money and records disagree. */
 const sentences = {
@@ -39,6 +39,8 @@ export const createAlerts = (logger: Logger): Alerts => {
   }
 }
 
+export const alertCommitted = signal<{ alert: Alert; facts: AlertFacts }>('alert')
+
 /** Raised after the commit of its cause: a transaction that is retried must not raise an alert twice. */
-export const alertAfterCommit = (tx: Tx, deps: { alerts: Alerts }, alert: Alert, facts: AlertFacts): void =>
-  tx.afterCommit(() => deps.alerts.raise(alert, facts))
+export const alertAfterCommit = (tx: Tx, alert: Alert, facts: AlertFacts): void =>
+  tellAfterCommit(tx, alertCommitted, { alert, facts })

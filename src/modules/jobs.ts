@@ -98,7 +98,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },
     { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
-    { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
+    { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps.db, deps.clock) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
     { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(config.SESSION_RETENTION_DAYS)) },
@@ -113,7 +113,7 @@ const createWork = (deps: WorkDeps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
     deliveries: [createDeliveriesLane(deps, subjects)],
-    names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps, payee) })],
+    names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {
@@ -138,7 +138,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
-  deps.witness.declareWith(() => declareLoss(deps, subjects))
+  deps.witness.declareWith(() => declareLoss(deps.db, deps.alerts, subjects))
   deps.witness.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })

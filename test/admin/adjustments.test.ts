@@ -193,7 +193,8 @@ test('what one person moves alone from the shell adds up in the same way, for se
   const statuses = await Promise.all(
     people.map(async ({ accountId }) => {
       const input = CreateAdjustment.parse(fields({ accountId }, 'credit', '4000'))
-      return (await inTx(service.deps.db, (tx) => createAdjustment(tx, service.deps, shellOperator('alone'), input))).status
+      return (await inTx(service.deps.db, (tx) => createAdjustment(tx, service.deps.config, shellOperator('alone'), input)))
+        .status
     }),
   )
   expect(statuses.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])

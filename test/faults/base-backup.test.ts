@@ -108,7 +108,7 @@ describe.runIf(isFull)('a base backup and the write-ahead log after it', () => {
       provider: before,
     })
     await catchUpTransactionIds(second.url)
-    expect(await markWaitingUnknown(restored.deps, subjects, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
+    expect(await markWaitingUnknown(restored.deps.db, subjects, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
     await pass(restored, 3_600)
     const api = restored.api.as({ cookie: person.cookie })
     expect((await paymentOf({ api }, acknowledged)).status).toBe('unknown')

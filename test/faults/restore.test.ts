@@ -51,7 +51,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   const names = before.wallets.map(({ address }) => address).join(',')
   const restored = await startService({ database: backup, clock, provider, env: { ADMIN_ACCOUNTS: names } })
   await catchUpTransactionIds(backup.url)
-  expect(await markWaitingUnknown(restored.deps, subjects, operator)).toEqual({ unknown: 1 })
+  expect(await markWaitingUnknown(restored.deps.db, subjects, operator)).toEqual({ unknown: 1 })
   await pass(restored, 3_600)
   expect(ordersTo(restored, '254722000102')).toHaveLength(1)
   const api = restored.api.as({ cookie: person.cookie })

@@ -362,8 +362,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an approval that a chain refuses counts for the quorum',
     file: 'src/modules/payments/approvals/lock-held.ts',
-    find: 'const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, deps, answers))',
-    replace: 'const isVoided = isPending && answers === null && (await voidRefusedDecisions(tx, deps, new Map()))',
+    find: 'const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, answers))',
+    replace: 'const isVoided = isPending && answers === null && (await voidRefusedDecisions(tx, new Map()))',
     suite: 'test/payments/contract-wallet-approvals.test.ts',
   },
   {

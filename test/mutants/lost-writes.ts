@@ -5,7 +5,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment from before a loss is sent where its provider might pay it twice',
     file: 'src/modules/payments/lifecycle/subject.ts',
-    find: 'const due = await withoutLost(tx, deps, locked)',
+    find: 'const due = await withoutLost(tx, deps.rails, locked)',
     replace: 'const due = locked',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
   },
@@ -194,8 +194,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'what began to wait after a loss counts as something that may have been sent',
     file: 'src/modules/rail-pauses/service.ts',
-    find: 'await makeWaitingUnknown(deps, subjects, timerOperator, at)',
-    replace: 'await makeWaitingUnknown(deps, subjects, timerOperator, null)',
+    find: 'await makeWaitingUnknown(db, subjects, timerOperator, at)',
+    replace: 'await makeWaitingUnknown(db, subjects, timerOperator, null)',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {

@@ -105,7 +105,7 @@ test('money in suspense needs a signed-in administrator of the service, and no o
   const at = await service.deps.db.transaction(async (tx) => {
     const finding = { rail: 'MPESA', direction: 'in', reason: 'not_in_our_books', amountMinor: 500n } as const
     for (const receipt of ['FIRST', 'SECOND'])
-      await recordSuspense(tx, service.deps, { ...finding, receipt, book: true, alerted: true, at: tx.at })
+      await recordSuspense(tx, { ...finding, receipt, book: true, alerted: true, at: tx.at })
     return tx.at.toISOString()
   })
   expect(await needs(admin.api)).toEqual([{ kind: 'deposits_in_suspense', count: 2, amount_minor: '1000', oldest_at: at }])

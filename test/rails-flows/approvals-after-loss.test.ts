@@ -42,7 +42,7 @@ test('after a restore from a backup as well', async () => {
     await approve(scene.person.api, asked)
     await scene.now.settle()
   })
-  await markWaitingUnknown(scene.now.deps, subjects, operator)
+  await markWaitingUnknown(scene.now.deps.db, subjects, operator)
   scene.now.clock.advance(60)
   await scene.now.deps.db.transaction((tx) => resumeRail(tx, operator, 'MPESA_B2B'))
   await approve(scene.person.api, asked)

@@ -216,7 +216,7 @@ const resolve = async (where: TestService, id: string, outcome: 'succeeded' | 'f
   const uuid = parseId('payment', id)
   if (!uuid) throw new Error('not a payment id')
   const input = { outcome, evidence: 'seen at the provider' }
-  await inTx(where.deps.db, (tx) => resolvePayment(tx, where.deps, shellOperator('tester'), uuid, input))
+  await inTx(where.deps.db, (tx) => resolvePayment(tx, where.deps.config, shellOperator('tester'), uuid, input))
 }
 
 describe('the right to send', () => {
@@ -437,7 +437,7 @@ test('a delivery that cannot be booked is set aside after several attempts, with
   ])
   expect(items).toEqual([{ reason: 'unbookable_delivery', transfer_id: null }])
 
-  expect(await retryDeliveries(service.deps, shellOperator('a test'))).toBe(1)
+  expect(await retryDeliveries(service.deps.db, shellOperator('a test'))).toBe(1)
   await spoil(before.toString('hex'))
   await service.settle()
   expect((await paymentOf(person, id)).status).toBe('succeeded')

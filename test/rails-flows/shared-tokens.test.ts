@@ -104,7 +104,7 @@ test('a rotation of the keys forgets what older ones sealed', async () => {
   const share = shareOf()
   await share(asked())
   const vault = createVault(parseKeyRing(`newer:${Buffer.alloc(32, 7).toString('base64')}`))
-  expect(await inTx(service.deps.db, (tx) => forgetTokens(tx, { vault }))).toBe(1)
+  expect(await inTx(service.deps.db, (tx) => forgetTokens(tx, vault))).toBe(1)
   await share(asked())
   expect(issued).toBe(2)
 })

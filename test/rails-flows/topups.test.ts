@@ -159,7 +159,7 @@ test('a report of another amount is in suspense, with an alert: the top-up waits
   const [item] = await listSuspense(service.deps.db, 'open', { before: null, take: 10 })
   if (!item) throw new Error('nothing is in suspense')
   const input = { topup_id: uuidOf(id), note: 'paid with another amount' }
-  await inTx(service.deps.db, (tx) => assignSuspense(tx, service.deps, shellOperator('jane'), item.id, input))
+  await inTx(service.deps.db, (tx) => assignSuspense(tx, service.deps.config, shellOperator('jane'), item.id, input))
   expect(await topupOf(person, id)).toMatchObject({
     status: 'succeeded',
     amount_minor: '150000',

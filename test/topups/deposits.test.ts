@@ -319,9 +319,7 @@ describe('money under a reference that nothing here has', () => {
 test('rails check sees whether the addresses that were registered are those of this configuration', async () => {
   const { config, db, derivations } = service.deps
   const problems = async (operatorUrl: string) =>
-    (await checkRegistrations(db, { config: { ...config, operatorUrl }, derivations }, ['MPESA_PAYBILL'])).map(
-      ({ problem }) => problem,
-    )
+    (await checkRegistrations(db, { ...config, operatorUrl }, derivations, ['MPESA_PAYBILL'])).map(({ problem }) => problem)
   expect(await problems(config.operatorUrl)).toEqual([null])
   expect(await problems('https://other.example')).toEqual([expect.stringMatching(/changed since/)])
   expect(await problems('https://sql.example')).toEqual([expect.stringMatching(/word/)])

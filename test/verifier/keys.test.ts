@@ -64,7 +64,7 @@ describe('a rotation of the keys that sign', () => {
       expect(JSON.parse(Buffer.from(after.jws.split('.')[0], 'base64url').toString()).kid).toBe('second')
       service.clock.advance(86_400)
       const operator = shellOperator('a person')
-      await inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps, operator, 'first'))
+      await inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps.receiptKeys, operator, 'first'))
       const keys = await keysOf(next)
       expect(keys.map(({ kid, exp }: { kid: string; exp?: number }) => [kid, exp !== undefined])).toEqual([
         ['first', true],
@@ -72,8 +72,12 @@ describe('a rotation of the keys that sign', () => {
       ])
       for (const receipt of [before, after])
         expect(holds(await verifyReceipt(receipt, { keys, issuer: receipt.issuer })), receipt.jws).toBe(true)
-      await expect(inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps, operator, 'second'))).rejects.toThrow(/current key/)
-      await expect(inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps, operator, 'third'))).rejects.toThrow(/third/)
+      await expect(inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps.receiptKeys, operator, 'second'))).rejects.toThrow(
+        /current key/,
+      )
+      await expect(inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps.receiptKeys, operator, 'third'))).rejects.toThrow(
+        /third/,
+      )
     } finally {
       await next.close()
     }

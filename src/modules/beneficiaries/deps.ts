@@ -1,6 +1,5 @@
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -11,7 +10,6 @@ export type Deps = {
   vault: Vault
   derivations: Derivations
   cursors: Cursors
-  appendEvents: AppendEvents
   jobs: Pick<Jobs, 'wake'>
   rails: Pick<Rails, 'payout'>
 }

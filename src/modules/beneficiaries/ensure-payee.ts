@@ -1,11 +1,11 @@
 import { and, eq } from 'drizzle-orm'
+import type { Derivations } from '../../auth/vault.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { bytesList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payees } from '../../db/tables/beneficiaries.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Deps } from './deps.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { fingerprintText, type Payee } from './rules.ts'
 
@@ -38,13 +38,13 @@ const findOrInsert = statement(
  */
 const ensureOne = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations'>,
+  derivations: Derivations,
   beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
   to: Payee,
   account: Account | null,
 ): Promise<PayeeRow> => {
   const { workspaceId, rail } = beneficiary
-  const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
+  const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
   const [current] = macs
   if (!current) throw new Error('the ring of token secrets is empty')
   const [payee] = await tx.query<PayeeRow>(findOrInsert, [
@@ -67,13 +67,13 @@ const ensureOne = async (
 /** The payee of a destination; for an account at a paybill, the paybill's is there as well. A freeze of the paybill holds for the account. */
 export const ensurePayee = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations'>,
+  derivations: Derivations,
   beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
   to: Payee,
 ): Promise<PayeeRow> => {
-  if (to.accountReference === null) return ensureOne(tx, deps, beneficiary, to, null)
-  const paybill = await ensureOne(tx, deps, beneficiary, { ...to, accountReference: null }, null)
+  if (to.accountReference === null) return ensureOne(tx, derivations, beneficiary, to, null)
+  const paybill = await ensureOne(tx, derivations, beneficiary, { ...to, accountReference: null }, null)
   const account = { paybill, referenceKey: referenceKey(to.accountReference) }
-  const payee = await ensureOne(tx, deps, beneficiary, to, account)
+  const payee = await ensureOne(tx, derivations, beneficiary, to, account)
   return { ...payee, paybillFrozenAt: paybill.frozenAt }
 }

@@ -6,7 +6,7 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
-import type { AppendEvents } from '../../events/append.ts'
+import { appendEvents } from '../../events/append.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -30,7 +30,6 @@ export type NameCheckDeps = {
   clock: Clock
   vault: Vault
   rails: Pick<Rails, 'payout'>
-  appendEvents: AppendEvents
   /** Called in the transaction that writes another name or status: what names the payee says so too. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
@@ -65,7 +64,7 @@ const writeFound = prepareUpdate('beneficiaries.write_name_check', beneficiaries
 ])
 
 /** Undefined for a destination that cannot be decrypted: its payments report that. */
-const open = ({ vault }: Pick<NameCheckDeps, 'vault'>, payee: BeneficiaryRecord): string | undefined => {
+const open = (vault: Vault, payee: BeneficiaryRecord): string | undefined => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   try {
     return vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
@@ -76,8 +75,8 @@ const open = ({ vault }: Pick<NameCheckDeps, 'vault'>, payee: BeneficiaryRecord)
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
-const ask = async (deps: NameCheckDeps, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
-  const destination = open(deps, payee)
+const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
+  const destination = open(vault, payee)
   if (destination === undefined) return { kind: 'unreachable' }
   const isPaybill = payee.accountReference !== null || payee.accountReferenceRequired
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
@@ -104,8 +103,8 @@ const writeCheck = prepareUpdate('beneficiary_verifications.write', beneficiaryV
  * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
  * the day's names are used up.
  */
-const reserve = (deps: NameCheckDeps, due: Due): Promise<Uuid | null> =>
-  inTx(deps.db, async (tx) => {
+const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
+  inTx(db, async (tx) => {
     await lockAccount(tx, due.tenant)
     const { at } = tx
     const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
@@ -214,7 +213,7 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   if (!isNews(before, after)) return
   await deps.onNameChanged(tx, after)
   const data = presentBeneficiary(after)
-  await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
+  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
 }
 
 const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
@@ -222,8 +221,8 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   if (!payee) return
   const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
   const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
-  const id = isAsked ? await reserve(deps, due) : null
-  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), id && lookUp && ask(deps, payee, lookUp)])
+  const id = isAsked ? await reserve(deps.db, due) : null
+  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), id && lookUp && ask(deps.vault, payee, lookUp)])
   const lookup = id && answer ? { id, answer, source: 'lookup' as const } : null
   await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }

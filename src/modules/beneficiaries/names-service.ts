@@ -5,10 +5,11 @@ import { prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { audit } from '../../events/audit.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { conflict, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { shortened } from '../../lib/names/shorten.ts'
-import type { Deps } from './deps.ts'
+import type { Rails } from '../../rails/rail.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { lockBeneficiary } from './service.ts'
 
@@ -20,14 +21,14 @@ const checkEverySeconds = 60
 /** Asks the rail again whose number it is. The answer comes with `beneficiary.updated`. */
 export const requestNameCheck = async (
   tx: Tx,
-  deps: Pick<Deps, 'jobs' | 'rails'>,
+  rails: Pick<Rails, 'payout'>,
   principal: Principal,
   id: Uuid,
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
-  if (!deps.rails.payout[before.paymentRail]?.lookUp)
+  if (!rails.payout[before.paymentRail]?.lookUp)
     throw new Refusal('provider_not_configured', {
       message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
     })
@@ -35,7 +36,7 @@ export const requestNameCheck = async (
   if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
   askForName(tx, id, { nameCheckDueAt: at, nameChecks: 0 })
   await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
-  tx.afterCommit(() => deps.jobs.wake('names'))
+  wakeAfterCommit(tx, 'names')
   return before
 }
 

@@ -1,10 +1,12 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
+import type { Derivations } from '../../auth/vault.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Rails } from '../../rails/rail.ts'
 import type { Deps } from './deps.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
@@ -44,7 +46,7 @@ type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
 type Destination = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
-const normalise = ({ rails }: Pick<Deps, 'rails'>, row: Destination): ReturnType<typeof normalisePayee> | Refusal => {
+const normalise = (rails: Pick<Rails, 'payout'>, row: Destination): ReturnType<typeof normalisePayee> | Refusal => {
   const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
   try {
     return normalisePayee(rail, { destination, bankCode, accountReference }, rails.payout[rail]?.banks ?? null)
@@ -55,19 +57,20 @@ const normalise = ({ rails }: Pick<Deps, 'rails'>, row: Destination): ReturnType
 }
 
 /** Why nobody can be paid at a destination; null where somebody could be. */
-export const refusalOfDestination = (deps: Pick<Deps, 'rails'>, row: Destination): Refusal | null => {
-  const to = normalise(deps, row)
+export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Destination): Refusal | null => {
+  const to = normalise(rails, row)
   return to instanceof Refusal ? to : null
 }
 
 const fingerprintsOf = (
-  deps: Pick<Deps, 'derivations' | 'rails'>,
+  derivations: Derivations,
+  rails: Pick<Rails, 'payout'>,
   workspaceId: Uuid,
   row: CreateBeneficiary,
 ): Named | Refusal => {
-  const to = normalise(deps, row)
+  const to = normalise(rails, row)
   if (to instanceof Refusal) return to
-  const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
+  const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
   return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
 }
 
@@ -104,12 +107,12 @@ const choose = (known: ReadonlyMap<string, readonly Found[]>, { row, fingerprint
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
   principal: Principal,
   rows: readonly CreateBeneficiary[],
 ): Promise<(NamedPayee | Refusal)[]> => {
   const workspaceId = principal.workspace.id
-  const read = rows.map((row) => fingerprintsOf(deps, workspaceId, row))
+  const read = rows.map((row) => fingerprintsOf(deps.derivations, deps.rails, workspaceId, row))
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
   const known = byFingerprint(await tx.run(findByDestination, { workspaceId, fingerprints }))

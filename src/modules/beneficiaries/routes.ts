@@ -111,12 +111,12 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('beneficiary'), body: UpdateBeneficiary, response: { 200: Beneficiary } },
     work: async (tx, { principal, params, body }) =>
-      ok(presentBeneficiary(await updateBeneficiary(tx, deps, principal, params.id, body))),
+      ok(presentBeneficiary(await updateBeneficiary(tx, principal, params.id, body))),
   })
   routes.post(`${one}/confirm`, {
     config: { operation: 'beneficiaries.confirm', permission: 'beneficiary.manage', refuses: ['not_found', 'conflict'] },
     schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
-    work: async (tx, { principal, params }) => ok(presentBeneficiary(await confirmBeneficiary(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentBeneficiary(await confirmBeneficiary(tx, principal, params.id))),
   })
   routes.post(`${one}/verify`, {
     config: {
@@ -126,7 +126,7 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
     work: async (tx, { principal, params }) =>
-      accepted(presentBeneficiary(await requestNameCheck(tx, deps, principal, params.id))),
+      accepted(presentBeneficiary(await requestNameCheck(tx, deps.rails, principal, params.id))),
   })
   list(`${one}/verifications`, {
     config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read', refuses: ['not_found'] },
@@ -143,6 +143,6 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   routes.delete(one, {
     config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
     schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
-    work: async (tx, { principal, params }) => ok(presentBeneficiary(await archiveBeneficiary(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentBeneficiary(await archiveBeneficiary(tx, principal, params.id))),
   })
 }

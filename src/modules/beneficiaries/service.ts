@@ -2,9 +2,11 @@ import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
+import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
@@ -59,12 +61,7 @@ const ownerOf = async (tx: Tx, workspaceId: Uuid): Promise<Uuid> => {
   return row.id
 }
 
-const recordConfirmation = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  before: BeneficiaryRecord,
-): Promise<BeneficiaryRecord> => {
+const recordConfirmation = async (tx: Tx, actor: Actor, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const { id, workspaceId } = before
   const changes = { confirmedAt: at, changedAt: null, updatedAt: at }
@@ -72,28 +69,22 @@ const recordConfirmation = async (
   const after = { ...before, ...changes }
   const data = presentBeneficiary(after)
   const accountId = await ownerOf(tx, workspaceId)
-  await deps.appendEvents(tx, at, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
+  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
   await audit(tx, actor, at, { action: 'beneficiary.confirmed', workspaceId, subject: { type: 'beneficiary', id }, after: data })
   return after
 }
 
-const recordChange = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  at: Date,
-  { type, after, before }: Change,
-): Promise<void> => {
+const recordChange = async (tx: Tx, principal: Principal, at: Date, { type, after, before }: Change): Promise<void> => {
   const data = presentBeneficiary(after)
   const { workspace } = principal
-  await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+  await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
   const subject = { type: 'beneficiary', id: after.id }
   await audit(tx, principal, at, { action: type, subject, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
 export const createBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
@@ -109,7 +100,7 @@ export const createBeneficiary = async (
     deps.rails.payout[input.payment_rail]?.banks ?? null,
   )
   const [payee, maker] = await Promise.all([
-    ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to),
+    ensurePayee(tx, deps.derivations, { workspaceId, rail: input.payment_rail }, to),
     readMaker(tx, principal),
   ])
   const id = newId()
@@ -140,8 +131,8 @@ export const createBeneficiary = async (
   }
   insertBeneficiary(tx, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
-  await recordChange(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
-  tx.afterCommit(() => deps.jobs.wake('names'))
+  await recordChange(tx, principal, at, { type: 'beneficiary.created', after: record })
+  wakeAfterCommit(tx, 'names')
   return record
 }
 
@@ -181,7 +172,6 @@ const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
 
 export const updateBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'jobs'>,
   principal: Principal,
   id: Uuid,
   change: UpdateBeneficiary,
@@ -215,47 +205,36 @@ export const updateBeneficiary = async (
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
   if (frozenAt !== before.frozenAt) freezePayee(tx, before.payeeId, { frozenAt })
   const after = { ...written, frozenAt }
-  if (renamed) tx.afterCommit(() => deps.jobs.wake('names'))
-  await recordChange(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
+  if (renamed) wakeAfterCommit(tx, 'names')
+  await recordChange(tx, principal, at, { type: 'beneficiary.updated', after, before })
   return after
 }
 
 /** A person has looked at who is paid. Again: the same answer. */
-export const confirmBeneficiary = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<BeneficiaryRecord> => {
+export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
-  return before.confirmedAt ? before : recordConfirmation(tx, deps, principal, before)
+  return before.confirmedAt ? before : recordConfirmation(tx, principal, before)
 }
 
 /** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */
 export const confirmByApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   { workspaceId, id, name }: { workspaceId: Uuid; id: Uuid; name: string },
 ): Promise<void> => {
   const before = await findLocked(tx, workspaceId, id)
-  if (before && !before.confirmedAt && before.displayName === name) await recordConfirmation(tx, deps, actor, before)
+  if (before && !before.confirmedAt && before.displayName === name) await recordConfirmation(tx, actor, before)
 }
 
 /** Archiving again changes nothing and publishes nothing. A payee's freeze stays. */
-export const archiveBeneficiary = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<BeneficiaryRecord> => {
+export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
   if (before.archivedAt) return before
   archiveRow(tx, id, { archivedAt: at, updatedAt: at })
   const after = { ...before, archivedAt: at, updatedAt: at }
-  await recordChange(tx, deps, principal, at, { type: 'beneficiary.archived', after, before })
+  await recordChange(tx, principal, at, { type: 'beneficiary.archived', after, before })
   return after
 }

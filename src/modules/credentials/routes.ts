@@ -9,6 +9,6 @@ export const registerCredentials = (app: App, deps: Deps): void => {
   routes.get('/v1/credentials/current', {
     config: { operation: 'credentials.current', access: 'authenticated', whileNotAdmitted: true },
     schema: { response: { 200: Credential } },
-    read: ({ principal }) => readCredential(deps, principal),
+    read: ({ principal }) => readCredential(deps.db, deps.clock, principal),
   })
 }

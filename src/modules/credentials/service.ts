@@ -1,5 +1,7 @@
 import { permissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
+import type { Database } from '../../db/client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { minor } from '../../lib/money.ts'
@@ -7,7 +9,6 @@ import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { approvalFrom, headroomOf, type LimitsInUse } from '../../policy/headroom.ts'
 import { presentGrant } from '../delegation/grants/present.ts'
 import { findGrant, scopeOf } from '../delegation/grants/queries.ts'
-import type { Deps } from './deps.ts'
 import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
 
@@ -18,13 +19,13 @@ const usageIn = (limits: readonly (LimitsInUse & { id: Uuid })[], id: Uuid, line
 })
 
 /** What the caller may do now, so that an agent need not learn its limits from refusals. */
-export const readCredential = async (deps: Pick<Deps, 'clock' | 'db'>, principal: Principal): Promise<Credential> => {
-  const at = deps.clock.now()
+export const readCredential = async (db: Database, clock: Clock, principal: Principal): Promise<Credential> => {
+  const at = clock.now()
   const { workspace, grant } = principal
   const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
   const [record, limits] = await Promise.all([
-    grant ? findGrant(deps.db, scopeOf(principal), grant.id) : undefined,
-    loadLimits(deps.db, workspace.id, grant?.lineage ?? [], periods),
+    grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
+    loadLimits(db, workspace.id, grant?.lineage ?? [], periods),
   ])
   const headroom = headroomOf(limits)
   return {

@@ -1,6 +1,8 @@
+import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
+import { appendEvents } from '../../events/append.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
@@ -8,7 +10,6 @@ import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
 import { auditAdjustment, insertAdjustment, mayDecideAlone } from './cost-service.ts'
-import type { Deps } from './deps.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 
@@ -16,12 +17,7 @@ const postRow = prepareUpdate('adjustments.post', adjustments, ['status', 'trans
 const rejectRow = prepareUpdate('adjustments.reject', adjustments, ['status', 'decidedBy', 'decidedAt'])
 
 /** Moves the money. The caller has locked the balance. */
-const post = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  operator: Operator,
-  adjustment: AdjustmentRecord,
-): Promise<AdjustmentRecord> => {
+const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
   const { at } = tx
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
@@ -34,7 +30,7 @@ const post = async (
   })
   const change = { status: 'posted' as const, transferId, decidedBy: nameOfOperator(operator), decidedAt: at }
   postRow(tx, id, change)
-  await deps.appendEvents(tx, at, await balanceUpdated(tx, deps, accountId, balance))
+  await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
   const posted = { ...adjustment, ...change }
   await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
@@ -46,7 +42,7 @@ const post = async (
  */
 export const createAdjustment = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   operator: Operator,
   input: CreateAdjustment,
 ): Promise<AdjustmentRecord> => {
@@ -54,7 +50,7 @@ export const createAdjustment = async (
   if (!(await findAccount(tx, accountId))) throw notFound('account_id')
   await lockBalance(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
-  const adjustment = await insertAdjustment(tx, deps, operator, {
+  const adjustment = await insertAdjustment(tx, config, operator, {
     id: newId(),
     kind: 'balance',
     accountId,
@@ -62,7 +58,7 @@ export const createAdjustment = async (
     amountMinor: input.direction === 'credit' ? amount : -amount,
     reason: input.reason,
   })
-  return (await mayDecideAlone(tx, deps, operator, amount)) ? post(tx, deps, operator, adjustment) : adjustment
+  return (await mayDecideAlone(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
@@ -76,12 +72,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
 }
 
 /** Posts a waiting adjustment. The administrator who asked for it does not confirm it; confirming again gives the same answer. */
-export const confirmAdjustment = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  operator: Operator,
-  id: Uuid,
-): Promise<AdjustmentRecord> => {
+export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
   if (adjustment.paymentId !== null)
@@ -92,7 +83,7 @@ export const confirmAdjustment = async (
   if (adjustment.requestedBy === nameOfOperator(operator)) {
     throw new Refusal('separation_of_duties', { message: 'An adjustment of this size needs a second administrator.' })
   }
-  return post(tx, deps, operator, adjustment)
+  return post(tx, operator, adjustment)
 }
 
 /** Rejects a waiting adjustment; the administrator who asked for it may do so too. */

@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
+import type { Config } from '../../config.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
@@ -9,7 +10,6 @@ import { daysAfter } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
-import type { Deps } from './deps.ts'
 import { presentAdjustment } from './present.ts'
 import { type AdjustmentRecord, movedAloneSince } from './queries.ts'
 
@@ -30,7 +30,7 @@ type NewAdjustment = Pick<AdjustmentRecord, 'id' | 'kind' | 'accountId' | 'payme
 /** Records what an administrator asks for; nothing is decided. */
 export const insertAdjustment = async (
   tx: Tx,
-  { config }: Pick<Deps, 'config'>,
+  config: Config,
   operator: Operator,
   asked: NewAdjustment,
 ): Promise<AdjustmentRecord> => {
@@ -54,7 +54,7 @@ const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
 
 /** Whether this amount, with all value that this administrator moved alone within a day, stays within what one may move alone. */
-export const mayDecideAlone = async (tx: Tx, { config }: Pick<Deps, 'config'>, operator: Operator, amountMinor: Minor) => {
+export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor) => {
   await lockOperator(tx, operator)
   const before = await movedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
   return before + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
@@ -91,19 +91,14 @@ const lockWaiting = (tx: Tx, { kind, payment }: Cost): Promise<AdjustmentRecord 
  * Whether the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
  * alone within a day exceed the configured one. The caller has locked the account. The same request again changes nothing.
  */
-export const agreeToCost = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  operator: Operator,
-  cost: Cost,
-): Promise<AdjustmentRecord> => {
+export const agreeToCost = async (tx: Tx, config: Config, operator: Operator, cost: Cost): Promise<AdjustmentRecord> => {
   await refuseOwnAccount(tx, operator, cost.payment.accountId)
   const by = nameOfOperator(operator)
   const waiting = await lockWaiting(tx, cost)
   if (waiting?.requestedBy === by) return waiting
   const adjustment =
     waiting ??
-    (await insertAdjustment(tx, deps, operator, {
+    (await insertAdjustment(tx, config, operator, {
       id: newId(),
       kind: cost.kind,
       accountId: cost.payment.accountId,
@@ -111,7 +106,7 @@ export const agreeToCost = async (
       amountMinor: cost.amountMinor,
       reason: cost.evidence,
     }))
-  if (!waiting && !(await mayDecideAlone(tx, deps, operator, cost.amountMinor))) return adjustment
+  if (!waiting && !(await mayDecideAlone(tx, config, operator, cost.amountMinor))) return adjustment
   const change = { status: 'posted' as const, decidedBy: by, decidedAt: tx.at }
   postRow(tx, adjustment.id, change)
   const posted = { ...adjustment, ...change }

@@ -1,6 +1,5 @@
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Alerts } from '../alerts.ts'
 
@@ -9,6 +8,5 @@ export type Deps = {
   config: Config
   db: Database
   cursors: Cursors
-  appendEvents: AppendEvents
   alerts: Alerts
 }

@@ -32,7 +32,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict'],
     },
     schema: { body: CreateAdjustment, response: { 201: Adjustment } },
-    work: async (tx, { principal, body }) => created(presentAdjustment(await createAdjustment(tx, deps, principal, body))),
+    work: async (tx, { principal, body }) => created(presentAdjustment(await createAdjustment(tx, deps.config, principal, body))),
   })
   list('/v1/admin/adjustments', {
     config: { operation: 'admin.list_adjustments', access: 'admin' },
@@ -56,7 +56,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   routes.post('/v1/admin/adjustments/:id/confirm', {
     config: { operation: 'admin.confirm_adjustment', access: 'admin', refuses: decideRefuses },
     schema: { params: byId('ledger'), response: { 200: Adjustment } },
-    work: async (tx, { principal, params }) => ok(presentAdjustment(await confirmAdjustment(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentAdjustment(await confirmAdjustment(tx, principal, params.id))),
   })
   routes.post('/v1/admin/adjustments/:id/reject', {
     config: { operation: 'admin.reject_adjustment', access: 'admin', refuses: decideRefuses },

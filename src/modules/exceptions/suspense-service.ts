@@ -12,7 +12,6 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import type { Deps } from './deps.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
 import type { ResolveSuspense } from './schema.ts'
 import { type Finding, suspenseOf } from './suspense-rules.ts'
@@ -84,7 +83,7 @@ const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null } 
  * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
  * once. Takes no lock: it may be called under any. Returns the items that are new.
  */
-export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, findings: readonly Finding[]): Promise<Uuid[]> => {
+export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const { at } = tx
   const entries = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
@@ -94,7 +93,7 @@ export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, find
   for (const { id, finding } of recorded) {
     if (finding.alerted) continue
     const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
-    alertAfterCommit(tx, deps, 'suspense', {
+    alertAfterCommit(tx, 'suspense', {
       subject: finding.subject?.kind ?? finding.rail,
       id,
       ...attempt,
@@ -104,23 +103,17 @@ export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, find
   return recorded.map(({ id }) => id)
 }
 
-export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<Uuid | undefined> =>
-  (await recordAllSuspense(tx, deps, [finding]))[0]
+export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | undefined> =>
+  (await recordAllSuspense(tx, [finding]))[0]
 
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
 /** Records the money in evidence that could not be applied; the caller has raised the alert about it. */
-export const recordDoubtful = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
-  attempt: DisputedAttempt,
-  verdict: string,
-  evidence: Evidence,
-): Promise<void> => {
+export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
   const subject = { kind: attempt.kind, id: attempt.subjectId }
-  await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
+  await recordSuspense(tx, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
 }
 
 /** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */

@@ -2,12 +2,12 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepareInsert } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
+import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { consumeNonce, lockNonce } from '../identity/sign-in/wallet/nonces.ts'
-import type { Deps } from './deps.ts'
 import { presentMandate } from './present.ts'
 import type { MandateProof } from './proof.ts'
 import { findMandateByNonce, type MandateRecord, type MandateRow } from './queries.ts'
@@ -87,7 +87,6 @@ const insert = async (
  */
 export const createMandate = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   origin: RequestOrigin,
   input: CreateMandate,
   proof: MandateProof,
@@ -105,7 +104,7 @@ export const createMandate = async (
   const mandate = await insert(tx, input, proof.digest, decided, at)
   const { accountId, workspaceId } = mandate
   const data = presentMandate(mandate, at)
-  await deps.appendEvents(tx, at, [{ type: 'mandate.created', accountId, workspaceId, data }])
+  await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])
   await audit(tx, { accountId, origin, way: 'signature' }, at, {
     action: 'mandate.create',
     workspaceId,

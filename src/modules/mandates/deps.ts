@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { ContractWallets } from '../../auth/contract-wallet.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../alerts.ts'
@@ -16,7 +15,6 @@ export type Deps = {
   logger: Logger
   contractWallets: ContractWallets
   cursors: Cursors
-  appendEvents: AppendEvents
   alerts: Alerts
   onAuthorityLost: OnAuthorityLost
 }

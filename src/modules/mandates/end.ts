@@ -3,6 +3,7 @@ import { inTx, statement, type Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { openPaymentsSql } from '../../db/transitions.ts'
+import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { sweepRows } from '../for-each-row.ts'
@@ -15,18 +16,13 @@ const endRow = prepareUpdate('mandates.end', intentMandates, ['status', 'revoked
 export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
 /** Ends an active mandate, which the caller has locked, permanently. */
-export const endMandate = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  mandate: MandateRecord,
-  { to, actor, why = {} }: MandateEnd,
-): Promise<MandateRecord> => {
+export const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
   endRow(tx, mandate.id, change)
   const after = { ...mandate, ...change }
   const { accountId, workspaceId } = mandate
-  await deps.appendEvents(tx, at, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
+  await appendEvents(tx, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
   await audit(tx, actor, at, {
     action: `mandate.${to}`,
     workspaceId,
@@ -44,13 +40,13 @@ const mayStillFail = `select 1 from payments where mandate_id = $1 and status in
  * under way holds the last of the budget, the mandate stays active and its limits refuse further payments; if that payment fails, its
  * amount is available again. The caller has locked the owning ledger account.
  */
-export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
+export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)
   if (mandate?.status !== 'active') return
   const usedUp =
     mandate.spentMinor >= mandate.maxTotalMinor || (mandate.maxPayments !== null && mandate.paymentsMade >= mandate.maxPayments)
   if (!usedUp || (await tx.query(mayStillFail, [id])).length > 0) return
-  await endMandate(tx, deps, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
+  await endMandate(tx, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
 }
 
 const unsigned = statement(
@@ -59,21 +55,15 @@ const unsigned = statement(
 )
 
 /** A mandate ends with the wallet that signed it: runs after a wallet was taken from its account. */
-export const revokeUnsignedMandates = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  accountId: Uuid,
-): Promise<void> => {
+export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId])) {
     const mandate = await lockMandate(tx, id)
-    if (mandate?.status === 'active')
-      await endMandate(tx, deps, mandate, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
+    if (mandate?.status === 'active') await endMandate(tx, mandate, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
   }
 }
 
 /** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
-export const expireMandates = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+export const expireMandates = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'mandates.expire',
@@ -87,6 +77,6 @@ export const expireMandates = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clo
       inTx(deps.db, async (tx) => {
         const mandate = await lockMandate(tx, id)
         if (mandate?.status === 'active')
-          await endMandate(tx, deps, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
+          await endMandate(tx, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
       }),
   )

@@ -1,11 +1,11 @@
+import type { ContractWallets } from '../../auth/contract-wallet.ts'
 import { parseAddress } from '../../auth/wallet.ts'
-import type { Db, Tx } from '../../db/client.ts'
+import type { Database, Db, Tx } from '../../db/client.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import type { MandateRules, MandateStanding } from '../../policy/types.ts'
-import type { Deps } from './deps.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 
 /** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
@@ -43,16 +43,17 @@ const forPayment = (mandate: MandateRecord): PaymentMandate => {
  * before the transaction, because a chain takes time. A wallet with a key of its own, or no such mandate, costs no query to a chain.
  */
 export const mandateStanding = async (
-  deps: Pick<Deps, 'contractWallets' | 'db'>,
+  db: Database,
+  contractWallets: ContractWallets,
   workspaceId: Uuid,
   id: Uuid | null | undefined,
 ): Promise<MandateStanding> => {
-  const mandate = id == null ? undefined : await findMandateIn(deps.db, workspaceId, id)
+  const mandate = id == null ? undefined : await findMandateIn(db, workspaceId, id)
   const wallet = mandate && parseWalletName(mandate.signer)
   const address = wallet && parseAddress(wallet.address)
   if (!mandate || !address || wallet.chainId === null) return 'holds'
   const { message, signature } = mandate
-  const answer = await deps.contractWallets.query({ chainId: wallet.chainId, address, message, signature })
+  const answer = await contractWallets.query({ chainId: wallet.chainId, address, message, signature })
   return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer]
 }
 
@@ -98,7 +99,7 @@ export type PaymentMandates = {
   load: (tx: Tx, workspaceId: Uuid, id: Uuid) => Promise<PaymentMandate | undefined>
 }
 
-export const createPaymentMandates = (deps: Pick<Deps, 'contractWallets' | 'db'>): PaymentMandates => ({
-  standing: (workspaceId, id) => mandateStanding(deps, workspaceId, id),
+export const createPaymentMandates = (db: Database, contractWallets: ContractWallets): PaymentMandates => ({
+  standing: (workspaceId, id) => mandateStanding(db, contractWallets, workspaceId, id),
   load: (tx, workspaceId, id) => loadMandate(tx, workspaceId, id),
 })

@@ -1,4 +1,6 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/client.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
 import { findNonce } from '../identity/sign-in/wallet/nonces.ts'
@@ -14,22 +16,23 @@ type ProofDeps = Pick<Deps, 'config' | 'contractWallets' | 'db'>
 export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
 const messageOf = async (
-  deps: Pick<Deps, 'config' | 'db'>,
+  db: Database,
+  config: Config,
   { address, terms, nonce }: CreateMandate,
   digest: string,
 ): Promise<string | null> => {
-  const existing = await findMandateByNonce(deps.db, nonce)
+  const existing = await findMandateByNonce(db, nonce)
   if (existing) return existing.message
-  const issued = await findNonce(deps.db, 'mandate', nonce)
+  const issued = await findNonce(db, 'mandate', nonce)
   if (issued?.boundTo !== nonceBinding(address, digest)) return null
-  return mandateMessage(deps.config, { address, terms, digest, nonce, signBy: issued.expiresAt })
+  return mandateMessage(config, { address, terms, digest, nonce, signBy: issued.expiresAt })
 }
 
 /** Before the transaction, because a contract wallet's chain may have to be queried; the nonce's binding never changes. */
 export const proveMandate = async (deps: ProofDeps, input: CreateMandate): Promise<MandateProof> => {
   const { address, signature } = input
   const digest = termsDigest(input.terms)
-  const message = await messageOf(deps, input, digest)
+  const message = await messageOf(deps.db, deps.config, input, digest)
   const signer = message === null ? undefined : await proveSigner(deps, { message, signature, named: address })
   const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
   const isNamed = signer !== undefined && parseWalletName(signer)?.address === address.toLowerCase()

@@ -5,7 +5,7 @@ import { CommitThenThrow, conflict, found, notFound, wrongSignature } from '../.
 import type { Uuid } from '../../lib/ids.ts'
 import { walletKey } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
-import type { Deps } from './deps.ts'
+import type { OnAuthorityLost } from '../ports.ts'
 import { endMandate } from './end.ts'
 
 import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
@@ -13,7 +13,7 @@ import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from '.
 /** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
 const revoke = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  onAuthorityLost: OnAuthorityLost,
   actor: Actor,
   mandate: MandateRecord,
   why: Record<string, unknown>,
@@ -21,20 +21,20 @@ const revoke = async (
   if (mandate.status === 'revoked') return mandate
   const status = mandateStatus(mandate, tx.at)
   if (status !== 'active') throw conflict(`The mandate is already ${status}.`, status, { status })
-  const revoked = await endMandate(tx, deps, mandate, { to: 'revoked', actor, why })
-  await deps.onAuthorityLost(tx, actor, mandate.accountId)
+  const revoked = await endMandate(tx, mandate, { to: 'revoked', actor, why })
+  await onAuthorityLost(tx, actor, mandate.accountId)
   return revoked
 }
 
 export const revokeByCredential = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  onAuthorityLost: OnAuthorityLost,
   principal: Principal,
   id: Uuid,
 ): Promise<MandateRecord> => {
   if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
   const mandate = found(await lockMandate(tx, id))
-  return revoke(tx, deps, principal, mandate, { via: 'credential' })
+  return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
 }
 
 /** The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. */
@@ -46,7 +46,7 @@ export type SignedRevocation = { origin: RequestOrigin; signer: string | undefin
 
 export const revokeBySignature = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  onAuthorityLost: OnAuthorityLost,
   id: Uuid,
   { origin, signer, signature }: SignedRevocation,
 ): Promise<MandateRecord> => {
@@ -57,5 +57,5 @@ export const revokeBySignature = async (
     await audit(tx, actor, tx.at, { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
     throw new CommitThenThrow(wrongSignature(signer))
   }
-  return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
+  return revoke(tx, onAuthorityLost, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
 }

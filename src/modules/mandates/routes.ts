@@ -71,7 +71,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       reply.header('cache-control', 'no-store')
       const proof = await proveMandate(deps, request.body)
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = await createMandate(tx, deps, originOf(request), request.body, proof)
+        const result = await createMandate(tx, originOf(request), request.body, proof)
         if (result.replayed) reply.header('idempotency-replayed', 'true')
         return created(presentMandate(result.mandate, tx.at))
       })
@@ -140,13 +140,17 @@ export const registerMandates = (app: App, deps: Deps): void => {
       if (signature === undefined) {
         const manager = requireManager(request)
         return respondOnce(deps, request, reply, async (tx) =>
-          ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), tx.at)),
+          ok(presentMandate(await revokeByCredential(tx, deps.onAuthorityLost, manager, params.id), tx.at)),
         )
       }
       const record = found(await findMandate(deps.db, params.id))
       const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = await revokeBySignature(tx, deps, params.id, { origin: originOf(request), signer, signature })
+        const result = await revokeBySignature(tx, deps.onAuthorityLost, params.id, {
+          origin: originOf(request),
+          signer,
+          signature,
+        })
         return ok(presentMandate(result, tx.at))
       })
     },

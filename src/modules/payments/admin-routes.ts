@@ -51,7 +51,7 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       response: { 200: AdminPayment, 202: AdminPayment },
     },
     work: async (tx, request) => {
-      const { payment, waitingId } = await resolvePayment(tx, deps, request.principal, request.params.id, request.body)
+      const { payment, waitingId } = await resolvePayment(tx, deps.config, request.principal, request.params.id, request.body)
       const body = present(payment, waitingId)
       return waitingId === null ? ok(body) : accepted(body)
     },

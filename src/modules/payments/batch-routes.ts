@@ -193,6 +193,6 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
     schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
-    work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, principal, params.id))),
   })
 }

@@ -7,7 +7,6 @@ import type { Config } from '../../config.ts'
 import type { Database, Tx } from '../../db/client.ts'
 import type { Reads } from '../../db/standby.ts'
 import type { Witness } from '../../db/witness.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -33,7 +32,6 @@ export type Deps = {
   sends: SendJournal | undefined
   contractWallets: ContractWallets
   cursors: Cursors
-  appendEvents: AppendEvents
   jobs: Jobs
   rails: Rails
   alerts: Alerts

@@ -149,6 +149,6 @@ export const registerPayments = (app: App, deps: Deps): void => {
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
     schema: { params: byId('payment'), response: { 200: Payment } },
-    work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),
   })
 }

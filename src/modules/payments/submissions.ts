@@ -5,24 +5,14 @@ import { createPaymentQueue } from './create/payment-queue.ts'
 import type { Deps } from './deps.ts'
 import { createRefusals } from './refusals/record.ts'
 
-type Parts =
-  | 'appendEvents'
-  | 'clock'
-  | 'config'
-  | 'contractWallets'
-  | 'db'
-  | 'derivations'
-  | 'jobs'
-  | 'logger'
-  | 'rails'
-  | 'vault'
+type Parts = 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations' | 'jobs' | 'logger' | 'rails' | 'vault'
 
 /** How payments and batches of them are asked for: decided in their queues, with what is refused recorded. */
 export const createSubmissions = (
   parts: Pick<Deps, Parts>,
 ): Pick<Deps, 'approvals' | 'mandates' | 'refusals' | 'submitBatch' | 'submitPayment'> => {
   const refusals = createRefusals(parts)
-  const ports = { approvals: createPaymentApprovals(parts), mandates: createPaymentMandates(parts) }
+  const ports = { approvals: createPaymentApprovals(parts), mandates: createPaymentMandates(parts.db, parts.contractWallets) }
   const deps = { ...parts, ...ports }
   return {
     ...ports,

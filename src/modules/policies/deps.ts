@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { ContractWallets } from '../../auth/contract-wallet.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../alerts.ts'
@@ -16,5 +15,4 @@ export type Deps = {
   contractWallets: ContractWallets
   clock: Clock
   cursors: Cursors
-  appendEvents: AppendEvents
 }

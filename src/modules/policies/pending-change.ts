@@ -45,8 +45,6 @@ export const ConfirmChange = z
   .meta({ id: 'ConfirmPolicyChange' })
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
-type EventDeps = Pick<Deps, 'appendEvents'>
-
 /** Whether a policy asks for more than its initiator's own word: the rule of `asksForTwo` in `auth/authority-sql.ts`. */
 const asksForTwo = ({ requiredApprovalCount, separationOfDuties, approvalProof }: PolicyRecord): boolean =>
   requiredApprovalCount > 1 || separationOfDuties || approvalProof === 'signature'
@@ -71,7 +69,6 @@ export const mustWait = async (tx: Tx, { accountId }: Principal, before: PolicyR
 
 export const requestChange = (
   tx: Tx,
-  deps: EventDeps,
   principal: Principal,
   before: PolicyRecord,
   pendingChange: object,
@@ -85,12 +82,12 @@ export const requestChange = (
     pendingChangeEffectiveAt: daysAfter(at, 1),
   })
   const changer = { actor: principal, workspace: principal.workspace }
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.change_requested', after, before })
+  return recordPolicyChange(tx, changer, { type: 'policy.change_requested', after, before })
 }
 
-const withdraw = (tx: Tx, deps: EventDeps, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> => {
+const withdraw = (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> => {
   const after = writePending(tx, before, nothingPending)
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.change_withdrawn', after, before })
+  return recordPolicyChange(tx, changer, { type: 'policy.change_withdrawn', after, before })
 }
 
 /** Undefined where it contradicts what the policy says by now. */
@@ -104,11 +101,11 @@ const termsNow = (change: Exclude<StoredChange, { status: 'archived' }>, before:
 }
 
 /** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
-const apply = async (tx: Tx, deps: EventDeps, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
+const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
   const change = StoredChange.parse(before.pendingChange)
   if ('status' in change) {
     const after = writeArchived(tx, writePending(tx, before, nothingPending))
-    return recordPolicyChange(tx, deps, changer, { type: 'policy.archived', after, before })
+    return recordPolicyChange(tx, changer, { type: 'policy.archived', after, before })
   }
   const { pendingChangeBy: accountId, pendingChangeGrantId: grantId } = before
   const terms = termsNow(change, before)
@@ -116,7 +113,7 @@ const apply = async (tx: Tx, deps: EventDeps, changer: Changer, before: PolicyRe
   const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
   const name = change.name ?? before.name
   const after = writeVersion(tx, changer, writePending(tx, before, nothingPending), { terms, name, maker })
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.updated', after, before })
+  return recordPolicyChange(tx, changer, { type: 'policy.updated', after, before })
 }
 
 /** Whether the requester may still manage policies, with the grant through which it asked, and whether both accounts count as approvers. */
@@ -183,7 +180,6 @@ const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord
  */
 export const confirmChange = async (
   tx: Tx,
-  deps: EventDeps,
   principal: Principal,
   id: Uuid,
   confirmation: Confirmation,
@@ -203,17 +199,17 @@ export const confirmChange = async (
         'One of the two accounts may approve for less than a day, and not since before the policy: its word does not count yet.',
     })
   await checkProof(tx, principal, before, confirmation)
-  const after = await apply(tx, deps, { actor: principal, workspace }, before)
+  const after = await apply(tx, { actor: principal, workspace }, before)
   if (!after) throw conflict('The policy has changed since, and this change contradicts it: withdraw it.', 'version')
   return after
 }
 
-export const withdrawChange = async (tx: Tx, deps: EventDeps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   const { accountId, permissions, workspace } = principal
   const [, locked] = await Promise.all([lockAccount(tx, workspace.owningAccountId), lockPolicy(tx, workspace.id, id)])
   const before = requirePending(locked)
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
-  return withdraw(tx, deps, { actor: principal, workspace }, before)
+  return withdraw(tx, { actor: principal, workspace }, before)
 }
 
 /** What waits in a frozen workspace goes on waiting. */
@@ -238,7 +234,7 @@ const due = prepare('policies.due_changes', { now: 'timestamptz', behind: 'uuid'
 type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
 
 /** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
-const applyDue = async (tx: Tx, deps: EventDeps, { id, workspaceId, owner, requester }: Due): Promise<void> => {
+const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Promise<void> => {
   // Whoever takes a role or a grant away locks the account that has it.
   await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, workspaceId, id), findWorkspace(tx, workspaceId)])
@@ -251,15 +247,15 @@ const applyDue = async (tx: Tx, deps: EventDeps, { id, workspaceId, owner, reque
     workspace: { id: workspaceId, owningAccountId: owner, zone },
   }
   const { mayManage } = await partiesOf(tx, id, null)
-  if (mayManage && (await apply(tx, deps, changer, before))) return
-  await withdraw(tx, deps, changer, before)
+  if (mayManage && (await apply(tx, changer, before))) return
+  await withdraw(tx, changer, before)
 }
 
-export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'policies.change',
     100,
     (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
-    (row) => inTx(deps.db, (tx) => applyDue(tx, deps, row)),
+    (row) => inTx(deps.db, (tx) => applyDue(tx, row)),
   )

@@ -36,7 +36,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'conflict'],
     },
     schema: { body: CreatePolicy, response: { 201: Policy } },
-    work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, deps, principal, body))),
+    work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, principal, body))),
   })
   list(path, {
     config: { operation: 'policies.list', permission: 'policy.read' },
@@ -78,7 +78,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy, 202: Policy } },
     work: async (tx, { principal, params, body }) => {
-      const record = await updatePolicy(tx, deps, principal, params.id, body)
+      const record = await updatePolicy(tx, principal, params.id, body)
       return changed(record, record.version > body.version)
     },
   })
@@ -93,7 +93,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('policy'), response: { 200: Policy, 202: Policy } },
     work: async (tx, { principal, params }) => {
-      const record = await archivePolicy(tx, deps, principal, params.id)
+      const record = await archivePolicy(tx, principal, params.id)
       return changed(record, record.archivedAt !== null)
     },
   })
@@ -118,7 +118,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
         deps,
         request,
         reply,
-        async (tx) => ok(presentPolicy(await confirmChange(tx, deps, request.principal, id, confirmation))),
+        async (tx) => ok(presentPolicy(await confirmChange(tx, request.principal, id, confirmation))),
         // The requester's account: whoever takes its role away locks it.
         {
           concerned: async () =>
@@ -135,6 +135,6 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       refuses: ['not_found'],
     },
     schema: { params: byId('policy'), response: { 200: Policy } },
-    work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, principal, params.id))),
   })
 }

@@ -11,7 +11,6 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/loosens.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { createdBy, readMaker } from '../makers.ts'
-import type { Deps } from './deps.ts'
 import { mustWait, requestChange } from './pending-change.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
@@ -42,12 +41,7 @@ const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
     throw conflict(`A workspace has at most ${maxActive} active policies: archive some first.`, 'limit_reached')
 }
 
-export const createPolicy = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  input: CreatePolicy,
-): Promise<PolicyRecord> => {
+export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
   const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
@@ -73,7 +67,7 @@ export const createPolicy = async (
   insertPolicy(tx, record)
   const changer = { actor: principal, workspace }
   takeEffect(tx, changer, record)
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.created', after: record })
+  return recordPolicyChange(tx, changer, { type: 'policy.created', after: record })
 }
 
 /** Both as the API writes them. A count that is derived is not the same count, named: it follows the threshold. */
@@ -95,13 +89,7 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
 }
 
 /** The policy as it is afterwards; a loosening may wait, and is then its `pendingChange` alone. */
-export const updatePolicy = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  id: Uuid,
-  change: UpdatePolicy,
-): Promise<PolicyRecord> => {
+export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
   const { at } = tx
   const { workspace } = principal
   const [, locked, maker] = await Promise.all([
@@ -118,25 +106,20 @@ export const updatePolicy = async (
   if (loosens(before, terms)) {
     requireFreshProof(principal.proof, at)
     if (await mustWait(tx, principal, before))
-      return requestChange(tx, deps, principal, before, changeOf(change, before, { ...before, ...terms }))
+      return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
   }
   const changer = { actor: principal, workspace }
   const after = writeVersion(tx, changer, before, { terms, name: change.name ?? before.name, maker })
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.updated', after, before })
+  return recordPolicyChange(tx, changer, { type: 'policy.updated', after, before })
 }
 
-export const archivePolicy = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<PolicyRecord> => {
+export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
   const { id: workspaceId, owningAccountId } = principal.workspace
   const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, workspaceId, id)])
   const before = found(locked)
   if (before.archivedAt) return before
-  if (await mustWait(tx, principal, before)) return requestChange(tx, deps, principal, before, { status: 'archived' })
+  if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, { status: 'archived' })
   const changer = { actor: principal, workspace: principal.workspace }
-  return recordPolicyChange(tx, deps, changer, { type: 'policy.archived', after: writeArchived(tx, before), before })
+  return recordPolicyChange(tx, changer, { type: 'policy.archived', after: writeArchived(tx, before), before })
 }

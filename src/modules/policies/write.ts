@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
+import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
@@ -8,7 +9,6 @@ import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, type ZoneSchedule } from '../../policy/calendar.ts'
 import { policyFieldNames } from '../../policy/fields.ts'
 import { changedBy, changedByColumns, type Maker } from '../makers.ts'
-import type { Deps } from './deps.ts'
 import { presentPolicy } from './present.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -47,13 +47,12 @@ type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>
 
 export const recordPolicyChange = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   { actor, workspace }: Changer,
   { type, ...change }: PolicyChange,
 ): Promise<PolicyRecord> => {
   const { at } = tx
   const data = presentPolicy(change.after)
-  await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+  await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
   await audit(tx, actor, at, {
     action: type,
     workspaceId: workspace.id,

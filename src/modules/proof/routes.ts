@@ -18,6 +18,6 @@ export const registerProof = (app: App, deps: Deps): void => {
   routes.get('/.well-known/audit-log', {
     config: { operation: 'proof.log', access: 'public', refuses: ['invalid_request', 'not_found'] },
     schema: { querystring: LogQuery, response: { 200: SealedLog } },
-    read: ({ query }) => readSealedLog(deps.db, deps, query.from),
+    read: ({ query }) => readSealedLog(deps.db, deps.config, deps.receiptKeys, query.from),
   })
 }

@@ -1,26 +1,27 @@
+import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
+import type { Config } from '../../config.ts'
 import type { Db } from '../../db/client.ts'
 import { type LogHead, proveConsistency, readLogHead } from '../../events/seal-proof.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
 import { Refusal } from '../../lib/errors.ts'
-import type { Deps } from './deps.ts'
 import { headStatement, hex } from './present.ts'
 import type { LogHead as SignedHead } from './schema.ts'
 
 /** The newest head with our signature; null while nothing is sealed. */
-export const signHead = (deps: Pick<Deps, 'config' | 'receiptKeys'>, head: LogHead | null): SignedHead | null => {
+export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead | null): SignedHead | null => {
   if (!head) return null
-  const { issuer, ...stated } = headStatement(deps.config.publicUrl, head)
-  return { ...stated, jws: deps.receiptKeys.signHead(canonicalJson({ issuer, ...stated })) }
+  const { issuer, ...stated } = headStatement(config.publicUrl, head)
+  return { ...stated, jws: receiptKeys.signHead(canonicalJson({ issuer, ...stated })) }
 }
 
 /** A detached JWS over a document without its `jws`. */
-export const signDocument = (deps: Pick<Deps, 'receiptKeys'>, document: object, type: string): string =>
-  deps.receiptKeys.sign(canonicalJson(document), type)
+export const signDocument = (receiptKeys: ReceiptKeys, document: object, type: string): string =>
+  receiptKeys.sign(canonicalJson(document), type)
 
 /** The head of the sealed log; with `from` also that the log of that many seals is its beginning. */
-export const readSealedLog = async (db: Db, deps: Pick<Deps, 'config' | 'receiptKeys'>, from: number | undefined) => {
+export const readSealedLog = async (db: Db, config: Config, receiptKeys: ReceiptKeys, from: number | undefined) => {
   const head = await readLogHead(db)
-  const signed = signHead(deps, head)
+  const signed = signHead(config, receiptKeys, head)
   if (!head || !signed)
     throw new Refusal('not_found', { message: 'Nothing is sealed yet. The first seal follows within a minute.' })
   if (from !== undefined && from > head.size)

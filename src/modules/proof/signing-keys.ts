@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
+import type { Database } from '../../db/client.ts'
 import { first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
@@ -8,7 +9,6 @@ import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { StartupError } from '../../lib/startup-error.ts'
 import type { Operator } from '../operators.ts'
-import type { Deps } from './deps.ts'
 import { listSigningKeys } from './queries.ts'
 
 const insertKey = prepareInsertOnce('signing_keys.insert', signingKeys)
@@ -40,18 +40,18 @@ const problemWith = (
  * Records the public keys of RECEIPT_KEYS before any of them signs, and compares them with those that have signed.
  * @throws StartupError where a key that signed is missing, is another one, or is retired and first.
  */
-export const registerSigningKeys = (deps: Pick<Deps, 'db' | 'receiptKeys'>): Promise<void> =>
-  inTx(deps.db, async (tx) => {
-    const { all } = deps.receiptKeys
+export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Promise<void> =>
+  inTx(db, async (tx) => {
+    const { all } = receiptKeys
     const { at } = tx
     await Promise.all(all.map(({ id, publicKey }) => insertKey(tx, { id, publicKey, createdAt: at })))
-    const problem = problemWith(deps.receiptKeys, await listSigningKeys(tx))
+    const problem = problemWith(receiptKeys, await listSigningKeys(tx))
     if (problem) throw new StartupError(problem)
   })
 
 /** Ends a key: it stays published with the time, and its private half may leave RECEIPT_KEYS. The current key cannot be retired. */
-export const retireSigningKey = async (tx: Tx, deps: Pick<Deps, 'receiptKeys'>, operator: Operator, id: string) => {
-  if (id === deps.receiptKeys.current.id)
+export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operator: Operator, id: string) => {
+  if (id === receiptKeys.current.id)
     throw new Refusal('conflict', {
       message: `"${id}" is the current key: put another one first in RECEIPT_KEYS and restart every process.`,
     })

@@ -62,7 +62,7 @@ const contextOf = (provider: Provider, credentials: readonly string[]): readonly
   ...credentials,
 ]
 
-const tokenIn = (row: Row, { clock, vault }: SharingDeps, { provider, credentials, refused }: Asked): HeldToken | undefined => {
+const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, refused }: Asked): HeldToken | undefined => {
   const { ciphertext, keyId, until } = row
   if (ciphertext === null || keyId === null || until === null || until <= clock.now()) return undefined
   try {
@@ -98,7 +98,7 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken 
   const { db } = deps
   for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
     const [row] = await inTime(db.query<Row>(read, [asked.provider]))
-    const token = row && tokenIn(row, deps, asked)
+    const token = row && tokenIn(row, deps.clock, deps.vault, asked)
     if (token) return token
     if (row?.isFetched) continue
     const [ours] = await inTime(db.query<{ begun: number }>(begin, [asked.provider, row?.begun ?? 0]))
@@ -145,5 +145,5 @@ export const createTokenSharing =
   }
 
 /** Tokens under older keys. They are not sealed again: the credentials that they are bound to may be others here. Returns how many. */
-export const forgetTokens = async (tx: Tx, { vault }: Pick<SharingDeps, 'vault'>): Promise<number> =>
+export const forgetTokens = async (tx: Tx, vault: Vault): Promise<number> =>
   (await tx.run(forget, { keyId: vault.currentKeyId })).length

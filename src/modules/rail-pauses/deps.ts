@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
@@ -13,6 +12,5 @@ export type Deps = {
   clock: Clock
   logger: Logger
   rails: Rails
-  appendEvents: AppendEvents
   alerts: Alerts
 }

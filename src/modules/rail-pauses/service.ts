@@ -1,4 +1,5 @@
 import { and, eq, isNull, lte, min, sql } from 'drizzle-orm'
+import type { Database } from '../../db/client.ts'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
@@ -9,6 +10,7 @@ import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { type Provider, providerOf, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import type { Rails } from '../../rails/rail.ts'
+import type { Alerts } from '../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { mayHaveBeenSent } from '../payments/lifecycle/lost-writes.ts'
@@ -86,16 +88,12 @@ const dropFromQueue = prepareUpdate('restore.never_send', payments, ['dispatchDu
  * it. All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. It is never
  * sent again, so never paid twice.
  */
-export const markWaitingUnknown = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
-  subjects: Subjects,
-  operator: Operator,
-): Promise<{ unknown: number }> => {
-  await inTx(deps.db, async (tx) => {
+export const markWaitingUnknown = async (db: Database, subjects: Subjects, operator: Operator): Promise<{ unknown: number }> => {
+  await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
     await noteLoss(tx, operator)
   })
-  return { unknown: await makeWaitingUnknown(deps, subjects, operator, null) }
+  return { unknown: await makeWaitingUnknown(db, subjects, operator, null) }
 }
 
 const declaredAt = prepare('restore.declared_at', {}, (orm) =>
@@ -110,19 +108,16 @@ const declaredAt = prepare('restore.declared_at', {}, (orm) =>
  * may have been sent. Each process that learns of the loss declares it, so one that dies in the middle leaves nothing undone: only the first
  * raises the alert, and what was allowed to be sent later is left waiting.
  */
-export const declareLoss = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
-  subjects: Subjects,
-): Promise<void> => {
-  const { isFirst, at } = await inTx(deps.db, async (tx) => {
+export const declareLoss = async (db: Database, alerts: Alerts, subjects: Subjects): Promise<void> => {
+  const { isFirst, at } = await inTx(db, async (tx) => {
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
     if (added) await noteLoss(tx, timerOperator)
     const declared = await first(tx, declaredAt, {})
     return { isFirst: added, at: declared?.at ?? tx.at }
   })
-  if (isFirst) deps.alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
-  await makeWaitingUnknown(deps, subjects, timerOperator, at)
+  if (isFirst) alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
+  await makeWaitingUnknown(db, subjects, timerOperator, at)
 }
 
 const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
@@ -169,18 +164,13 @@ export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Oper
   })
 
 /** `until`: what began to wait later is left. Null: everything. */
-const makeWaitingUnknown = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
-  subjects: Subjects,
-  operator: Operator,
-  until: Date | null,
-): Promise<number> => {
+const makeWaitingUnknown = async (db: Database, subjects: Subjects, operator: Operator, until: Date | null): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
-    const waiting = await deps.db.run(waitingPayments, { until })
+    const waiting = await db.run(waitingPayments, { until })
     for (const { id } of waiting) {
-      await inTx(deps.db, async (tx) => {
-        const opened = await subjects.payment.open(tx, deps, [id])
+      await inTx(db, async (tx) => {
+        const opened = await subjects.payment.open(tx, [id])
         await opened.settle([{ id, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
         dropFromQueue(tx, id, { dispatchDueAt: null })
       })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
+import type { Config } from '../../config.ts'
 import { first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
@@ -35,18 +36,13 @@ const mostUnanswered = 3
 
 type BalanceQuery = { id: Uuid; number: string; callbacks: CallbackUrls }
 
-const recordQueries = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  provider: Provider,
-  numbers: readonly string[],
-): Promise<BalanceQuery[]> => {
+const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]): Promise<BalanceQuery[]> => {
   const { cameInMinor, wentOutMinor } = await readClearing(tx, booksAt(provider))
   const roundId = newId()
   const queries = numbers.map((number) => {
     const id = newId()
     const secret = randomBytes(24).toString('hex')
-    const url = `${deps.config.operatorUrl}/callbacks/balances/${id}/${secret}`
+    const url = `${config.operatorUrl}/callbacks/balances/${id}/${secret}`
     return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
   })
   const round = { roundId, provider, cameInMinor, wentOutMinor, requestedAt: tx.at } as const
@@ -66,7 +62,7 @@ const requestBalancesOf = async (
   const requests = await listBalanceRequests(deps.db, provider, due)
   if (requests[0] && now.getTime() - requests[0].getTime() < answerWithinMs) return
   await advanceClearing(deps.db, booksAt(provider))
-  const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps, provider, account.numbers))
+  const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps.config, provider, account.numbers))
   const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
   if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
   if (requests.length >= mostUnanswered) throw new Error('the provider has not answered several balance queries')
@@ -91,11 +87,7 @@ const parsed = (body: string): unknown => {
 }
 
 /** Compares once every account of a round has its result. */
-const compareRound = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'config'>,
-  round: readonly (typeof balanceQueries.$inferSelect)[],
-): Promise<void> => {
+const compareRound = async (tx: Tx, config: Config, round: readonly (typeof balanceQueries.$inferSelect)[]): Promise<void> => {
   const [oldest] = round
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
   const { provider } = oldest
@@ -110,8 +102,8 @@ const compareRound = async (
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
   const look = { statedMinor, requested: oldest, answered, ...underWay }
-  const { own, result } = compareBalance(known, look, lines, deps.config.CURRENCY)
-  await recordComparison(tx, deps, timerOperator, {
+  const { own, result } = compareBalance(known, look, lines, config.CURRENCY)
+  await recordComparison(tx, timerOperator, {
     provider,
     source: balanceSource,
     content: `balance ${oldest.roundId}`,
@@ -124,7 +116,7 @@ const compareRound = async (
 
 /** The result of a balance query. One that is not authentic, or cannot be read, changes nothing: the query is sent again. */
 export const receiveBalance = async (
-  deps: Pick<Deps, 'alerts' | 'config' | 'db' | 'logger' | 'rails'>,
+  deps: Pick<Deps, 'config' | 'db' | 'logger' | 'rails'>,
   { id, secret, kind, body, allowedSource }: BalanceDelivery,
 ): Promise<void> => {
   const query = await first(deps.db, queryById, { id })
@@ -147,7 +139,7 @@ export const receiveBalance = async (
     answerQuery(tx, id, answer)
     await compareRound(
       tx,
-      deps,
+      deps.config,
       round.map((each) => (each.id === id ? { ...each, ...answer } : each)),
     )
   })

@@ -3,7 +3,6 @@ import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -17,7 +16,6 @@ export type Deps = {
   vault: Vault
   logger: Logger
   cursors: Cursors
-  appendEvents: AppendEvents
   rails: Rails
   alerts: Alerts
   orderNames: OrderNames

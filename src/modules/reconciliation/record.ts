@@ -11,7 +11,6 @@ import { alertAfterCommit } from '../alerts.ts'
 import type { Finding } from '../exceptions/suspense-rules.ts'
 import { recordAllSuspense } from '../exceptions/suspense-service.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import type { Deps } from './deps.ts'
 import type { ReconciliationRecord } from './queries.ts'
 import type { Difference, Match, StatementMatch } from './rules.ts'
 
@@ -98,7 +97,6 @@ const insertDifferences = (tx: Tx, reconciliationId: Uuid, differences: readonly
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
 export const recordComparison = async (
   tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
   operator: Operator,
   { provider, source, account = null, content, period, lines, result, totals, report = false }: Comparison,
 ): Promise<ReconciliationRecord> => {
@@ -131,7 +129,6 @@ export const recordComparison = async (
   const unknown = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
-    deps,
     unknown.map((difference) => suspenseFor(provider, difference, at)),
   )
   await audit(tx, operator, at, {
@@ -140,7 +137,6 @@ export const recordComparison = async (
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
   const open = result.differences.filter((difference) => report || !isEvidence(difference)).length
-  if (open > 0)
-    alertAfterCommit(tx, deps, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
+  if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
 }

@@ -1,4 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/client.ts'
 import { first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
@@ -10,7 +12,6 @@ import { eachById } from '../each-by-id.ts'
 import { recordAllSuspense } from '../exceptions/suspense-service.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { resolvePayment } from '../payments/lifecycle/resolve.ts'
-import type { Deps } from './deps.ts'
 import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
 import { suspenseFor } from './record.ts'
 
@@ -48,12 +49,10 @@ const closeOpen = prepareWrite(
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
 
-type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
-
 /** Ends the payment as the statement shows. True while a second administrator has to agree: then the difference stays open. */
 const acceptOffer = async (
   tx: Tx,
-  deps: ResolveDeps,
+  config: Config,
   operator: Operator,
   { offer, subjectId, receipt }: DifferenceRecord,
   { source, account, note }: { source: string; account: string | null; note: string },
@@ -64,7 +63,7 @@ const acceptOffer = async (
     throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
   const evidence = `${source}: ${note}`
   const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
-  return (await resolvePayment(tx, deps, operator, subjectId, input)).waitingId !== null
+  return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null
 }
 
 /**
@@ -73,7 +72,7 @@ const acceptOffer = async (
  */
 export const resolveDifference = async (
   tx: Tx,
-  deps: ResolveDeps,
+  config: Config,
   operator: Operator,
   id: Uuid,
   { note, accept }: { note: string; accept: boolean },
@@ -82,13 +81,13 @@ export const resolveDifference = async (
   if (!found) throw notFound()
   const { difference, provider, source, account } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
-  if (accept && (await acceptOffer(tx, deps, operator, difference, { source, account, note })))
+  if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note })))
     return { difference, isWaiting: true }
   const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })
   if (updated.length === 0) throw alreadyResolved(id)
-  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, deps, [suspenseFor(provider, difference, at)])
+  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference, at)])
   await audit(tx, operator, at, {
     action: 'admin.resolve_difference',
     subject: { type: 'reconciliation', id },
@@ -100,23 +99,24 @@ export const resolveDifference = async (
 /** Closes several with one note and without their offers: all of them, or none. */
 export const resolveDifferences = (
   tx: Tx,
-  deps: ResolveDeps,
+  config: Config,
   operator: Operator,
   ids: readonly Uuid[],
   note: string,
 ): Promise<DifferenceRecord[]> =>
-  eachById(ids, async (id) => (await resolveDifference(tx, deps, operator, id, { note, accept: false })).difference)
+  eachById(ids, async (id) => (await resolveDifference(tx, config, operator, id, { note, accept: false })).difference)
 
 /** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
 export const acceptAll = async (
-  deps: ResolveDeps & Pick<Deps, 'db'>,
+  db: Database,
+  config: Config,
   operator: Operator,
   run: Pick<ReconciliationRecord, 'id'>,
 ): Promise<void> => {
-  const offered = await deps.db.run(offering, { reconciliationId: run.id })
+  const offered = await db.run(offering, { reconciliationId: run.id })
   const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
   for (const { id } of offered)
-    await inTx(deps.db, (tx) => resolveDifference(tx, deps, operator, id, input)).catch((error: unknown) => {
+    await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input)).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error
     })
 }

@@ -56,7 +56,7 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
     schema: { body: ResolveDifferences, response: { 200: ReconciliationDifferences } },
     work: async (tx, { principal, body }) => {
       const { ids, note } = body
-      return ok({ data: (await resolveDifferences(tx, deps, principal, ids, note)).map(presentDifference) })
+      return ok({ data: (await resolveDifferences(tx, deps.config, principal, ids, note)).map(presentDifference) })
     },
   })
   routes.post('/v1/admin/reconciliation-differences/:id/resolve', {
@@ -71,7 +71,13 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
       response: { 200: ReconciliationDifference, 202: ReconciliationDifference },
     },
     work: async (tx, request) => {
-      const { difference, isWaiting } = await resolveDifference(tx, deps, request.principal, request.params.id, request.body)
+      const { difference, isWaiting } = await resolveDifference(
+        tx,
+        deps.config,
+        request.principal,
+        request.params.id,
+        request.body,
+      )
       const body = presentDifference(difference)
       return isWaiting ? accepted(body) : ok(body)
     },

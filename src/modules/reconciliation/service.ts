@@ -1,3 +1,4 @@
+import type { Database } from '../../db/client.ts'
 import { type Db, inTx, type Tx } from '../../db/client.ts'
 import { isPaid } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
@@ -21,7 +22,7 @@ import { acceptAll } from './resolve.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
-type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'> & {
+type ReconciliationDeps = Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'> & {
   rails: Pick<Rails, 'numbers'>
 }
 
@@ -54,26 +55,16 @@ const periodOf = (lines: readonly StatementLine[]) => {
 }
 
 /** A payment without an attempt: it was sent in writes that were lost, under the names that the statement shows. */
-const takeWithoutAttempt = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
-  subjects: Subjects,
-  report: Report,
-): Promise<void> => {
+const takeWithoutAttempt = async (tx: Tx, subjects: Subjects, report: Report): Promise<void> => {
   const { id } = report
-  const opened = await subjects.payment.open(tx, deps, [id])
+  const opened = await subjects.payment.open(tx, [id])
   const [verdict] = await opened.settle([report])
   if (verdict === 'mismatch' || verdict === 'contradiction')
-    alertAfterCommit(tx, deps, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
+    alertAfterCommit(tx, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
 }
 
 /** A statement comes from the provider: what it shows about an attempt that is still open ends the attempt. */
-const takeAsEvidence = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
-  subjects: Subjects,
-  operator: Operator,
-  difference: Difference,
-): Promise<void> => {
+const takeAsEvidence = async (db: Database, subjects: Subjects, operator: Operator, difference: Difference): Promise<void> => {
   const { subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null) return
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
@@ -82,13 +73,13 @@ const takeAsEvidence = async (
       ? { kind: 'returned', receipt, amountMinor, message: 'The provider has sent the money back.' }
       : { kind: 'succeeded', receipt, amountMinor }
   const source = { kind: 'operator', actor: operator } as const
-  await inTx(deps.db, async (tx) => {
+  await inTx(db, async (tx) => {
     if (attemptId === null) {
-      if (subject.kind === 'payment') await takeWithoutAttempt(tx, deps, subjects, { id: subject.id, evidence, source })
+      if (subject.kind === 'payment') await takeWithoutAttempt(tx, subjects, { id: subject.id, evidence, source })
       return
     }
-    const open = await openAttempt(tx, deps, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
-    await applyEvidence(tx, deps, [{ open, evidence, source }])
+    const open = await openAttempt(tx, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
+    await applyEvidence(tx, [{ open, evidence, source }])
   })
 }
 
@@ -99,7 +90,7 @@ export const reconcileStatement = async (
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, subjects, operator, { ...readWhole(deps, text, 'file'), source, content: text })
+  reconcileLines(deps, subjects, operator, { ...readWhole(deps.rails, text, 'file'), source, content: text })
 
 /** The rails that move money by the account that a statement is of. Null: it does not say whose it is, or the rails are not configured. */
 const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { provider, heading }: Statement, path: string) => {
@@ -117,7 +108,7 @@ const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { pr
 
 /** `path`: where the text stands, for the refusal of one that is no statement of ours. */
 const readWhole = (
-  deps: Pick<ReconciliationDeps, 'rails'>,
+  rails: Pick<Rails, 'numbers'>,
   text: string,
   path: string,
 ): Pick<Compared, 'provider' | 'account' | 'rails' | 'lines' | 'period'> & { book: Book } => {
@@ -132,7 +123,7 @@ const readWhole = (
       .flatMap((part) => part ?? [])
       .join(', ')
       .slice(0, 120) || null
-  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(deps, read, path) } }
+  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy({ rails }, read, path) } }
 }
 
 /**
@@ -142,14 +133,14 @@ const readWhole = (
  */
 export const reportStatement = async (
   tx: Tx,
-  deps: Pick<ReconciliationDeps, 'alerts' | 'config' | 'orderNames' | 'rails'>,
+  deps: Pick<ReconciliationDeps, 'config' | 'orderNames' | 'rails'>,
   operator: Operator,
   { source, statement: text }: { source: string; statement: string },
 ): Promise<ReconciliationRecord> => {
-  const statement = { ...readWhole(deps, text, 'statement'), source, content: `uploaded ${text}` }
+  const statement = { ...readWhole(deps.rails, text, 'statement'), source, content: `uploaded ${text}` }
   const compared = await compareLines(tx, deps, statement)
   const differences = compared.result.differences.map(withoutEffect)
-  return recordComparison(tx, deps, operator, { ...compared, result: { ...compared.result, differences }, report: true })
+  return recordComparison(tx, operator, { ...compared, result: { ...compared.result, differences }, report: true })
 }
 
 const reconcileLines = async (
@@ -161,12 +152,12 @@ const reconcileLines = async (
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
-  const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
+  const run = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
   if (statement.source === providerSource && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   for (const difference of comparison.result.differences)
-    if (isEvidence(difference)) await takeAsEvidence(deps, subjects, operator, difference)
-  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps, operator, run)
+    if (isEvidence(difference)) await takeAsEvidence(deps.db, subjects, operator, difference)
+  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps.db, deps.config, operator, run)
   return run
 }
 

@@ -144,7 +144,7 @@ export const simulate = async (
   input: Simulate,
 ): Promise<Simulation> => {
   required(input)
-  const standing = await mandateStanding(deps, principal.workspace.id, input.mandate_id)
+  const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
   if (!input.policy) {
     const at = deps.clock.now()
     const { periods } = dueOf(principal, input, at)

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -16,7 +15,6 @@ export type Deps = {
   logger: Logger
   vault: Vault
   derivations: Derivations
-  appendEvents: AppendEvents
   jobs: Jobs
   rails: Rails
   alerts: Alerts

@@ -4,6 +4,7 @@ import { behind } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
+import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { sweepRows } from '../for-each-row.ts'
@@ -26,12 +27,12 @@ const overdue = prepare(
   'pool',
 )
 
-const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
+const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
   const { at } = tx
   const expired = changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
-  await deps.appendEvents(tx, at, [topupEvent('topup.expired', expired)])
+  await appendEvents(tx, [topupEvent('topup.expired', expired)])
   await audit(tx, { accountId: null, origin: null, way: 'timer' }, at, {
     action: 'topup.expired',
     workspaceId: topup.workspaceId,
@@ -45,15 +46,13 @@ const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promi
  * Ends the waiting only: a success that is proven later is credited all the same. What was paid with another amount is in suspense: until a
  * person has decided, the top-up has not expired.
  */
-export const expireTopups = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
-): Promise<void> => {
+export const expireTopups = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> => {
   const now = deps.clock.now()
   await sweepRows(
     deps,
     'topups.expire',
     100,
     (behind, take) => deps.db.run(overdue, { now, behind, take }),
-    ({ id }) => inTx(deps.db, (tx) => expire(tx, deps, id)),
+    ({ id }) => inTx(deps.db, (tx) => expire(tx, id)),
   )
 }

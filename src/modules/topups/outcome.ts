@@ -2,7 +2,7 @@ import type { Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { requireMove } from '../../db/transitions.ts'
-import type { NewEvent } from '../../events/append.ts'
+import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
@@ -13,7 +13,6 @@ import type { Evidence } from '../../rails/rail.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { takenReceipts } from '../payments/lifecycle/attempts/receipts.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../payments/lifecycle/attempts/subject.ts'
-import type { Deps } from './deps.ts'
 import { presentTopup } from './present.ts'
 import type { TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
@@ -56,7 +55,6 @@ type Step = { topup: TopupRecord; source: EvidenceSource }
 /** Writes a change with its event and its audit row; `action` for a change without a new state. */
 const write = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   { topup, source }: Step,
   change: Change,
   { balance = [], action }: { balance?: readonly NewEvent[]; action?: AuditAction } = {},
@@ -64,7 +62,7 @@ const write = async (
   const { at } = tx
   const after = changeTopup(tx, topup, change, at)
   const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
-  await deps.appendEvents(tx, at, [...events, ...balance])
+  await appendEvents(tx, [...events, ...balance])
   await audit(tx, actorOf(source), at, {
     // The state that only a new top-up has.
     action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
@@ -92,7 +90,6 @@ export type Arrived = {
 /** Credits the account, and ends the top-up if this is the first money under it. The caller has locked the account. */
 export const credit = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
   step: Step,
   { receipt, amountMinor, reference, from = 'topup_clearing' }: Arrived,
 ): Promise<TopupRecord> => {
@@ -100,7 +97,7 @@ export const credit = async (
   const { id, accountId } = step.topup
   const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference, at })
   if (step.topup.status === 'succeeded') {
-    await deps.appendEvents(tx, at, await balanceUpdated(tx, deps, accountId, balance))
+    await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
     await audit(tx, actorOf(step.source), at, {
       action: 'topup.deposit',
       workspaceId: step.topup.workspaceId,
@@ -112,20 +109,14 @@ export const credit = async (
   const noFailure = { failureCode: null, failureMessage: null, providerCode: null }
   return write(
     tx,
-    deps,
     step,
     { status: 'succeeded', receivedMinor: amountMinor, providerReceipt: receipt, ...noFailure, completedAt: at },
-    { balance: await balanceUpdated(tx, deps, accountId, balance) },
+    { balance: await balanceUpdated(tx, accountId, balance) },
   )
 }
 
-const fail = (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  step: Step,
-  { code, message, providerCode }: Failure,
-): Promise<TopupRecord> =>
-  write(tx, deps, step, {
+const fail = (tx: Tx, step: Step, { code, message, providerCode }: Failure): Promise<TopupRecord> =>
+  write(tx, step, {
     status: 'failed',
     failureCode: code,
     failureMessage: message,
@@ -134,11 +125,11 @@ const fail = (
   })
 
 /** It stays pending: the money is in suspense, and an administrator credits it or sends it back. */
-const noteOtherAmount = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, step: Step, came: Minor): Promise<TopupRecord> => {
+const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> => {
   const { amountMinor, currency } = step.topup
   const asked = displayAmount(amountMinor ?? 0n, currency)
   const message = `${displayAmount(came, currency)} came, and ${asked} was asked for. A person looks at it.`
-  return write(tx, deps, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
+  return write(tx, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
 }
 
 export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
@@ -146,7 +137,6 @@ export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 /** Ends a top-up on evidence, once: evidence may arrive any number of times and in any order. The caller has locked its owning account. */
 export const settleTopup = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
   topup: TopupRecord,
   evidence: Evidence,
   source: EvidenceSource,
@@ -159,15 +149,13 @@ export const settleTopup = async (
   if (decided.move === 'none') {
     const came = evidence.kind === 'succeeded' && decided.verdict === 'mismatch' ? evidence.amountMinor : null
     if (came === null || came === topup.amountMinor || topup.status !== 'pending') return { verdict: decided.verdict, topup }
-    return { verdict: decided.verdict, topup: await noteOtherAmount(tx, deps, step, came) }
+    return { verdict: decided.verdict, topup: await noteOtherAmount(tx, step, came) }
   }
   const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })
-  if (evidence.kind === 'failed') return applied(fail(tx, deps, step, evidence))
+  if (evidence.kind === 'failed') return applied(fail(tx, step, evidence))
   if (decided.move === 'credit') {
     if (topup.amountMinor === null) throw new Error('a deposit is settled as a prompt')
-    return applied(
-      credit(tx, deps, step, { receipt, amountMinor: topup.amountMinor, reference: { type: 'topup', id: topup.id } }),
-    )
+    return applied(credit(tx, step, { receipt, amountMinor: topup.amountMinor, reference: { type: 'topup', id: topup.id } }))
   }
-  return applied(write(tx, deps, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
+  return applied(write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
 }

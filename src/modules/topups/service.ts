@@ -3,6 +3,7 @@ import type { Tx } from '../../db/client.ts'
 import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { daysAfter, secondsAfter } from '../../lib/clock.ts'
 import { newDepositCode } from '../../lib/deposit-code.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
@@ -171,7 +172,7 @@ export const initiateTopup = async (
     const prompt = promptFields(deps, input, { id, workspaceId }, { counts, at })
     topup = withAnswer({ ...common, ...prompt }, once)
     insertPrompt(tx, topup)
-    tx.afterCommit(() => deps.jobs.wake('topups'))
+    wakeAfterCommit(tx, 'topups')
   }
   await audit(tx, principal, at, {
     action: 'topup.initiate',

@@ -62,12 +62,12 @@ const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise
 /** How top-ups are sent: a prompt on the payer's phone. A top-up that is too old gets no prompt: it expires. */
 export const topupSubject: AttemptSubject = {
   kind: 'topup',
-  open: async (tx, deps, ids) => {
+  open: async (tx, ids) => {
     const records = new Map((await lockTopupsWithAccounts(tx, ids)).map((topup) => [topup.id, topup]))
     const settle = async ({ id, evidence, source }: Report): Promise<Verdict> => {
       const topup = records.get(id)
       if (!topup) throw new Error('a top-up is settled that was not opened')
-      const settled = await settleTopup(tx, deps, topup, evidence, source)
+      const settled = await settleTopup(tx, topup, evidence, source)
       records.set(id, settled.topup)
       return settled.verdict
     }

@@ -36,7 +36,7 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'conflict'],
     },
     schema: { body: CreateWorkspace, response: { 201: WorkspaceView } },
-    work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps, principal, body))),
+    work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps.config, principal, body))),
   })
   routes.get('/v1/workspaces/current', {
     config: {
@@ -77,12 +77,12 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       refuses: ['invalid_request'],
     },
     schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
-    work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps, principal, body))),
+    work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps.config, principal, body))),
   })
   routes.post('/v1/workspaces/current/freeze', {
     config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
     schema: { body: Reasoned, response: { 200: WorkspaceView } },
-    work: async (tx, { principal, body }) => ok(view(await freezeWorkspace(tx, deps, principal, body.reason))),
+    work: async (tx, { principal, body }) => ok(view(await freezeWorkspace(tx, deps.config, principal, body.reason))),
   })
   routes.post('/v1/workspaces/current/unfreeze', {
     config: {
@@ -93,6 +93,6 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     },
     schema: { response: { 200: WorkspaceView } },
-    work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps, principal))),
+    work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps.config, principal))),
   })
 }

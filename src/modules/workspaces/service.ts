@@ -1,5 +1,6 @@
 import { and, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
+import type { Config } from '../../config.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
@@ -10,7 +11,6 @@ import { audit } from '../../events/audit.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
-import type { Deps } from './deps.ts'
 import { publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
 import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
 import { findMembership, shareWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
@@ -75,7 +75,7 @@ const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void>
 
 export const updateWorkspace = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   principal: Principal,
   input: UpdateWorkspace,
 ): Promise<WorkspaceMembership> => {
@@ -94,13 +94,13 @@ export const updateWorkspace = async (
     before: { name, time_zone: timeZone, next_time_zone: nextTimeZone },
     after: { ...input, ...('nextTimeZoneFrom' in zone && { time_zone_from: zone.nextTimeZoneFrom ?? at }) },
   })
-  return { workspace: await publishWorkspaceEvent(tx, deps, 'workspace.updated', changed), member }
+  return { workspace: await publishWorkspaceEvent(tx, config, 'workspace.updated', changed), member }
 }
 
 /** Freezes the workspace: refuses all its writes except those that only stop something; what is under way finishes. */
 export const freezeWorkspace = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   principal: Principal,
   reason: string | undefined,
 ): Promise<WorkspaceMembership> => {
@@ -113,14 +113,10 @@ export const freezeWorkspace = async (
     subject: { type: 'workspace', id: workspace.id },
     after: { reason },
   })
-  return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
+  return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
-export const unfreezeWorkspace = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  principal: Principal,
-): Promise<WorkspaceMembership> => {
+export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Principal): Promise<WorkspaceMembership> => {
   requireUndelegated(principal)
   requireActiveAccount(principal)
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
@@ -130,7 +126,7 @@ export const unfreezeWorkspace = async (
   freezeRow(tx, workspace.id, { frozenAt: null, freezeReason: null, updatedAt: at })
   const before = { reason: workspace.freezeReason }
   await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
-  return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
+  return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
 const moveToken = prepareUpdate('dashboard_tokens.move', dashboardTokens, ['workspaceId'])

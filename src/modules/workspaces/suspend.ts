@@ -14,13 +14,7 @@ const suspendRow = prepareUpdate('workspaces.suspend', workspaces, ['suspendedAt
 
 const setSuspended =
   (suspended: boolean) =>
-  async (
-    tx: Tx,
-    deps: Pick<Deps, 'appendEvents' | 'config'>,
-    operator: Operator,
-    id: Uuid,
-    reason?: string,
-  ): Promise<WorkspaceRecord> => {
+  async (tx: Tx, deps: Pick<Deps, 'config'>, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> => {
     const unlocked = found(await findWorkspace(tx, id))
     await lockFurtherAccounts(tx, unlocked.owningAccountId)
     const workspace = found(await lockWorkspace(tx, id))
@@ -34,7 +28,7 @@ const setSuspended =
       subject: { type: 'workspace', id },
       after: { reason },
     })
-    return publishWorkspaceStatusEvent(tx, deps, workspace)
+    return publishWorkspaceStatusEvent(tx, deps.config, workspace)
   }
 
 /** Stops a workspace like its own freeze does, but its members cannot undo it. */

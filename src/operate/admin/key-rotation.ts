@@ -136,7 +136,7 @@ export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record
   for (const column of sealed)
     counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
-  counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps))
+  counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
   // The newest seal is then keyed with the current secret, and proves the seals under older ones.
   await sealAuditLog(deps)
   const current = keysOf(deps)

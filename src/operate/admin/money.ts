@@ -22,7 +22,7 @@ const adjust = async (at: Console, args: Arguments): Promise<unknown> => {
     amount_minor: word(args, 2, 'amount in minor units'),
     reason: args.options.reason ?? '',
   })
-  return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps, at.operator, input)))
+  return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps.config, at.operator, input)))
 }
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
@@ -34,7 +34,7 @@ const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
   const id = idOf('payment', word(args, 0, 'payment'))
   const { evidence = '', receipt } = args.options
   const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
-  const { payment, waitingId } = await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input))
+  const { payment, waitingId } = await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps.config, at.operator, id, input))
   return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
 }
 
@@ -65,7 +65,7 @@ export const moneyCommands = {
   },
   'adjustments create': adjust,
   'adjustments confirm': (at: Console, args: Arguments) =>
-    decide(at, args, (tx, operator, id) => confirmAdjustment(tx, at.deps, operator, id)),
+    decide(at, args, (tx, operator, id) => confirmAdjustment(tx, operator, id)),
   'adjustments reject': (at: Console, args: Arguments) => decide(at, args, rejectAdjustment),
   'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
 }

@@ -83,7 +83,13 @@ const checkDuplicates = async (at: Console, phone: string): Promise<undefined> =
 const check = async (at: Console, { options }: Arguments): Promise<undefined> => {
   if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
   for await (const each of configuredRailChecks(at.deps.config, at.deps.clock)) say(each)
-  for (const each of await checkRegistrations(at.deps.db, at.deps, configuredDeposits(at.deps.config, at.deps.clock))) say(each)
+  for (const each of await checkRegistrations(
+    at.deps.db,
+    at.deps.config,
+    at.deps.derivations,
+    configuredDeposits(at.deps.config, at.deps.clock),
+  ))
+    say(each)
   for (const rail of await untestedRepeats(at.deps.db, realRails(at.deps.config, at.deps.clock)))
     say({
       requirement: `${rail} refuses the same order when it comes again`,
@@ -106,9 +112,9 @@ export const railCommands = {
     word(words, 0, 'difference')
     const ids = words.words.map((item) => idOf('reconciliation', item))
     const { note } = fieldsOf(ResolveDifference, { note: words.options.reason })
-    return (await inTx(at.deps.db, (tx) => resolveDifferences(tx, at.deps, at.operator, ids, note))).map(presentDifference)
+    return (await inTx(at.deps.db, (tx) => resolveDifferences(tx, at.deps.config, at.operator, ids, note))).map(presentDifference)
   },
-  'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps, at.operator) }),
+  'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps.db, at.operator) }),
   'rails check': check,
   'rails register': async (at: Console): Promise<undefined> => {
     const rails = realRails(at.deps.config, at.deps.clock)

@@ -14,7 +14,7 @@ const makeKey = async ({ deps }: Console): Promise<string> => {
 
 const retire = async ({ deps, operator }: Console, { words: [id, ...more] }: Arguments): Promise<unknown> => {
   if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: the id of one key')
-  await inTx(deps.db, (tx) => retireSigningKey(tx, deps, operator, id))
+  await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
   return presentKeys(await listSigningKeys(deps.db))
 }
 

@@ -120,7 +120,7 @@ export const upkeepCommands = {
       )
     if (resumed.length > 0)
       return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
-    const { unknown } = await markWaitingUnknown(at.deps, subjects, at.operator)
+    const { unknown } = await markWaitingUnknown(at.deps.db, subjects, at.operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
   },
 }

@@ -85,18 +85,7 @@ export const registerCallbacks = (
   operator: App,
   deps: Pick<
     PaymentsDeps & ReconciliationDeps & TopupsDeps,
-    | 'alerts'
-    | 'appendEvents'
-    | 'clock'
-    | 'config'
-    | 'db'
-    | 'derivations'
-    | 'jobs'
-    | 'logger'
-    | 'orderNames'
-    | 'rails'
-    | 'vault'
-    | 'witness'
+    'alerts' | 'clock' | 'config' | 'db' | 'derivations' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
   >,
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)

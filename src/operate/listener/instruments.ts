@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { AppendEvents, NewEvent } from '../../events/append.ts'
+import type { NewEvent } from '../../events/append.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { collectionRail, type RailName } from '../../lib/rail-names.ts'
 import type { SubmitPayment } from '../../modules/payments/request.ts'
@@ -8,7 +8,8 @@ import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
 /** Wraps parts of the service: each wrapper calls the part and records how long it took. */
 export type Instruments = {
   payments: (submit: SubmitPayment) => SubmitPayment
-  events: (append: AppendEvents) => AppendEvents
+  /** Events that were committed. */
+  events: (committed: { at: Date; events: readonly NewEvent[] }) => void
   rails: (rails: Rails) => Rails
   /** How long a caller waited for a database connection. */
   connections: (seconds: number) => void
@@ -134,11 +135,8 @@ export const createInstruments = (registry: Registry): Instruments => {
         decisions.observe({ outcome }, secondsSince(start))
       }
     },
-    events: (append) => async (tx, at, events) => {
-      await append(tx, at, events)
-      tx.afterCommit(() => {
-        for (const event of events) note(event, at)
-      })
+    events: ({ at, events }) => {
+      for (const event of events) note(event, at)
     },
     rails: (rails) => ({
       ...rails,

@@ -5,7 +5,7 @@ import { createSigner } from './signature.ts'
 
 /** What can be tested without moving money: a token, the signing key, the clock. */
 export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDeps): AsyncGenerator<RailCheck> {
-  const token = await obtainToken(options, deps)
+  const token = await obtainToken(options, deps.clock)
   yield {
     requirement: 'PesaLink gives an access token',
     problem:

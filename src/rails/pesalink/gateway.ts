@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts'
 import { authorizedExchange } from '../authorized.ts'
 import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
 import { asRecord, textField } from '../json.ts'
@@ -14,7 +15,7 @@ export type Send = ((request: Request) => Promise<Exchange>) & { ready: () => Pr
 
 const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
 
-export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps): Promise<Token | typeof unavailable> => {
+export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<Token | typeof unavailable> => {
   const request: ExchangeRequest = {
     method: 'POST',
     url: `${options.baseUrl}${paths.token}`,
@@ -27,7 +28,7 @@ export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps):
   if (answer.kind !== 'answer' || value === undefined) return unavailable
   // `expiresIn` is the instant of expiry; an unreadable one counts as near.
   const seconds =
-    ((providerInstant(textField(answer.body, 'expiresIn') ?? '')?.getTime() ?? Number.NaN) - deps.clock.now().getTime()) / 1000
+    ((providerInstant(textField(answer.body, 'expiresIn') ?? '')?.getTime() ?? Number.NaN) - clock.now().getTime()) / 1000
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }
 
@@ -36,7 +37,7 @@ export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Sen
     ...deps,
     provider: 'PESALINK',
     credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
-    obtain: () => obtainToken(options, deps),
+    obtain: () => obtainToken(options, deps.clock),
   })
   // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined

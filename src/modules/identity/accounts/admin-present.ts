@@ -1,6 +1,6 @@
 import { administratorNames } from '../../../auth/administrators.ts'
 import type { Db } from '../../../db/client.ts'
-import { getBalances } from '../../../ledger/ledger.ts'
+import { balanceIn, getBalances } from '../../../ledger/ledger.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 import { namedAdministrators } from './admin-queries.ts'
@@ -18,7 +18,7 @@ export const viewAccounts = async (
   const named = await namedAdministrators(db, ids, administratorNames(deps.config.ADMIN_ACCOUNTS))
   const balances = await getBalances(db, ids)
   return records.map((record) => ({
-    ...presentAccount(record, balances.get(record.id) ?? { availableMinor: 0n, heldMinor: 0n }, deps.config.CURRENCY),
+    ...presentAccount(record, balanceIn(balances, record.id)),
     is_admin: record.isAdmin || named.has(record.id),
     updated_at: isoTime(record.updatedAt),
   }))

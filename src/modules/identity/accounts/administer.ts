@@ -63,7 +63,7 @@ export const publishWorkspaceStatusEvents = async (
 ): Promise<void> => {
   const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
   await change()
-  for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, deps, workspace)
+  for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
 }
 
 /**

@@ -11,12 +11,16 @@ import type { Account, HistoryEntry } from './schema.ts'
 
 const capability = (enabled: boolean) => (enabled ? ('active' as const) : ('disabled' as const))
 
-export const presentAccount = (account: AccountRecord, balance: Balance, currency: string): Account => ({
+export const presentAccount = (account: AccountRecord, balance: Balance): Account => ({
   id: formatId('account', account.id),
   status: account.status,
   email: account.email,
   display_name: account.displayName,
-  balance: { currency, available_minor: formatMinor(balance.availableMinor), held_minor: formatMinor(balance.heldMinor) },
+  balance: {
+    currency: balance.currency,
+    available_minor: formatMinor(balance.availableMinor),
+    held_minor: formatMinor(balance.heldMinor),
+  },
   capabilities: {
     topups: capability(account.topupsEnabled),
     payments: capability(account.paymentsEnabled),

@@ -16,8 +16,8 @@ import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAcco
 import { readAccount, updateAccount } from './service.ts'
 import { summarizeHistory } from './summary.ts'
 
-const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => {
-  const [account, identities] = await Promise.all([readAccount(db, deps, accountId), listIdentities(db, accountId)])
+const withIdentities = async (db: Db, accountId: Uuid) => {
+  const [account, identities] = await Promise.all([readAccount(db, accountId), listIdentities(db, accountId)])
   return { ...account, identities: identities.map(presentIdentity) }
 }
 
@@ -26,7 +26,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   routes.get('/v1/accounts/me', {
     config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
     schema: { response: { 200: AccountWithIdentities } },
-    read: ({ principal }) => withIdentities(deps.db, deps, principal.accountId),
+    read: ({ principal }) => withIdentities(deps.db, principal.accountId),
   })
   routes.patch('/v1/accounts/me', {
     config: {
@@ -37,7 +37,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
     work: async (tx, { principal, body }) => {
       await updateAccount(tx, principal, body)
-      return ok(await withIdentities(tx, deps, principal.accountId))
+      return ok(await withIdentities(tx, principal.accountId))
     },
   })
   routes.get('/v1/accounts/me/history/summary', {

@@ -31,9 +31,9 @@ export const createAccount = (
   return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
 }
 
-export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> => {
+export const readAccount = async (db: Db, accountId: Uuid): Promise<Account> => {
   const [record, balance] = await Promise.all([getAccount(db, accountId), getBalance(db, accountId)])
-  return presentAccount(record, balance, deps.config.CURRENCY)
+  return presentAccount(record, balance)
 }
 
 export const updateAccount = async (
@@ -54,24 +54,17 @@ export const updateAccount = async (
 }
 
 /** An event for each of these accounts, whose balances changed. Its data is the account as REST shows it now. */
-export const balanceEvents = (
-  { config }: Pick<Deps, 'config'>,
-  accounts: readonly AccountRecord[],
-  balances: ReadonlyMap<Uuid, Balance>,
-): NewEvent[] => {
+export const balanceEvents = (accounts: readonly AccountRecord[], balances: ReadonlyMap<Uuid, Balance>): NewEvent[] => {
   if (accounts.length !== balances.size) throw new Error('an account that must exist is missing')
   return accounts.flatMap((account): NewEvent[] => {
     const balance = balances.get(account.id)
-    const data = balance && presentAccount(account, balance, config.CURRENCY)
+    const data = balance && presentAccount(account, balance)
     return data ? [{ type: 'balance.updated', accountId: account.id, workspaceId: null, data }] : []
   })
 }
 
-export const balancesUpdated = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config'>,
-  balances: ReadonlyMap<Uuid, Balance>,
-): Promise<NewEvent[]> => (balances.size === 0 ? [] : balanceEvents(deps, await getAccounts(tx, [...balances.keys()]), balances))
+export const balancesUpdated = async (tx: Tx, balances: ReadonlyMap<Uuid, Balance>): Promise<NewEvent[]> =>
+  balances.size === 0 ? [] : balanceEvents(await getAccounts(tx, [...balances.keys()]), balances)
 
-export const balanceUpdated = (tx: Tx, deps: Pick<Deps, 'config'>, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
-  balancesUpdated(tx, deps, new Map([[accountId, balance]]))
+export const balanceUpdated = (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
+  balancesUpdated(tx, new Map([[accountId, balance]]))

@@ -13,7 +13,7 @@ export const registerClosing = (app: App, deps: Deps): void => {
     schema: { response: { 200: AccountWithIdentities } },
     work: async (tx, { principal }) => {
       await closeOwnAccount(tx, deps, principal)
-      return ok({ ...(await readAccount(tx, deps, principal.accountId)), identities: [] })
+      return ok({ ...(await readAccount(tx, principal.accountId)), identities: [] })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })

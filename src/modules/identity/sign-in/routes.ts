@@ -75,7 +75,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       const verdict = await examineForLink(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
         const { outcome } = await linkWallet(tx, deps, request.principal, verdict)
-        return ok({ outcome, account: await readAccount(tx, deps, request.principal.accountId), session: null })
+        return ok({ outcome, account: await readAccount(tx, request.principal.accountId), session: null })
       })
     },
   )

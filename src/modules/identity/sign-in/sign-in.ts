@@ -93,7 +93,7 @@ const signInOnce = async (
   const owner = { ...actorOf(standing.accountId, proven), workspaceId: standing.workspaceId, identityId }
   const session = createSession(tx, deps, owner)
   // Read with the commit, as it stands behind the sign-in.
-  const account = readAccount(tx, deps, standing.accountId)
+  const account = readAccount(tx, standing.accountId)
   tx.defer(account)
   return { outcome: known ? 'signed_in' : 'account_created', account, session }
 }

@@ -1,16 +1,18 @@
 import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { lockAccount } from '../../../db/account-lock.ts'
+import type { Database } from '../../../db/client.ts'
 import { first, inTx } from '../../../db/client.ts'
 import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import type { Deps } from '../deps.ts'
 import { renewAtLast } from './renew.ts'
 
-type AwaitDeps = Pick<Deps, 'appendEvents' | 'clock' | 'db' | 'rails'>
+type AwaitDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
 
 const awaitedSeconds = 5
 const lookEveryMs = 200
@@ -29,10 +31,10 @@ const awaited = prepare(
   'joined',
 )
 
-const endAwaiting = (deps: AwaitDeps, id: Uuid, accountId: Uuid): Promise<void> =>
-  inTx(deps.db, async (tx) => {
+const endAwaiting = (db: Database, rails: Rails, id: Uuid, accountId: Uuid): Promise<void> =>
+  inTx(db, async (tx) => {
     await lockAccount(tx, accountId)
-    await renewAtLast(tx, deps, id)
+    await renewAtLast(tx, rails, id)
   })
 
 /**
@@ -46,7 +48,7 @@ export const awaitName = async (deps: AwaitDeps, id: Uuid): Promise<void> => {
     if (waiting.until > deps.clock.now()) {
       if (!deps.clock.sleep) return
       await deps.clock.sleep(lookEveryMs)
-    } else return waiting.batchId === null ? undefined : endAwaiting(deps, id, waiting.accountId)
+    } else return waiting.batchId === null ? undefined : endAwaiting(deps.db, deps.rails, id, waiting.accountId)
   }
 }
 
@@ -72,5 +74,5 @@ export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>):
     'approvals.renew',
     100,
     (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
-    ({ id, accountId }) => endAwaiting(deps, id, accountId),
+    ({ id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
   )

@@ -8,7 +8,6 @@ import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, readItemIds } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
 import { endPayments, releasePayment } from '../lifecycle/end.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { cancelPending, endWhole } from './end.ts'
@@ -39,12 +38,7 @@ const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Pr
 }
 
 /** Cancels a payment that still waits for its approval or for its time; a second call gives the same answer. */
-export const cancelPayment = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<PaymentRecord> => {
+export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const [payment, approval] = await Promise.all([
     lockPaymentIn(tx, principal.workspace.id, id),
     lockApprovalOf(tx, principal.workspace.id, id),
@@ -60,34 +54,23 @@ export const cancelPayment = async (
     })
   if (!isWaiting(payment.status))
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
-  const cancelled = await releasePayment(tx, deps, payment, { to: 'cancelled', actor: principal })
-  if (approval) await cancelPending(tx, deps, principal, { ...approval, payment: cancelled })
+  const cancelled = await releasePayment(tx, payment, { to: 'cancelled', actor: principal })
+  if (approval) await cancelPending(tx, principal, { ...approval, payment: cancelled })
   return cancelled
 }
 
 /** A batch that waits for its time alone: it needs no approval, or has it. */
-const cancelScheduled = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  actor: Principal,
-  id: Uuid,
-): Promise<void> => {
+const cancelScheduled = async (tx: Tx, actor: Principal, id: Uuid): Promise<void> => {
   const payments = await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
   await endPayments(
     tx,
-    deps,
     payments.map((payment) => ({ payment, to: 'cancelled', actor })),
   )
-  await moveBatch(tx, deps, actor, id, 'cancelled')
+  await moveBatch(tx, actor, id, 'cancelled')
 }
 
 /** Cancels a batch that still waits for its approval or for its time, with all of its payments; a second call gives the same answer. */
-export const cancelBatch = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<BatchRecord> => {
+export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
   const read = async (): Promise<BatchRecord> => {
     return found(await findBatch(tx, principal.workspace.id, id))
   }
@@ -100,7 +83,7 @@ export const cancelBatch = async (
   if (batch.status === 'cancelled') return read()
   if (!isWaiting(batch.status))
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
-  if (approval?.approval.status === 'pending') await endWhole(tx, deps, principal, approval, 'cancelled')
-  else await cancelScheduled(tx, deps, principal, id)
+  if (approval?.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
+  else await cancelScheduled(tx, principal, id)
   return read()
 }

@@ -14,7 +14,6 @@ import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { policiesOf } from '../../../policy/scope-sql.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
-import type { Deps } from '../deps.ts'
 import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { endPayments } from '../lifecycle/end.ts'
@@ -28,8 +27,6 @@ import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './que
 import type { Decide, DecideBySignature } from './schema.ts'
 import { sharesOrigin } from './shares-origin.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
-
-type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
 type Decision = {
   choice: Decide['decision']
@@ -45,12 +42,8 @@ type Decision = {
 }
 
 /** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
-export const expireApproval = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  record: LockedApproval,
-): Promise<void> => {
-  await endWhole(tx, deps, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
+export const expireApproval = async (tx: Tx, record: LockedApproval): Promise<void> => {
+  await endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 }
 
 /** Who decided last, and when: for the one who comes too late. */
@@ -99,11 +92,11 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
 }
 
 /** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
-const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
+const approveScheduled = async (tx: Tx, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
   const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [record.payment.id]), proposedPayees(tx, record)])
   if (!holdsApprovals(authorityOf(record.payment.id))) return record
-  const approved = await endApproval(tx, deps, actor, record, 'approved')
-  await confirmPayees(tx, deps, actor, record, proposed)
+  const approved = await endApproval(tx, actor, record, 'approved')
+  await confirmPayees(tx, actor, record, proposed)
   return approved
 }
 
@@ -113,28 +106,23 @@ const approveScheduled = async (tx: Tx, deps: DecideDeps, record: LockedApproval
  */
 const release = async (
   tx: Tx,
-  deps: DecideDeps,
   record: LockedApproval,
   { actor, zone }: Pick<Decision, 'actor' | 'zone'>,
 ): Promise<ApprovalRecord> => {
-  if (record.payment.status === 'scheduled') return approveScheduled(tx, deps, record, actor)
+  if (record.payment.status === 'scheduled') return approveScheduled(tx, record, actor)
   const { lineage, payments } = record
-  const [obstacles, proposed] = await Promise.all([
-    countOnApproval(tx, deps, payments, { lineage, zone }),
-    proposedPayees(tx, record),
-  ])
+  const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
   const [first] = obstacles
   if (first?.kind === 'unapproved') return record
   // Nothing is lost: the approval can be given again when what stops the payment is lifted.
   if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
-  const approved = await endApproval(tx, deps, actor, record, 'approved')
-  await confirmPayees(tx, deps, actor, record, proposed)
-  if (record.approval.batchId) await moveBatch(tx, deps, actor, record.approval.batchId, 'processing')
+  const approved = await endApproval(tx, actor, record, 'approved')
+  await confirmPayees(tx, actor, record, proposed)
+  if (record.approval.batchId) await moveBatch(tx, actor, record.approval.batchId, 'processing')
   const fits = record.payments.filter((_, index) => !obstacles[index])
-  const started = await startPayments(tx, deps, fits)
+  const started = await startPayments(tx, fits)
   const failed = await endPayments(
     tx,
-    deps,
     record.payments.flatMap((payment, index) => {
       const obstacle = obstacles[index]
       return obstacle ? [{ payment, to: 'failed' as const, actor, failure: obstacle.failure }] : []
@@ -144,8 +132,8 @@ const release = async (
 }
 
 /** What follows from the decisions that are recorded now. */
-const finish = (tx: Tx, deps: DecideDeps, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> =>
-  decision.choice === 'reject' ? endWhole(tx, deps, decision.actor, record, 'rejected') : release(tx, deps, record, decision)
+const finish = (tx: Tx, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> =>
+  decision.choice === 'reject' ? endWhole(tx, decision.actor, record, 'rejected') : release(tx, record, decision)
 
 /** A text that was made again is read again before it is decided. */
 const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }: Decision): void => {
@@ -179,12 +167,12 @@ const insertDecision = prepareInsert('approvals.give', approvalDecisions)
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
  * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
  */
-const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> => {
   const { at } = tx
   const settled = alreadyDecided(record, decision)
   if (settled) return settled
   if (record.approval.expiresAt <= at) {
-    await expireApproval(tx, deps, record)
+    await expireApproval(tx, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
   requireSameText(record, decision)
@@ -214,7 +202,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: LockedApproval, decision
     subject: { type: 'approval', id: record.approval.id },
     after: { via: row.via, account: accountId },
   })
-  return finish(tx, deps, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
+  return finish(tx, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
 
 /**
@@ -229,13 +217,12 @@ export type CredentialDecision = {
 
 export const decideByCredential = async (
   tx: Tx,
-  deps: DecideDeps,
   principal: Principal,
   id: Uuid,
   { input, proof, answers }: CredentialDecision,
 ): Promise<ApprovalRecord> => {
   const [record, behind] = await Promise.all([
-    lockHeld(tx, deps, { id, principal, answers }),
+    lockHeld(tx, { id, principal, answers }),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -243,7 +230,7 @@ export const decideByCredential = async (
   if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && (frozen || closed)) throw new Refusal('workspace_frozen')
   if (proof && 'problem' in proof) return refuseProof(tx, record, principal, notOfPasskey(proof.problem))
-  return decide(tx, deps, record, {
+  return decide(tx, record, {
     choice: input.decision,
     accountId: principal.accountId,
     actor: principal,
@@ -265,13 +252,12 @@ export type SignedDecision = {
 /** Decides by the signature alone. A signature of a wallet that may not decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
-  deps: DecideDeps,
   unlocked: ApprovalRecord,
   { origin, input, proven, answers }: SignedDecision,
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockHeld(tx, deps, { id: unlocked.approval.id, answers })
+  const record = await lockHeld(tx, { id: unlocked.approval.id, answers })
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')
@@ -280,7 +266,7 @@ export const decideBySignature = async (
   const { accountId } = proven
   const { timeZone, nextTimeZone, nextFrom } = signing
   const actor = { accountId, origin, way: 'signature' }
-  return decide(tx, deps, record, {
+  return decide(tx, record, {
     choice: input.decision,
     accountId,
     actor,

@@ -2,11 +2,11 @@ import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import type { ReleasedPaymentStatus } from '../../../db/transitions.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import { moveBatch } from '../batch/change.ts'
 import { findBatches } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { approvalEvent } from './event.ts'
@@ -18,18 +18,12 @@ export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 const end = prepareUpdate('approvals.end', approvals, ['status', 'updatedAt'])
 
 /** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
-export const endApproval = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  record: ApprovalRecord,
-  to: ApprovalEnd,
-): Promise<ApprovalRecord> => {
+export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, to: ApprovalEnd): Promise<ApprovalRecord> => {
   const { at } = tx
   const { approval, payment } = record
   end(tx, approval.id, { status: to, updatedAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
-  await deps.appendEvents(tx, at, [approvalEvent(`approval.${to}`, after)])
+  await appendEvents(tx, [approvalEvent(`approval.${to}`, after)])
   const subject = { type: 'approval', id: approval.id }
   await audit(tx, actor, at, { action: `approval.${to}`, workspaceId: payment.workspaceId, subject })
   return after
@@ -48,23 +42,16 @@ const scheduledEnds = {
  * Ends everything that waits for an approval in the same way: its payments, with their holds and charges given back, its batch, itself. The
  * caller holds all the locks.
  */
-export const endWhole = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  actor: Actor,
-  record: LockedApproval,
-  to: WholeEnd,
-): Promise<LockedApproval> => {
+export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
   const { approval } = record
   const payments = await endPayments(
     tx,
-    deps,
     record.payments.map((payment) => ({ payment, actor, ...(payment.status === 'scheduled' ? scheduledEnds[to] : { to }) })),
   )
   const batchEnd = record.payment.status === 'scheduled' ? scheduledEnds[to].to : to
-  if (approval.batchId) await moveBatch(tx, deps, actor, approval.batchId, batchEnd)
+  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, batchEnd)
   const after = await refreshed(tx, record, payments)
-  return { ...(await endApproval(tx, deps, actor, after, to)), payments }
+  return { ...(await endApproval(tx, actor, after, to)), payments }
 }
 
 /** The record as its event and its answer show it, after its payments were changed. */
@@ -76,21 +63,11 @@ export const refreshed = async (tx: Tx, record: LockedApproval, payments: Paymen
 })
 
 /** What was cancelled can no longer be decided. The approval is locked. */
-export const cancelPending = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  record: ApprovalRecord,
-): Promise<void> => {
-  if (record.approval.status === 'pending') await endApproval(tx, deps, actor, record, 'cancelled')
+export const cancelPending = async (tx: Tx, actor: Actor, record: ApprovalRecord): Promise<void> => {
+  if (record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
 /** The approval of a payment that was cancelled. */
-export const cancelApproval = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  payment: PaymentRecord,
-): Promise<void> => {
-  if (payment.approvalId) await cancelPending(tx, deps, actor, await lockApproval(tx, payment.approvalId))
+export const cancelApproval = async (tx: Tx, actor: Actor, payment: PaymentRecord): Promise<void> => {
+  if (payment.approvalId) await cancelPending(tx, actor, await lockApproval(tx, payment.approvalId))
 }

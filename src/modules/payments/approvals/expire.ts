@@ -1,4 +1,5 @@
 import { lte, sql } from 'drizzle-orm'
+import type { Database } from '../../../db/client.ts'
 import { inTx } from '../../../db/client.ts'
 import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -24,22 +25,20 @@ const due = prepare(
   'pool',
 )
 
-const expire = (deps: Pick<Deps, 'appendEvents' | 'config' | 'db'>, id: Uuid): Promise<void> =>
-  inTx(deps.db, async (tx) => {
+const expire = (db: Database, id: Uuid): Promise<void> =>
+  inTx(db, async (tx) => {
     const unlocked = await findApproval(tx, id)
     if (!unlocked) return
     const record = await lockWhole(tx, unlocked)
-    if (record.approval.status === 'pending') await expireApproval(tx, deps, record)
+    if (record.approval.status === 'pending') await expireApproval(tx, record)
   })
 
 /** Expires approvals without a decision in time, each in its own transaction, so that one failure does not stop the others. */
-export const expireApprovals = (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
-): Promise<void> =>
+export const expireApprovals = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'approvals.expire',
     100,
     (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
-    ({ id }) => expire(deps, id),
+    ({ id }) => expire(deps.db, id),
   )

@@ -3,7 +3,6 @@ import type { Tx } from '../../../db/client.ts'
 import { found, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
-import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { type LockedApproval, lockWhole, lockWholeById } from './lock.ts'
 import { currentDecisions } from './queries.ts'
@@ -24,14 +23,10 @@ const hasContractSigned = (record: LockedApproval): boolean =>
 type Held = { id: Uuid; principal?: Principal; answers: ChainAnswers | null }
 
 /** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. `answers`: null where none was asked. */
-export const lockHeld = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  { id, principal, answers }: Held,
-): Promise<LockedApproval> => {
+export const lockHeld = async (tx: Tx, { id, principal, answers }: Held): Promise<LockedApproval> => {
   const record = found(await lockWholeById(tx, id, principal?.workspace.id))
   const isPending = record.approval.status === 'pending'
   if (isPending && answers === null && hasContractSigned(record)) throw new UnaskedChains()
-  const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, deps, answers))
+  const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, answers))
   return isVoided ? lockWhole(tx, record) : record
 }

@@ -6,7 +6,6 @@ import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import type { Deps } from '../deps.ts'
 import type { LockedApproval } from './lock.ts'
 
 const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (orm, at) =>
@@ -26,7 +25,6 @@ export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }
 /** By the names that the approver saw. */
 export const confirmPayees = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   { approval, payments }: LockedApproval,
   proposed: readonly { id: Uuid }[],
@@ -39,5 +37,5 @@ export const confirmPayees = async (
       batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
     ]),
   )
-  for (const { id } of proposed) await confirmByApproval(tx, deps, actor, { workspaceId, id, name: names.get(id) ?? '' })
+  for (const { id } of proposed) await confirmByApproval(tx, actor, { workspaceId, id, name: names.get(id) ?? '' })
 }

@@ -6,8 +6,8 @@ import { approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import type { Deps } from '../deps.ts'
 import { isBeingChecked } from '../evaluation/payee-facts.ts'
 import { type NamedLine, withNamesAtRail } from './batch-message.ts'
 import { type LockedApproval, lockWholeById } from './lock.ts'
@@ -16,8 +16,6 @@ import { voidAfterNewText } from './void.ts'
 
 // While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new
 // text at most: when its first checks have ended, or five seconds after it was asked for.
-
-type RenewDeps = Pick<Deps, 'appendEvents' | 'rails'>
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
 
@@ -32,7 +30,6 @@ const writeText = prepareUpdate('approvals.write_text', approvals, [
 /** The old texts stay in the audit log: a signature of one of them is told apart from a wrong one. */
 const renewWith = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   { approval, payment, decisions }: LockedApproval,
   change: (message: string) => string,
 ): Promise<void> => {
@@ -46,7 +43,7 @@ const renewWith = async (
     subject: { type: 'approval', id },
     before: { approve, reject },
   })
-  await voidAfterNewText(tx, deps, rail, { approval, decisions })
+  await voidAfterNewText(tx, rail, { approval, decisions })
 }
 
 const readNames = prepare('approvals.names_of_payees', { ids: 'uuid[]' }, (orm, at) =>
@@ -69,25 +66,25 @@ type NameRow = Pick<
 >
 
 /** `atLast`: what is not known by now stays unknown in the text. */
-const renewBatch = async (tx: Tx, deps: RenewDeps, record: LockedApproval, atLast: boolean): Promise<void> => {
+const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
   const rows = new Map((await tx.run(readNames, { ids })).map((row) => [row.id, row]))
   const lines = payments.flatMap(({ beneficiaryId, batchLeaf, amountMinor }): NamedLine[] => {
     const row = rows.get(beneficiaryId)
     if (!row || batchLeaf === null) return []
-    return [{ ...row, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(deps.rails, row) }]
+    return [{ ...row, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
   if (!atLast && lines.some((line) => line.isBeingChecked)) return
   const change = (message: string) => withNamesAtRail(message, lines, record.payment.currency, tx.at)
-  await renewWith(tx, deps, record, change)
+  await renewWith(tx, record, change)
 }
 
 /** When the time of a batch's first checks is over. The caller has locked the account that pays. */
-export const renewAtLast = async (tx: Tx, deps: RenewDeps, id: Uuid): Promise<void> => {
+export const renewAtLast = async (tx: Tx, rails: Rails, id: Uuid): Promise<void> => {
   const record = await lockWholeById(tx, id)
   const until = record?.approval.nameAwaitedUntil ?? null
-  if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, deps, record, true)
+  if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
 }
 
 const findWaiting = statement(
@@ -102,13 +99,13 @@ const findWaiting = statement(
 /** In the transaction that writes what a check of a payee's name found; it has locked the account that pays. */
 export const renewTexts = async (
   tx: Tx,
-  deps: RenewDeps,
+  rails: Rails,
   payee: Omit<NameRow, 'nameCheckDueAt' | 'paymentRail'> & { workspaceId: Uuid },
 ): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockWholeById(tx, id)
     if (record?.approval.status !== 'pending') continue
-    if (record.approval.batchId !== null) await renewBatch(tx, deps, record, false)
-    else await renewWith(tx, deps, record, (message) => withNameAtRail(message, payee, tx.at))
+    if (record.approval.batchId !== null) await renewBatch(tx, rails, record, false)
+    else await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at))
   }
 }

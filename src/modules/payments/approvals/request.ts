@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import type { Vault } from '../../../auth/vault.ts'
+import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { personNameSql } from '../../../db/person-name.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
@@ -77,12 +80,7 @@ type NewApproval = Asked &
     mandateSignature: PaymentMandate['signature'] | null
   }
 
-const insert = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  payment: PaymentRecord,
-  { mandateSignature, ...approval }: NewApproval,
-): Promise<void> => {
+const insert = async (tx: Tx, payment: PaymentRecord, { mandateSignature, ...approval }: NewApproval): Promise<void> => {
   const { at } = tx
   const { accountId, workspaceId } = payment
   const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at } as const
@@ -99,17 +97,17 @@ const insert = async (
     })
   const record = await findApproval(tx, approval.id)
   if (!record) throw new Error('an inserted approval cannot be read')
-  await deps.appendEvents(tx, at, [approvalEvent('approval.requested', record)])
+  await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
 
 const scheduledFor = ({ status, executeAt }: PaymentRecord): Date | null => (status === 'scheduled' ? executeAt : null)
 
 /** What is scheduled can be approved until it is due. */
-const expiryOf = (payment: PaymentRecord, at: Date, { config }: Pick<Deps, 'config'>): Date =>
+const expiryOf = (payment: PaymentRecord, at: Date, config: Config): Date =>
   scheduledFor(payment) ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
 
 /** The payee with its full destination, of which only the digest is used. */
-const payeeOf = async (tx: Tx, { vault }: Pick<Deps, 'vault'>, { workspaceId, beneficiaryId }: PaymentRecord) => {
+const payeeOf = async (tx: Tx, vault: Vault, { workspaceId, beneficiaryId }: PaymentRecord) => {
   const record = await findBeneficiary(tx, workspaceId, beneficiaryId)
   if (!record) throw new Error('a held payment has a beneficiary')
   const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
@@ -118,19 +116,19 @@ const payeeOf = async (tx: Tx, { vault }: Pick<Deps, 'vault'>, { workspaceId, be
 
 const requestApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>,
   { payment, decision, mandate }: ToApprove,
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
   const { approvalId } = payment
   if (!approvalId) throw new Error('a held payment has an approval')
   const [payee, requestedBy, isFirst] = await Promise.all([
-    payeeOf(tx, deps, payment),
+    payeeOf(tx, deps.vault, payment),
     readRequestedBy(tx, payment),
     isFirstPayment(tx, payment.id),
   ])
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = expiryOf(payment, tx.at, deps)
+  const expiresAt = expiryOf(payment, tx.at, deps.config)
   const facts = {
     domain: new URL(deps.config.publicUrl).host,
     approvalId,
@@ -157,7 +155,7 @@ const requestApproval = async (
     executeAt: scheduledFor(payment),
     expiresAt,
   }
-  await insert(tx, deps, payment, {
+  await insert(tx, payment, {
     id: approvalId,
     batchId: null,
     ...asked(decision),
@@ -171,9 +169,7 @@ const requestApproval = async (
   })
 }
 
-export const createPaymentApprovals = (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'rails' | 'vault'>,
-): PaymentApprovals => ({
+export const createPaymentApprovals = (deps: Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>): PaymentApprovals => ({
   initiatingGrant: grantBehind,
   request: (tx, toApprove, initiatingGrantId) => requestApproval(tx, deps, toApprove, initiatingGrantId),
 })
@@ -192,17 +188,17 @@ export type BatchApprovalRequest = {
 /** Creates the one approval of a batch, in the transaction that decided its items. The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   { principal, approvalId, batch, payment, needs, nonce, lines }: BatchApprovalRequest,
 ): Promise<void> => {
   const [requestedBy, initiatingGrantId] = await Promise.all([
     readRequestedBy(tx, payment),
     grantBehind(tx, principal.credential, payment.grantId),
   ])
-  const expiresAt = expiryOf(payment, tx.at, deps)
+  const expiresAt = expiryOf(payment, tx.at, config)
   const { currency, merkleRoot, name } = batch
   const facts = {
-    domain: new URL(deps.config.publicUrl).host,
+    domain: new URL(config.publicUrl).host,
     approvalId,
     batchId: batch.id,
     currency,
@@ -215,7 +211,7 @@ export const requestBatchApproval = async (
     executeAt: batch.executeAt,
     expiresAt,
   }
-  await insert(tx, deps, payment, {
+  await insert(tx, payment, {
     id: approvalId,
     batchId: batch.id,
     ...needs,

@@ -124,7 +124,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
       const decided = (answers: ChainAnswers | null) =>
         respondOnce(deps, request, reply, async (tx) =>
-          answer(await decideByCredential(tx, deps, request.principal, id, { input, proof, answers })),
+          answer(await decideByCredential(tx, request.principal, id, { input, proof, answers })),
         )
       try {
         return await decided(null)
@@ -178,10 +178,10 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       reply.header('cache-control', 'no-store')
       const unlocked = found(await findApproval(deps.db, request.params.id))
       const { body: input } = request
-      const proven = await proveSigner(deps, unlocked, input)
+      const proven = await proveSigner(deps.db, deps.contractWallets, unlocked, input)
       const answers: ChainAnswers = proven ? await askChains(deps, unlocked.approval.id) : new Map()
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, deps, unlocked, { origin: originOf(request), input, proven, answers })),
+        answer(await decideBySignature(tx, unlocked, { origin: originOf(request), input, proven, answers })),
       )
     },
   )

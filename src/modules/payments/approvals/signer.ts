@@ -1,7 +1,9 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasDecidingRole } from '../../../auth/authority-sql.ts'
+import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import type { Database } from '../../../db/client.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
@@ -42,13 +44,14 @@ const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], d
 
 /** Called before the transaction: no transaction waits for the network. Whether it is the text of now is looked at again, under the lock. */
 export const proveSigner = async (
-  deps: Pick<Deps, 'contractWallets' | 'db'>,
+  db: Database,
+  contractWallets: ContractWallets,
   { approval }: Pick<ApprovalRecord, 'approval'>,
   { decision, signature, address: named }: Pick<DecideBySignature, 'decision' | 'signature' | 'address'>,
 ): Promise<ProvenSigner | undefined> => {
-  for await (const message of textsOf(deps.db, approval, decision)) {
-    const signer = await proveWallet(deps, { message, signature, named })
-    const identity = signer === undefined ? undefined : await findIdentity(deps.db, walletKey(signer))
+  for await (const message of textsOf(db, approval, decision)) {
+    const signer = await proveWallet({ db, contractWallets }, { message, signature, named })
+    const identity = signer === undefined ? undefined : await findIdentity(db, walletKey(signer))
     if (signer !== undefined && identity) return { signer, accountId: identity.accountId, signature, message }
   }
   return undefined

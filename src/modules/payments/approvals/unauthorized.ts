@@ -16,8 +16,6 @@ import { endPayments } from '../lifecycle/end.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
-type EndDeps = Pick<Deps, 'appendEvents' | 'config'>
-
 /** Whose right to ask for payments may have ended, and where. */
 export type Requester = { accountId: Uuid; workspaceIds: readonly Uuid[] }
 
@@ -39,7 +37,7 @@ const readWhole = statement(
 )
 
 /** The caller has locked the owning accounts, and these payments are not sent. */
-const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
+const endUnsent = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
   if (ids.length === 0) return
   const whole = await tx.query<{ id: Uuid }>(readWhole, [plainList(ids)])
   const payments = await lockPaymentsWithAccounts(
@@ -49,7 +47,6 @@ const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid
   const lost = failure('policy_changed', null, 'Who asked for the payment may no longer ask for it.')
   const ended = await endPayments(
     tx,
-    deps,
     payments.map((payment) =>
       isWaiting(payment.status)
         ? { payment, to: 'cancelled', actor }
@@ -58,9 +55,8 @@ const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid
   )
   const cancelled = ended.filter(({ status }) => status === 'cancelled')
   for (const batchId of new Set(cancelled.flatMap((payment) => payment.batchId ?? [])))
-    await moveBatch(tx, deps, actor, batchId, 'cancelled')
-  for (const payment of new Map(cancelled.map((one) => [one.approvalId, one])).values())
-    await cancelApproval(tx, deps, actor, payment)
+    await moveBatch(tx, actor, batchId, 'cancelled')
+  for (const payment of new Map(cancelled.map((one) => [one.approvalId, one])).values()) await cancelApproval(tx, actor, payment)
 }
 
 /**
@@ -69,19 +65,13 @@ const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid
  * it only makes a payment that is being sent now come first, the check before sending refuses the others, and the sweep ends them: an account
  * that is locked late must not move money, or its events would be out of order.
  */
-export const endUnauthorizedPayments = async (
-  tx: Tx,
-  deps: EndDeps,
-  actor: Actor,
-  { accountId, workspaceIds }: Requester,
-): Promise<void> => {
+export const endUnauthorizedPayments = async (tx: Tx, actor: Actor, { accountId, workspaceIds }: Requester): Promise<void> => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   await lockFurtherAccounts(tx, ...owners)
   const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [plainList(workspaceIds), accountId, plainList(locked)])
   await endUnsent(
     tx,
-    deps,
     actor,
     rows.map(({ id }) => id),
   )
@@ -99,7 +89,7 @@ const isDue = statement(
 )
 
 /** Cancels what still waits for an approval or for its time although its requester may no longer ask for it. */
-export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger'>): Promise<void> =>
+export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'payments.unauthorized',
@@ -112,7 +102,6 @@ export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 
         const actor = { accountId: null, origin: null, way: 'end_of_authority' }
         await endUnsent(
           tx,
-          deps,
           actor,
           rows.map((row) => row.id),
         )

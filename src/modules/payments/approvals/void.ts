@@ -4,9 +4,9 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
 import { approvalEvent } from './event.ts'
 import { type ApprovalRecord, currentDecisions, type DecisionRow, findApproval } from './queries.ts'
@@ -41,13 +41,7 @@ export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> 
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
 /** `because`: why, where it is not what the decision rested on that ended. */
-const voidDecisions = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  lost: readonly Lost[],
-  because?: 'text',
-): Promise<void> => {
+const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[], because?: 'text'): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
   for (const { decisionId, owner, reason } of lost) insertVoid(tx, { decisionId, owningAccountId: owner, reason, voidedAt: at })
@@ -55,7 +49,7 @@ const voidDecisions = async (
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')
     const { workspaceId } = record.payment
-    await deps.appendEvents(tx, at, [approvalEvent('approval.decision_voided', record)])
+    await appendEvents(tx, [approvalEvent('approval.decision_voided', record)])
     const subject = { type: 'approval', id: approvalId }
     const after = { account: formatId('account', accountId), reason: because ?? reason }
     await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
@@ -66,17 +60,12 @@ const voidDecisions = async (
  * Voids the approvals of an account that no longer hold, after the transaction has changed what they rested on. An approval that has one
  * less waits for another one; a payment that is about to be sent fails when it is checked again.
  */
-export const voidLostDecisions = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  accountId: Uuid,
-): Promise<void> => {
+export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   const seen = await tx.query<Lost>(readLost, [accountId])
   if (seen.length === 0) return
   await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
   const lost = await tx.query<Lost>(readLost, [accountId])
-  await voidDecisions(tx, deps, actor, lost)
+  await voidDecisions(tx, actor, lost)
 }
 
 const readRefused = statement(
@@ -92,11 +81,11 @@ const chain: Actor = { accountId: null, origin: null, way: 'chain' }
  * Voids the approvals that a contract wallet signed and that its chain refuses now: its owners have changed. Whether there was one. The caller
  * has locked the owning accounts.
  */
-export const voidRefusedDecisions = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, answers: ChainAnswers): Promise<boolean> => {
+export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
   if (refused.length === 0) return false
   const lost = await tx.query<Lost>(readRefused, [plainList(refused)])
-  await voidDecisions(tx, deps, chain, lost)
+  await voidDecisions(tx, chain, lost)
   return lost.length > 0
 }
 
@@ -109,15 +98,10 @@ const restedOn: Readonly<Record<DecisionRow['via'], Lost['reason']>> = {
 }
 
 /** Voids the decisions on a text that was made again. A mandate was signed before there was a text, so what it gives stays. */
-export const voidAfterNewText = (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  record: Pick<ApprovalRecord, 'approval' | 'decisions'>,
-): Promise<void> => {
+export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalRecord, 'approval' | 'decisions'>): Promise<void> => {
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)
     .filter(({ via }) => via !== 'mandate')
     .map(({ id, accountId, via }) => ({ decisionId: id, approvalId, accountId, owner, reason: restedOn[via] }))
-  return voidDecisions(tx, deps, actor, lost, 'text')
+  return voidDecisions(tx, actor, lost, 'text')
 }

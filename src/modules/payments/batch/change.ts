@@ -4,7 +4,7 @@ import { plainList } from '../../../db/lists.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
-import type { AppendEvents } from '../../../events/append.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { presentBatch } from './present.ts'
@@ -32,12 +32,7 @@ const move = prepareWrite(
       .returning({ id: paymentBatches.id }),
 )
 
-const publish = async (
-  tx: Tx,
-  deps: { appendEvents: AppendEvents },
-  actor: Actor,
-  records: readonly BatchRecord[],
-): Promise<void> => {
+const publish = async (tx: Tx, actor: Actor, records: readonly BatchRecord[]): Promise<void> => {
   const entries = records.map(
     ({ batch }): ActedEntry => ({
       actor,
@@ -47,9 +42,8 @@ const publish = async (
     }),
   )
   await Promise.all([
-    deps.appendEvents(
+    appendEvents(
       tx,
-      tx.at,
       records.map((record) => {
         const { accountId, workspaceId, status } = record.batch
         const type = `payment_batch.${status as BatchEnd}` as const
@@ -64,27 +58,21 @@ const publish = async (
  * Ends the batches among these whose items have all ended: after every change of an item. The caller holds the owning accounts' locks, under
  * which every item changes.
  */
-export const finishBatches = async (tx: Tx, deps: { appendEvents: AppendEvents }, ids: readonly Uuid[]): Promise<void> => {
+export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void> => {
   const ended = await tx.query<{ id: Uuid }>(finish, [plainList(ids), tx.at])
   if (ended.length === 0) return
   const records = await findBatches(
     tx,
     ended.map(({ id }) => id),
   )
-  await publish(tx, deps, { accountId: null, origin: null, way: 'timer' }, records)
+  await publish(tx, { accountId: null, origin: null, way: 'timer' }, records)
 }
 
 /** Changes the status of a whole batch, after its items were changed. */
-export const moveBatch = async (
-  tx: Tx,
-  deps: { appendEvents: AppendEvents },
-  actor: Actor,
-  id: Uuid,
-  to: BatchEnd,
-): Promise<void> => {
+export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
   const { at } = tx
   const from = statesBefore('payment_batch', to)
   const moved = await tx.run(move, { id, to, at, completedAt: to === 'processing' ? null : at, from })
   if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)
-  await publish(tx, deps, actor, await findBatches(tx, [id]))
+  await publish(tx, actor, await findBatches(tx, [id]))
 }

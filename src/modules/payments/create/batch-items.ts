@@ -3,6 +3,7 @@ import type { Tx } from '../../../db/client.ts'
 import { Refusal, refuseFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import type { BatchItem, Destination } from '../batch/schema.ts'
@@ -20,16 +21,16 @@ type WellFormed = { index: number; item: BatchItem }
 const wellFormed = ({ input }: BatchRequest): WellFormed[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
 
-const destinationRefusal = (deps: Pick<Deps, 'rails'>, to: Destination | null): Refusal | null =>
+const destinationRefusal = (rails: Rails, to: Destination | null): Refusal | null =>
   to?.destination === undefined
     ? null
-    : refusalOfDestination(deps, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
+    : refusalOfDestination(rails, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
 
 /** The items whose form is wrong, each with what is wrong with its destination too. */
-export const formFaults = (deps: Pick<Deps, 'rails'>, { input }: BatchRequest): Fault[] =>
+export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
   input.items.flatMap((entry, index) => {
     if (!('faults' in entry)) return []
-    const destination = destinationRefusal(deps, entry.to)
+    const destination = destinationRefusal(rails, entry.to)
     return [faultOf(index, refuseFields(entry.faults)), ...(destination ? [faultOf(index, destination)] : [])]
   })
 
@@ -73,7 +74,7 @@ const plainName = (name: string): string => name.slice(0, longestName).normalize
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {

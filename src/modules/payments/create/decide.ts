@@ -127,6 +127,7 @@ const use = (state: SpendingState, { payment, charges, mandate }: Accepted): voi
   const balance = state.balances.get(payment.accountId)
   if (!balance) throw new Error('a payment was accepted without a balance')
   state.balances.set(payment.accountId, {
+    ...balance,
     availableMinor: balance.availableMinor - payment.amountMinor,
     heldMinor: balance.heldMinor + payment.amountMinor,
   })

@@ -4,6 +4,7 @@ import { inTx, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -122,12 +123,12 @@ const decideItems = async (
   const faults = [...known]
   const denied: Denied[] = []
   const items: Accepted[] = []
-  const listTotals = listTotalsOf(state.spending, deps, { asks: state.asks, principal, at })
+  const listTotals = listTotalsOf(state.spending, deps.config, deps.rails, { asks: state.asks, principal, at })
   await inPortions(state.items, portionSize, ({ index }, place) => {
     const ask = state.asks[place]
     if (!ask?.ofBatch) throw new Error('an item has no request')
     const ofBatch = { ...ask.ofBatch, listTotals }
-    const decided = decideNext(state.spending, deps, { ask: { ...ask, ofBatch }, principal, index: place, at })
+    const decided = decideNext(state.spending, deps.config, deps.rails, { ask: { ...ask, ofBatch }, principal, index: place, at })
     if (decided instanceof Refusal) faults.push(faultOf(index, decided))
     else if (decided.kind === 'accepted') items.push(decided)
     else {
@@ -185,14 +186,14 @@ const writeBatch = async (
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertBatch(tx, { ...batch, snapshot })
   const written = await writeOut(accepted)
-  await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
+  await writePayments(tx, deps.approvals, deps.config, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
-  tx.defer(deps.appendEvents(tx, tx.at, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
+  tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
   const [first] = accepted
   const needs = needsOf(accepted)
   if (first && needs && batch.approvalId)
-    await requestBatchApproval(tx, deps, {
+    await requestBatchApproval(tx, deps.config, {
       principal,
       approvalId: batch.approvalId,
       batch,
@@ -237,7 +238,7 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
     again: (answer) => answer,
     read: async (tx) => (naming ? null : readItems(tx, deps, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
-      const known = formFaults(deps, request)
+      const known = formFaults(deps.rails, request)
       // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)

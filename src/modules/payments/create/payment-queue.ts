@@ -34,7 +34,7 @@ const decidePayments = (
     again: (answer) => answer,
     read: (tx) => readSpending(tx, deps, requests),
     decide: async (tx, spending, ask, principal, index) => {
-      const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
+      const decided = decideNext(spending, deps.config, deps.rails, { ask, principal, index, at: tx.at })
       if (decided instanceof Refusal) return decided
       if (decided.kind === 'denied') {
         denied.push(decided)
@@ -47,7 +47,7 @@ const decidePayments = (
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal) }
     },
-    write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
+    write: (tx, { state }) => writePayments(tx, deps.approvals, deps.config, { accepted, denied, state }),
   })
 }
 

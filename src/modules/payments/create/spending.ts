@@ -1,4 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
+import type { Config } from '../../../config.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
@@ -8,7 +9,8 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
-import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { Rails } from '../../../rails/rail.ts'
+import type { PaymentMandate, PaymentMandates } from '../../mandates/for-payments.ts'
 import { paidBy } from '../evaluation/context.ts'
 import { readPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
@@ -35,7 +37,7 @@ const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
 
 type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
-const loadMandates = async (tx: Tx, { mandates }: Pick<BatchDeps, 'mandates'>, requests: readonly Ask[]): Promise<Mandates> => {
+const loadMandates = async (tx: Tx, mandates: PaymentMandates, requests: readonly Ask[]): Promise<Mandates> => {
   const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
   const loaded = [...named].map(async ([id, { workspace }]) => [id, await mandates.load(tx, workspace.id, id)] as const)
   return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
@@ -121,7 +123,7 @@ export const readSpending = async (
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
     readPast(tx, lookalikes),
-    loadMandates(tx, deps, requests),
+    loadMandates(tx, deps.mandates, requests),
     readRepeated(tx, requests),
   ])
   // The wait for the lock may have lasted past midnight.
@@ -132,7 +134,7 @@ export const readSpending = async (
   return { state, past, mandates, repeated, memory: createMemory(state), before }
 }
 
-const settingsOf = ({ config, rails }: Pick<BatchDeps, 'config' | 'rails'>): DecisionSettings => ({
+const settingsOf = (config: Config, rails: Rails): DecisionSettings => ({
   rails,
   currency: config.CURRENCY,
   duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS,
@@ -141,13 +143,14 @@ const settingsOf = ({ config, rails }: Pick<BatchDeps, 'config' | 'rails'>): Dec
 /** What the items of one list add up to under each rule that has an approval threshold. */
 export const listTotalsOf = (
   { state }: Spending,
-  deps: Pick<BatchDeps, 'config' | 'rails'>,
+  config: Config,
+  rails: Rails,
   { asks, principal, at }: { asks: readonly Ask[]; principal: Principal; at: Date },
 ): Record<string, Minor> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
   for (const { input, ofBatch } of asks)
-    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, settingsOf(deps)))
+    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, settingsOf(config, rails)))
       totals[id] = (totals[id] ?? 0n) + input.amount_minor
   return totals
 }
@@ -158,7 +161,8 @@ export const listTotalsOf = (
  */
 export const decideNext = (
   { state, past, mandates, repeated, memory }: Spending,
-  deps: Pick<BatchDeps, 'config' | 'rails'>,
+  config: Config,
+  rails: Rails,
   { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
   const { input, once, traceparent, ofBatch } = ask
@@ -168,7 +172,7 @@ export const decideNext = (
   if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
-  const settings = settingsOf(deps)
+  const settings = settingsOf(config, rails)
   const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
   try {
     const decided = decidePayment(

@@ -1,8 +1,10 @@
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import type { NewEvent } from '../../../events/append.ts'
+import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import { wakeAfterCommit } from '../../../jobs/jobs.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
@@ -11,6 +13,7 @@ import { presentDecision } from '../../policies/present.ts'
 import type { Deps } from '../deps.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
+import type { PaymentApprovals } from '../request.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
 const insert = prepareInsertAll('payments.insert', payments)
@@ -23,7 +26,7 @@ const rowOf = ({ payment, packed }: Written, at: Date) => ({
 })
 
 /** What is needed to decide and write a batch. */
-export type BatchDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
+export type BatchDeps = Pick<Deps, 'approvals' | 'clock' | 'config' | 'mandates' | 'rails'>
 
 /**
  * `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored response of its idempotency key refer to this
@@ -40,12 +43,12 @@ export const writtenOut = (accepted: Accepted): Written => {
 const isHeld = ({ holdTransferId }: Accepted['payment']): boolean => holdTransferId !== null
 
 /** The balances after all of the payments: no reader ever saw the states in between. */
-const balanceEvents = (owners: readonly Uuid[], state: SpendingState, currency: string): NewEvent[] =>
+const balanceEvents = (owners: readonly Uuid[], state: SpendingState): NewEvent[] =>
   owners.flatMap((accountId) => {
     const owner = state.owners.get(accountId)
     const balance = state.balances.get(accountId)
     if (!owner || !balance) return []
-    return [{ type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance, currency) }]
+    return [{ type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance) }]
   })
 
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
@@ -57,7 +60,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
     if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
     if (isHeld(payment)) owners.add(accountId)
   }
-  return [...events, ...balanceEvents([...owners], state, accepted[0]?.payment.currency ?? '')]
+  return [...events, ...balanceEvents([...owners], state)]
 }
 
 const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
@@ -122,7 +125,7 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
   await Promise.all([holdAll(tx, holdsOf(accepted, state), tx.at), chargeCounters(tx, accepted), take(tx.query, rows)])
-  return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state, rows[0]?.currency ?? '')
+  return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
 
 /**
@@ -131,11 +134,12 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
  */
 export const writePayments = async (
   tx: Tx,
-  deps: BatchDeps,
+  approvals: PaymentApprovals,
+  config: Config,
   { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx
-  const entries = auditOf(accepted, denied, deps.config.CURRENCY)
+  const entries = auditOf(accepted, denied, config.CURRENCY)
   if (accepted.length > 0) {
     takeMoney(tx, accepted, state)
     tx.defer(
@@ -144,15 +148,15 @@ export const writePayments = async (
         accepted.map((one) => rowOf(one, at)),
       ),
     )
-    tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
+    tx.defer(appendEvents(tx, eventsOf(accepted, state)))
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted) {
     const { principal, payment } = one
     if (!payment.approvalId || payment.batchId) continue
-    await deps.approvals.request(tx, one, await deps.approvals.initiatingGrant(tx, principal.credential, payment.grantId))
+    await approvals.request(tx, one, await approvals.initiatingGrant(tx, principal.credential, payment.grantId))
   }
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
-  if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
+  if (started.size > 0) wakeAfterCommit(tx, 'payments', [...started])
 }

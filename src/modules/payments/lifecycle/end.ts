@@ -7,7 +7,6 @@ import { only } from '../../../lib/only.ts'
 import { getAccounts } from '../../identity/accounts/queries.ts'
 import { balanceEvents } from '../../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../../mandates/end.ts'
-import type { Deps } from '../deps.ts'
 import { releaseCharges } from '../evaluation/counters.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { type Changing, writeChanges } from './write-change.ts'
@@ -40,11 +39,7 @@ const changeOf = (end: PaymentEnd, at: Date): Changing => {
  * Ends payments: their holds, their charges, their mandates, with one event for each payment and one for each account. The caller has locked
  * the owning accounts and the payments; each payment is named once. Results are in the same order.
  */
-export const endPayments = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  ends: readonly PaymentEnd[],
-): Promise<PaymentRecord[]> => {
+export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<PaymentRecord[]> => {
   if (ends.length === 0) return []
   const { at } = tx
   const holds = ends.flatMap(({ payment, to }) =>
@@ -62,19 +57,15 @@ export const endPayments = async (
     owners.length === 0 ? [] : getAccounts(tx, owners),
     releaseCharges(tx, released),
   ])
-  const updated = balanceEvents(deps, accounts, balances)
+  const updated = balanceEvents(accounts, balances)
   const changing = ends.map((end) => changeOf(end, at))
-  const after = await writeChanges(tx, deps, changing, updated)
+  const after = await writeChanges(tx, changing, updated)
   const paid = after.filter(({ status }) => status === 'succeeded')
   for (const mandateId of new Set(paid.map((payment) => payment.mandateId)))
-    if (mandateId) await exhaustMandateIfSpent(tx, deps, mandateId)
+    if (mandateId) await exhaustMandateIfSpent(tx, mandateId)
   return after
 }
 
 /** Ends a payment that will not be paid. */
-export const releasePayment = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  payment: PaymentRecord,
-  release: Release,
-): Promise<PaymentRecord> => only(await endPayments(tx, deps, [{ payment, ...release }]))
+export const releasePayment = async (tx: Tx, payment: PaymentRecord, release: Release): Promise<PaymentRecord> =>
+  only(await endPayments(tx, [{ payment, ...release }]))

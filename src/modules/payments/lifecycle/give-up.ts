@@ -31,9 +31,7 @@ const waiting = prepare(
  * Fails payments that have waited too long for a rail that is down. They are in the queue, so no attempt of theirs may have been sent.
  * Payments of a rail that an operator paused keep waiting: the operator decides when that ends.
  */
-export const giveUpWaiting = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails'>,
-): Promise<void> => {
+export const giveUpWaiting = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger' | 'rails'>): Promise<void> => {
   const rails = Object.keys(railsDown(deps.rails.gates))
   if (rails.length === 0) return
   const before = secondsAfter(deps.clock.now(), -longestWaitSeconds)
@@ -47,7 +45,7 @@ export const giveUpWaiting = async (
         const payment = await lockPaymentWithAccount(tx, id)
         if (payment.status !== 'processing' || payment.dispatchDueAt === null) return
         const actor = { accountId: null, origin: null, way: 'timer' }
-        await releasePayment(tx, deps, payment, { to: 'failed', actor, failure: failure('provider_unreachable') })
+        await releasePayment(tx, payment, { to: 'failed', actor, failure: failure('provider_unreachable') })
       }),
   )
 }

@@ -7,11 +7,10 @@ import type { Evidence } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { noteResultNames } from '../../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
 import { type ReceiptClaim, takenReceipts } from './attempts/receipts.ts'
-import { actorOf, type EvidenceSource, type SettleDeps, type Verdict } from './attempts/subject.ts'
+import { actorOf, type EvidenceSource, type Verdict } from './attempts/subject.ts'
 import { endPayments, type PaymentEnd } from './end.ts'
 import { judgePayment, type PaymentMove } from './outcome-rules.ts'
 import { writeChange } from './write-change.ts'
@@ -21,11 +20,7 @@ type Step = { payment: PaymentRecord; evidence: Evidence; source: EvidenceSource
 const receiptOf = (evidence: Evidence): string | null => ('receipt' in evidence ? evidence.receipt : null)
 
 /** The rail returned the money. The payment still counts against its limits: it was sent. */
-const returnPayment = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, source }: Step,
-): Promise<PaymentRecord> => {
+const returnPayment = async (tx: Tx, { payment, source }: Step): Promise<PaymentRecord> => {
   const { id, accountId, amountMinor } = payment
   const { balance } = await transfer(tx, {
     ownerId: accountId,
@@ -35,39 +30,30 @@ const returnPayment = async (
     memo: 'returned',
     at: tx.at,
   })
-  const updated = await balanceUpdated(tx, deps, accountId, balance)
-  return writeChange(tx, deps, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(source), balance: updated })
+  const updated = await balanceUpdated(tx, accountId, balance)
+  return writeChange(tx, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(source), balance: updated })
 }
 
-const markUnknown = (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents'>,
-  { payment, evidence, source }: Step,
-): Promise<PaymentRecord> => {
+const markUnknown = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const code = evidence.kind === 'unknown' ? evidence.code : 'mismatch'
-  alertAfterCommit(tx, deps, 'payment_unknown', { subject: 'payment', id: payment.id, code })
-  return writeChange(tx, deps, payment, { status: 'unknown' }, { actor: actorOf(source) })
+  alertAfterCommit(tx, 'payment_unknown', { subject: 'payment', id: payment.id, code })
+  return writeChange(tx, payment, { status: 'unknown' }, { actor: actorOf(source) })
 }
 
 /** The payment had already succeeded; its receipt came later. */
-const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
+const complete = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const options = { actor: actorOf(source), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
-  return writeChange(tx, deps, payment, { providerReceipt: receipt }, options)
+  return writeChange(tx, payment, { providerReceipt: receipt }, options)
 }
 
 /** Money left for a payment whose hold was released. Nothing is booked here: an administrator is alerted and books it. */
-const noteLateSuccess = (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents'>,
-  { payment, evidence, source }: Step,
-): Promise<PaymentRecord> => {
+const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const moved = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
-  alertAfterCommit(tx, deps, 'late_success', { subject: 'payment', id: payment.id })
+  alertAfterCommit(tx, 'late_success', { subject: 'payment', id: payment.id })
   return writeChange(
     tx,
-    deps,
     payment,
     { lateSuccessReceipt: receipt, lateSuccessAmountMinor: moved, lateSuccessAt: tx.at },
     {
@@ -91,7 +77,7 @@ const endOf = (move: PaymentMove, { payment, evidence, source }: Step): PaymentE
 type RareMove = Exclude<PaymentMove, 'succeed' | 'fail'>
 
 /** The other moves, one payment at a time. One that has succeeded and come back is ended first. */
-const rareMoves: Readonly<Record<RareMove, (tx: Tx, deps: SettleDeps, step: Step) => Promise<PaymentRecord>>> = {
+const rareMoves: Readonly<Record<RareMove, (tx: Tx, step: Step) => Promise<PaymentRecord>>> = {
   mark_unknown: markUnknown,
   return: returnPayment,
   succeed_and_return: returnPayment,
@@ -115,19 +101,19 @@ const judgeAll = async (tx: Tx, steps: readonly Step[]) => {
 type JudgedStep = Awaited<ReturnType<typeof judgeAll>>[number]
 
 /** Ends the payments that end, all at once. Returns their records. */
-const endAll = async (tx: Tx, deps: SettleDeps, judged: readonly JudgedStep[]): Promise<Map<Uuid, PaymentRecord>> => {
+const endAll = async (tx: Tx, judged: readonly JudgedStep[]): Promise<Map<Uuid, PaymentRecord>> => {
   const ends = judged.flatMap(({ step, judged: { move } }) => (move === null ? [] : (endOf(move, step) ?? [])))
-  return new Map((await endPayments(tx, deps, ends)).map((payment) => [payment.id, payment]))
+  return new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
 }
 
-const conclude = async (tx: Tx, deps: SettleDeps, { step, judged }: JudgedStep, ended: PaymentRecord): Promise<Settled> => {
+const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
   if (judged.move === null) {
     const doubtful = judged.verdict === 'mismatch' && ended.status === 'processing'
-    return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, deps, now) : ended }
+    return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, now) : ended }
   }
   if (judged.move === 'succeed' || judged.move === 'fail') return { verdict: 'applied', payment: ended }
-  return { verdict: 'applied', payment: await rareMoves[judged.move](tx, deps, now) }
+  return { verdict: 'applied', payment: await rareMoves[judged.move](tx, now) }
 }
 
 /**
@@ -135,13 +121,13 @@ const conclude = async (tx: Tx, deps: SettleDeps, { step, judged }: JudgedStep, 
  * caller has locked their owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown. After an
  * operator's decision the rail is no longer queried. Results are in the same order.
  */
-export const settlePayments = async (tx: Tx, deps: SettleDeps, steps: readonly Step[]): Promise<Settled[]> => {
+export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judged = await judgeAll(tx, steps)
-  const ended = await endAll(tx, deps, judged)
+  const ended = await endAll(tx, judged)
   const settled: Settled[] = []
   for (const each of judged) {
     const { payment } = each.step
-    settled.push(await conclude(tx, deps, each, ended.get(payment.id) ?? payment))
+    settled.push(await conclude(tx, each, ended.get(payment.id) ?? payment))
   }
   noteResultNames(
     tx,

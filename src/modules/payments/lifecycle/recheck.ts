@@ -10,7 +10,6 @@ import { chargesFor, evaluate, stillCovered } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import type { Decision, Evaluation, Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandateOf } from '../../mandates/for-payments.ts'
-import type { Deps } from '../deps.ts'
 import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { type ChainAnswers, confirmedBy } from '../evaluation/contract-wallets.ts'
@@ -149,7 +148,6 @@ const unconfirmed: Obstacle = {
 
 const decideOne = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
   again: Again,
   state: LockedState,
   { authority, answers }: { authority: Authority; answers: ChainAnswers | null },
@@ -164,7 +162,7 @@ const decideOne = async (
   if (stop) return stop
   const decision = evaluate(evaluation)
   if (!covers(decision, payment, authority))
-    return hasChanged(`The approvals given no longer cover it: ${explain(decision, deps.config.CURRENCY)}`)
+    return hasChanged(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
   const confirmed = answers === null ? authority : confirmedBy(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) use(state, payment, evaluation)
@@ -191,7 +189,6 @@ const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord)
  */
 const decideAgain = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
   again: readonly Again[],
   { authorityOf, answers, known }: { authorityOf: AuthorityOf; answers: ChainAnswers | null; known?: Known },
 ): Promise<(Obstacle | undefined)[]> => {
@@ -199,8 +196,7 @@ const decideAgain = async (
   const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
   const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf, tx.at))
   const obstacles: (Obstacle | undefined)[] = []
-  for (const each of again)
-    obstacles.push(await decideOne(tx, deps, each, state, { authority: authorityOf(each.payment.id), answers }))
+  for (const each of again) obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers }))
   return obstacles
 }
 
@@ -221,13 +217,12 @@ const authorityOfAll = (tx: Tx, payments: readonly PaymentRecord[]): Promise<Aut
  */
 export const recheckPayments = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
   answers: ChainAnswers,
 ): Promise<(Obstacle | undefined)[]> => {
   const authorityOf = await authorityOfAll(tx, payments)
   const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
-  return decideAgain(tx, deps, again, { authorityOf, answers })
+  return decideAgain(tx, again, { authorityOf, answers })
 }
 
 /**
@@ -237,7 +232,6 @@ export const recheckPayments = async (
  */
 export const countOnApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
   { lineage, zone }: { lineage: readonly Uuid[]; zone: Zone },
 ): Promise<(Obstacle | undefined)[]> => {
@@ -250,7 +244,7 @@ export const countOnApproval = async (
     ),
     authorityOfAll(tx, payments),
   ])
-  const obstacles = await decideAgain(tx, deps, again, { authorityOf, answers: null, known: { state, lineage } })
+  const obstacles = await decideAgain(tx, again, { authorityOf, answers: null, known: { state, lineage } })
   const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
   await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
   return obstacles

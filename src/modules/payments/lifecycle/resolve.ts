@@ -1,4 +1,5 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -18,14 +19,11 @@ import { agreeToCost } from '../../exceptions/cost-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Operator } from '../../operators.ts'
 import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
-import type { Deps } from '../deps.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { type AttemptRecord, attemptsOf } from './attempts/queries.ts'
 import { silenceSeconds } from './attempts/schedule.ts'
 import { settlePayments } from './outcome.ts'
 import { writeChange } from './write-change.ts'
-
-type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 
 /** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
@@ -85,7 +83,7 @@ const noteResolution = (
 /** Books the money that left: the provider paid it out, so it is posted to the clearing account, and charged to the payer or to us. */
 const bookLateSuccess = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   operator: Operator,
   payment: PaymentRecord,
   input: ResolvePayment & { outcome: 'charged' | 'written_off' },
@@ -104,11 +102,11 @@ const bookLateSuccess = async (
   const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
     const { evidence } = input
-    const agreed = await agreeToCost(tx, deps, operator, { kind: 'late_success_written_off', payment, amountMinor, evidence })
+    const agreed = await agreeToCost(tx, config, operator, { kind: 'late_success_written_off', payment, amountMinor, evidence })
     if (agreed.status === 'pending') return waiting(payment, agreed)
     const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
     await transferWithin(tx, [move], at)
-    return decided(await writeChange(tx, deps, payment, change, options))
+    return decided(await writeChange(tx, payment, change, options))
   }
   const { balance } = await transfer(tx, {
     ownerId: accountId,
@@ -118,9 +116,7 @@ const bookLateSuccess = async (
     memo,
     at,
   })
-  return decided(
-    await writeChange(tx, deps, payment, change, { ...options, balance: await balanceUpdated(tx, deps, accountId, balance) }),
-  )
+  return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
 type Tried = Pick<AttemptRecord, 'state' | 'askedAt' | 'updatedAt'>
@@ -152,7 +148,7 @@ const refuseTooEarly = async (tx: Tx, payment: PaymentRecord): Promise<void> => 
 
 const endUnknown = async (
   tx: Tx,
-  deps: ResolveDeps,
+  config: Config,
   operator: Operator,
   payment: PaymentRecord,
   input: ResolvePayment,
@@ -163,11 +159,11 @@ const endUnknown = async (
   if (input.outcome === 'failed') {
     await refuseTooEarly(tx, payment)
     const { evidence } = input
-    const agreed = await agreeToCost(tx, deps, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
+    const agreed = await agreeToCost(tx, config, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
     if (agreed.status === 'pending') return waiting(payment, agreed)
   }
   const source = { kind: 'operator', actor: operator } as const
-  const settled = only(await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }]))
+  const settled = only(await settlePayments(tx, [{ payment, evidence: evidenceOf(input), source }]))
   if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
   return decided(settled.payment)
 }
@@ -179,7 +175,7 @@ const endUnknown = async (
  */
 export const resolvePayment = async (
   tx: Tx,
-  deps: ResolveDeps,
+  config: Config,
   operator: Operator,
   id: Uuid,
   input: ResolvePayment,
@@ -188,8 +184,8 @@ export const resolvePayment = async (
   const { outcome } = input
   const resolution =
     outcome === 'charged' || outcome === 'written_off'
-      ? await bookLateSuccess(tx, deps, operator, payment, { ...input, outcome })
-      : await endUnknown(tx, deps, operator, payment, input)
+      ? await bookLateSuccess(tx, config, operator, payment, { ...input, outcome })
+      : await endUnknown(tx, config, operator, payment, input)
   if (resolution.payment !== payment) await noteResolution(tx, operator, payment, resolution.payment, input)
   return resolution
 }

@@ -1,19 +1,14 @@
 import type { Tx } from '../../../db/client.ts'
-import type { Deps } from '../deps.ts'
+import { wakeAfterCommit } from '../../../jobs/jobs.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { writeChanges } from './write-change.ts'
 
 /** Starts approved payments: each row itself is a queue entry. */
-export const startPayments = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'jobs'>,
-  payments: readonly PaymentRecord[],
-): Promise<PaymentRecord[]> => {
+export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
   if (payments.length === 0) return []
-  tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(payments.map(({ rail }) => rail))]))
+  wakeAfterCommit(tx, 'payments', [...new Set(payments.map(({ rail }) => rail))])
   return writeChanges(
     tx,
-    deps,
     payments.map((payment) => ({
       payment,
       change: { status: 'processing', dispatchDueAt: tx.at },

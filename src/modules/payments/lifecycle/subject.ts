@@ -6,14 +6,14 @@ import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { Evidence } from '../../../rails/rail.ts'
+import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/for-rail.ts'
 import { earlierSql } from './attempts/queries.ts'
 import { longestWaitSeconds, secondsToNextChainQuery } from './attempts/schedule.ts'
-import { type AttemptSubject, type Earlier, notSent, type Outgoing, type PrepareDeps } from './attempts/subject.ts'
+import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
 import { releasePayment } from './end.ts'
 import { isListedAsLost, isOlderThanLoss, mayBeListed, mayHaveBeenSent, seedOf, thoseThatMayBePaidTwice } from './lost-writes.ts'
 import { settlePayments } from './outcome.ts'
@@ -113,9 +113,9 @@ const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Dat
 const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
 /** Takes out what may have been sent already by writes that were lost, and might be paid twice: its outcome is unknown, and it is never sent. */
-const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]): Promise<DuePayment[]> => {
+const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
-  const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, deps.rails, older, tx.at)
+  const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, rails, older, tx.at)
   const doubtOf = ({ payment, listedAsLost }: DuePayment): Evidence | undefined => {
     if (paidTwice.has(payment.id)) return mayHaveBeenSent
     return listedAsLost ? mayBeListed : undefined
@@ -126,7 +126,7 @@ const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]
     return evidence ? [{ payment, evidence, source: { kind: 'operator', actor: dispatch } as const }] : []
   })
   if (lost.length === 0) return [...due]
-  await settlePayments(tx, deps, lost)
+  await settlePayments(tx, lost)
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
@@ -136,7 +136,7 @@ const withoutLost = async (tx: Tx, deps: PrepareDeps, due: readonly DuePayment[]
  */
 export const paymentSubject: AttemptSubject = {
   kind: 'payment',
-  open: async (tx, deps, ids) => {
+  open: async (tx, ids) => {
     const records = new Map((await lockPaymentsWithAccounts(tx, ids)).map((payment) => [payment.id, payment]))
     const recordOf = (id: Uuid): PaymentRecord => {
       const payment = records.get(id)
@@ -147,7 +147,7 @@ export const paymentSubject: AttemptSubject = {
       sendAgainAt: async (id, due) => void (await tx.run(setDue, { id, due })),
       settle: async (reports) => {
         const steps = reports.map(({ id, evidence, source }) => ({ payment: recordOf(id), evidence, source }))
-        const settled = await settlePayments(tx, deps, steps)
+        const settled = await settlePayments(tx, steps)
         for (const { payment } of settled) records.set(payment.id, payment)
         return settled.map(({ verdict }) => verdict)
       },
@@ -160,13 +160,12 @@ export const paymentSubject: AttemptSubject = {
       tx.run(leaveQueue, { ids, now: at }),
       deps.onApprovalsRefused(tx, answers),
     ])
-    const due = await withoutLost(tx, deps, locked)
+    const due = await withoutLost(tx, deps.rails, locked)
     const checked =
       due.length === 0
         ? []
         : await recheckPayments(
             tx,
-            deps,
             due.map(({ payment }) => payment),
             answers,
           )
@@ -180,7 +179,7 @@ export const paymentSubject: AttemptSubject = {
       } else if (obstacle) {
         const { failure } = obstacle
         const left = { ...payment, dispatchDueAt: null }
-        await releasePayment(tx, deps, left, { to: 'failed', actor: dispatch, failure })
+        await releasePayment(tx, left, { to: 'failed', actor: dispatch, failure })
       } else outgoing.push(outgoingOf(deps, each))
     }
     return outgoing
@@ -189,7 +188,7 @@ export const paymentSubject: AttemptSubject = {
     const payment = await lockPaymentWithAccount(tx, id)
     if (payment.status !== 'unknown') return undefined
     const beneficiary = await first(tx, payeeById, { id: payment.beneficiaryId })
-    const [obstacle] = await recheckPayments(tx, deps, [payment], answers)
+    const [obstacle] = await recheckPayments(tx, [payment], answers)
     if (!beneficiary || obstacle) return undefined
     // It is sent under the names that its attempt has.
     return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })

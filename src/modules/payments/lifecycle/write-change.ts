@@ -2,14 +2,13 @@ import type { Tx } from '../../../db/client.ts'
 import { prepareUpdateAll } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { openPaymentStatuses, requireMove } from '../../../db/transitions.ts'
-import type { NewEvent } from '../../../events/append.ts'
+import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
 import { cancelWaitingCosts } from '../../exceptions/cost-service.ts'
 import { finishBatches } from '../batch/change.ts'
-import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -93,7 +92,6 @@ const isEnded = (status: PaymentRecord['status']): boolean =>
  */
 export const writeChanges = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   changing: readonly Changing[],
   balances: readonly NewEvent[] = [],
 ): Promise<PaymentRecord[]> => {
@@ -103,7 +101,7 @@ export const writeChanges = async (
   const rows = pairs.map(({ after }) => after)
   if (rows.length > 0) tx.defer(update(tx.query, rows))
   await Promise.all([
-    deps.appendEvents(tx, at, events),
+    appendEvents(tx, events),
     auditAll(
       tx,
       at,
@@ -117,14 +115,13 @@ export const writeChanges = async (
     ),
   )
   const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
-  if (batches.size > 0) await finishBatches(tx, deps, [...batches])
+  if (batches.size > 0) await finishBatches(tx, [...batches])
   return rows
 }
 
 export const writeChange = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   payment: PaymentRecord,
   change: PaymentChange,
   { balance, ...options }: ChangeOptions & { balance?: readonly NewEvent[] },
-): Promise<PaymentRecord> => only(await writeChanges(tx, deps, [{ payment, change, options }], balance))
+): Promise<PaymentRecord> => only(await writeChanges(tx, [{ payment, change, options }], balance))

@@ -35,7 +35,7 @@ const presentAudit = (
   rows: Rows<typeof auditOf>,
   proofs: readonly (RowProof | null)[],
 ): Body['audit'] => ({
-  head: signHead(deps, head),
+  head: signHead(deps.config, deps.receiptKeys, head),
   rows: rows.map(({ id, action, at }, index) => {
     const proof = proofs[index]
     return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
@@ -159,5 +159,5 @@ export const buildReceipt = async (
     rail: { name: payment.rail, receipt: payment.providerReceipt },
     audit: presentAudit(deps, head, audit, proofs),
   }
-  return { ...body, jws: signDocument(deps, body, 'payment-receipt') }
+  return { ...body, jws: signDocument(deps.receiptKeys, body, 'payment-receipt') }
 }

@@ -1,7 +1,9 @@
+import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -39,7 +41,7 @@ const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<
     at,
   ])
 
-type RecordDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>
+type RecordDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>
 
 const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
 const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
@@ -70,7 +72,7 @@ const recordOf = (facts: RefusalFacts, payees: Payees, labels: ReadonlyMap<Uuid,
 
 const write = async (
   tx: Tx,
-  deps: RecordDeps,
+  config: Config,
   { entries, wait, since }: { entries: readonly RefusalFacts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
   const [lockedElsewhere, recent, payees, labels] = await Promise.all([
@@ -96,9 +98,9 @@ const write = async (
     type: 'payment.refused' as const,
     accountId: record.refusal.accountId,
     workspaceId: record.refusal.workspaceId,
-    data: presentRefusal(record, deps.config.CURRENCY),
+    data: presentRefusal(record, config.CURRENCY),
   }))
-  tx.defer(deps.appendEvents(tx, tx.at, events))
+  tx.defer(appendEvents(tx, events))
   return outcomes
 }
 
@@ -108,7 +110,7 @@ export const createRefusals = (deps: RecordDeps): Refusals => {
     logger: deps.logger,
     work: (entries, wait) => {
       const since = daysAfter(deps.clock.now(), -1)
-      return inTx(deps.db, (tx) => write(tx, deps, { entries, wait, since }))
+      return inTx(deps.db, (tx) => write(tx, deps.config, { entries, wait, since }))
     },
     mostShared: 1,
     mostWaiting: 1,

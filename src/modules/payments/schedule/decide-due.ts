@@ -1,8 +1,10 @@
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import { newId } from '../../../lib/ids.ts'
 import { stillCovered } from '../../../policy/evaluate.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import type { Accepted } from '../create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from '../create/spending.ts'
 import type { Deps } from '../deps.ts'
@@ -51,13 +53,14 @@ const withDecision = (payment: PaymentRecord, accepted: Accepted, approvalId: Pa
 })
 
 const decideOne = (
-  deps: Pick<Deps, 'config' | 'rails'>,
+  config: Config,
+  rails: Rails,
   spending: Spending,
   { payment, ask, place, authority, at }: { payment: PaymentRecord; ask: Ask; place: number; authority: Authority; at: Date },
 ): Due => {
   const lost = lostAuthority(authority)
   if (lost) return { payment, kind: 'failed', failure: lost }
-  const decided = decideNext(spending, deps, { ask, principal: ask.principal, index: place, at })
+  const decided = decideNext(spending, config, rails, { ask, principal: ask.principal, index: place, at })
   if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
   if (decided.kind === 'denied')
     return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
@@ -105,7 +108,7 @@ export const decideDue = async (
   const due = payments.map((payment, place) => {
     const ask = asks[place]
     if (!ask) throw new Error('a payment has no request')
-    return decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
+    return decideOne(deps.config, deps.rails, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
   })
   return { due, spending }
 }

@@ -4,6 +4,7 @@ import { behind } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { wakeAfterCommit } from '../../../jobs/jobs.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { MandateStanding } from '../../../policy/types.ts'
 import { sweepRows } from '../../for-each-row.ts'
@@ -18,9 +19,10 @@ import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { writeChanges } from '../lifecycle/write-change.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
+import type { PaymentApprovals } from '../request.ts'
 import { type Due, decideDue } from './decide-due.ts'
 
-type ExecuteDeps = Pick<Deps, 'appendEvents' | 'approvals' | 'clock' | 'config' | 'jobs' | 'mandates' | 'rails'>
+type ExecuteDeps = Pick<Deps, 'approvals' | 'clock' | 'config' | 'mandates' | 'rails'>
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
@@ -30,7 +32,12 @@ const asked = (accepted: Accepted): Accepted => ({
 })
 
 /** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
-const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
+const begin = async (
+  tx: Tx,
+  approvals: PaymentApprovals,
+  due: readonly Due[],
+  state: Parameters<typeof takeDue>[2],
+): Promise<void> => {
   const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
   if (begun.length === 0) return
   const balances = await takeDue(
@@ -40,7 +47,6 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
   )
   await writeChanges(
     tx,
-    deps,
     begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
       payment,
       change: kind === 'sent' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
@@ -49,9 +55,9 @@ const begin = async (tx: Tx, deps: ExecuteDeps, due: readonly Due[], state: Para
     balances,
   )
   for (const { kind, accepted } of begun)
-    if (kind === 'asked') await deps.approvals.request(tx, asked(accepted), accepted.payment.originGrantId)
+    if (kind === 'asked') await approvals.request(tx, asked(accepted), accepted.payment.originGrantId)
   const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
-  tx.afterCommit(() => deps.jobs.wake('payments', [...new Set(rails)]))
+  wakeAfterCommit(tx, 'payments', [...new Set(rails)])
 }
 
 /** Sends what is due together: one payment, or all items of a batch. */
@@ -64,16 +70,15 @@ const executeTogether = async (
   const { due, spending } = await decideDue(tx, deps, payments, standing)
   const batchId = payments[0]?.batchId
   const sends = due.some(({ kind }) => kind !== 'failed')
-  if (batchId && sends) await moveBatch(tx, deps, timer, batchId, 'processing')
-  await begin(tx, deps, due, spending.state)
+  if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
+  await begin(tx, deps.approvals, due, spending.state)
   await endPayments(
     tx,
-    deps,
     due.flatMap((each) =>
       each.kind === 'failed' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
     ),
   )
-  if (batchId && !sends) await moveBatch(tx, deps, timer, batchId, 'failed')
+  if (batchId && !sends) await moveBatch(tx, timer, batchId, 'failed')
 }
 
 /**
@@ -90,7 +95,7 @@ const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[], standing
   const waiting = first.approvalId && (await findApproval(tx, first.approvalId))
   if (waiting && waiting.approval.status === 'pending') {
     const record = await lockApproval(tx, waiting.approval.id)
-    return expireApproval(tx, deps, { ...record, payments })
+    return expireApproval(tx, { ...record, payments })
   }
   await executeTogether(tx, deps, payments, standing)
 }

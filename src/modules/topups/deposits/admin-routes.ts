@@ -19,6 +19,6 @@ export const registerAssignments = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('suspense'), body: AssignSuspense, response: { 200: SuspenseItem } },
     work: async (tx, { principal, params, body }) =>
-      ok(presentSuspense(await assignSuspense(tx, deps, principal, params.id, body))),
+      ok(presentSuspense(await assignSuspense(tx, deps.config, principal, params.id, body))),
   })
 }

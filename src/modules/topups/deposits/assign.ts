@@ -1,4 +1,6 @@
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { lockBalance, type Reference, transfer, transferWithin } from '../../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
@@ -11,7 +13,6 @@ import { findAccount } from '../../identity/accounts/queries.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../../operators.ts'
 import { resolveAttempts } from '../../payments/lifecycle/attempts/queries.ts'
-import type { Deps } from '../deps.ts'
 import { credit } from '../outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../queries.ts'
 import { lockDepositOfSuspense } from './queries.ts'
@@ -33,7 +34,7 @@ const targetOf = async (tx: Tx, { account_id, topup_id }: AssignSuspense): Promi
 /** Administrators never give money to themselves, and above what one of them may move within a day they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   operator: Operator,
   accountId: Uuid,
   { direction, transferId, amountMinor }: SuspenseRecord,
@@ -44,8 +45,8 @@ const refuseUnfit = async (
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
-  if (await mayDecideAlone(tx, deps, operator, amountMinor)) return
-  const most = displayAmount(deps.config.ADJUSTMENT_CONFIRM_MINOR, deps.config.CURRENCY)
+  if (await mayDecideAlone(tx, config, operator, amountMinor)) return
+  const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
   throw new Refusal('separation_of_duties', {
     message: `You would move more than ${most} alone within a day, so a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
   })
@@ -73,7 +74,7 @@ const referenceOf = (
 /** Gives money in suspense to its account, in one step. With a top-up it ends that as a deposit under its account number would. */
 export const assignSuspense = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   operator: Operator,
   id: Uuid,
   input: AssignSuspense,
@@ -83,7 +84,7 @@ export const assignSuspense = async (
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, id)
   const item = await openSuspense(tx, id)
-  await refuseUnfit(tx, deps, operator, accountId, item)
+  await refuseUnfit(tx, config, operator, accountId, item)
   const { amountMinor, providerReceipt: receipt } = item
   if (amountMinor === null) throw new Error('an item that can be assigned has no amount')
   const reference = topup && referenceOf(topup, item, deposit)
@@ -94,7 +95,6 @@ export const assignSuspense = async (
     if (!deposit) await backToClearing(tx, id, amountMinor)
     await credit(
       tx,
-      deps,
       { topup, source: { kind: 'operator', actor: operator } },
       { receipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
     )
@@ -103,7 +103,7 @@ export const assignSuspense = async (
   } else {
     const own = { type: 'suspense', id } as const
     const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own, at: tx.at })
-    await deps.appendEvents(tx, tx.at, await balanceUpdated(tx, deps, accountId, moved.balance))
+    await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
   await audit(tx, operator, tx.at, {
     action: 'admin.assign_suspense',

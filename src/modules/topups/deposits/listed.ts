@@ -6,11 +6,11 @@ import type { Movement } from '../../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { hasOpenDeposits, knownReceipts } from './queries.ts'
 import { recordDeposit } from './record.ts'
-import { type SettleDeps, settleDeposit } from './settle.ts'
+import { settleDeposit } from './settle.ts'
 
 /** Books the deposits that a provider lists and never told: those with an account number of ours. Returns how many were new. */
 export const takeListedDeposits = async (
-  deps: SettleDeps & Pick<Deps, 'clock' | 'vault'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>,
   provider: Provider,
   movements: readonly Movement[],
   source: 'list' | 'statement',
@@ -32,7 +32,7 @@ export const takeListedDeposits = async (
     const id = await recordDeposit(deps.db, deps, rail, notice, { source })
     if (id === undefined) continue
     taken += 1
-    await settleDeposit(deps, id)
+    await settleDeposit(deps.db, id)
   }
   return taken
 }
@@ -40,7 +40,7 @@ export const takeListedDeposits = async (
 const behindSeconds = 3 * 3_600
 
 /** Looks for deposits whose notice was lost in the provider's list of the last hours. Older ones are found when their day is compared. */
-export const findLostDeposits = async (deps: SettleDeps & Pick<Deps, 'clock' | 'rails' | 'vault'>): Promise<void> => {
+export const findLostDeposits = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails' | 'vault'>): Promise<void> => {
   const { collection } = deps.rails
   if (!collection || !(await hasOpenDeposits(deps.db))) return
   const now = deps.clock.now()

@@ -1,5 +1,6 @@
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
-import type { Derivations } from '../../../auth/vault.ts'
+import type { Derivations, Vault } from '../../../auth/vault.ts'
+import type { Database } from '../../../db/client.ts'
 import { inTx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
@@ -12,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import { findTopupById } from '../queries.ts'
 import { findByReference } from './queries.ts'
 import { recordDeposit } from './record.ts'
-import { type SettleDeps, settleDeposit } from './settle.ts'
+import { settleDeposit } from './settle.ts'
 
 const purpose = 'deposit.callback'
 
@@ -33,7 +34,7 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-type ReceiveDeps = SettleDeps & Pick<Deps, 'clock' | 'derivations' | 'logger' | 'rails' | 'vault'>
+type ReceiveDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'logger' | 'rails' | 'vault'>
 
 /** What a provider sent to one of our addresses for deposits. */
 export type DepositArrival = { secret: string; body: string; allowedSource: boolean }
@@ -58,11 +59,11 @@ const authentic = (deps: ReceiveDeps, { secret, body, allowedSource }: DepositAr
 const accepted = Object.values(deposits)[0]?.accepted ?? {}
 
 /** Money that a provider tells of, and that cannot be read: once for each text, for a person. */
-const keepAsSuspense = (deps: ReceiveDeps, rail: DepositRail, body: string): Promise<void> =>
-  inTx(deps.db, async (tx) => {
+const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
+  inTx(db, async (tx) => {
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
     const finding = { rail, direction: 'in', reason: 'unbookable_delivery', receipt, book: false, at: tx.at } as const
-    if ((await recordSuspense(tx, deps, finding)) !== undefined) keepUnread(tx, deps, 'deposit', body)
+    if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, 'deposit', body)
   })
 
 /**
@@ -75,12 +76,12 @@ export const receiveDeposit = async (deps: ReceiveDeps, arrival: DepositArrival)
   const answer = deposits[told.rail].accepted
   if (told.notice === null) return answer
   if (told.notice === undefined) {
-    await keepAsSuspense(deps, told.rail, arrival.body)
+    await keepAsSuspense(deps.db, deps.vault, told.rail, arrival.body)
     return answer
   }
   const id = await recordDeposit(deps.db, deps, told.rail, told.notice, { source: 'notice', body: arrival.body })
   if (id !== undefined)
-    await settleDeposit(deps, id).catch((error: unknown) =>
+    await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
     )
   return answer

@@ -1,9 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { sha256 } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Config } from '../../../config.ts'
+import type { Database } from '../../../db/client.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpsert } from '../../../db/prepare-write.ts'
 import { depositRegistrations } from '../../../db/tables/deposits.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
 import type { RailCheck } from '../../../rails/check.ts'
@@ -21,8 +25,8 @@ const keep = prepareUpsert('deposit_registrations.keep', depositRegistrations, d
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-const remember = async (deps: RegisterDeps, rail: DepositRail, urls: DepositUrls): Promise<void> => {
-  await keep(deps.db, { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() })
+const remember = async (db: Database, clock: Clock, rail: DepositRail, urls: DepositUrls): Promise<void> => {
+  await keep(db, { rail, addressHash: hashOf(urls), registeredAt: clock.now() })
 }
 
 /** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
@@ -31,12 +35,12 @@ export const registerDeposits = async (deps: RegisterDeps, rail: DepositRail): P
   if (!adapter) return `deposits by ${rail} are switched off`
   const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
   if (adapter.register === null) {
-    await remember(deps, rail, urls)
+    await remember(deps.db, deps.clock, rail, urls)
     return `enter this address at the provider: ${urls.confirmation}`
   }
   const answer = await adapter.register(urls)
   if (answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
-  await remember(deps, rail, urls)
+  await remember(deps.db, deps.clock, rail, urls)
   return null
 }
 
@@ -65,7 +69,8 @@ const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
 /** Whether each provider that takes deposits was told the addresses that this configuration has now. */
 export const checkRegistrations = async (
   db: Db,
-  { config, derivations }: Pick<Deps, 'config' | 'derivations'>,
+  config: Config,
+  derivations: Derivations,
   rails: readonly DepositRail[],
 ): Promise<RailCheck[]> =>
   Promise.all(

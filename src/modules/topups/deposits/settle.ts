@@ -1,3 +1,4 @@
+import type { Database } from '../../../db/client.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { deposits } from '../../../db/tables/deposits.ts'
@@ -16,8 +17,6 @@ import { lockTopupWithAccount, type TopupRecord } from '../queries.ts'
 import { topupSubject } from '../subject.ts'
 import { type DepositRecord, findByReference, findDeposit, listUnsettled, lockDeposit } from './queries.ts'
 
-export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>
-
 const endRow = prepareUpdate('deposits.end', deposits, ['state', 'topupId', 'suspenseId', 'settledAt'])
 
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
@@ -27,28 +26,22 @@ export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId
   endRow(tx, id, { state, topupId, suspenseId, settledAt: tx.at })
 
 /** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
-const settlePrompt = async (
-  tx: Tx,
-  deps: SettleDeps,
-  deposit: DepositRecord,
-  prompt: { topupId: Uuid; attemptId: Uuid },
-): Promise<void> => {
-  const open = await openAttempt(tx, deps, topupSubject, { id: prompt.attemptId, subjectId: prompt.topupId })
+const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
+  const open = await openAttempt(tx, topupSubject, { id: prompt.attemptId, subjectId: prompt.topupId })
   if ((await lockDeposit(tx, deposit.id))?.state !== 'received') return
   const { receipt, amountMinor } = deposit
   const evidence = { kind: 'succeeded', receipt, amountMinor } as const
-  await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'delivery' } }])
+  await applyEvidence(tx, [{ open, evidence, source: { kind: 'delivery' } }])
   endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
 }
 
 /** The money waits for a person who knows whose it is. */
 const toSuspense = async (
   tx: Tx,
-  deps: SettleDeps,
   { id, rail, receipt, amountMinor }: DepositRecord,
   reason: 'unknown_reference' | 'account_closed',
 ): Promise<void> => {
-  const suspenseId = await recordSuspense(tx, deps, {
+  const suspenseId = await recordSuspense(tx, {
     rail,
     direction: 'in',
     reason,
@@ -66,12 +59,11 @@ const toSuspense = async (
  * Books a stored deposit once: to the account of its top-up, or to suspense. The order of locks: the account, the receipt, the deposit, the
  * item of suspense. A statement may have put the same receipt into suspense before: then the money comes from there.
  */
-const settle = async (tx: Tx, deps: SettleDeps, id: Uuid): Promise<void> => {
+const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const told = await findDeposit(tx, id)
   if (told?.state !== 'received') return
   const named = await findByReference(tx, told.reference)
-  if (named && named.attemptId !== null)
-    return settlePrompt(tx, deps, told, { topupId: named.topupId, attemptId: named.attemptId })
+  if (named && named.attemptId !== null) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
   const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
   const deposit = await lockDeposit(tx, id)
@@ -82,7 +74,7 @@ const settle = async (tx: Tx, deps: SettleDeps, id: Uuid): Promise<void> => {
   const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
   if (!isOpen) {
     if (before) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
-    return toSuspense(tx, deps, deposit, topup ? 'account_closed' : 'unknown_reference')
+    return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
   }
   const { receipt, amountMinor } = deposit
   const isBooked = before !== undefined && before.transferId !== null && before.amountMinor === amountMinor
@@ -90,26 +82,25 @@ const settle = async (tx: Tx, deps: SettleDeps, id: Uuid): Promise<void> => {
   if (before) endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
   await credit(
     tx,
-    deps,
     { topup, source: { kind: 'delivery' } },
     { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
   )
   endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
 }
 
-export const settleDeposit = (deps: SettleDeps, id: Uuid): Promise<void> => inTx(deps.db, (tx) => settle(tx, deps, id))
+export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))
 
 const waitSeconds = 5
 const batchSize = 50
 
 /** Books what was stored and not booked. One that fails does not stop the others. */
-export const settleDeposits = async (deps: SettleDeps & Pick<Deps, 'clock' | 'logger'>): Promise<void> => {
+export const settleDeposits = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> => {
   const ids = await listUnsettled(deps.db, secondsAfter(deps.clock.now(), -waitSeconds), batchSize)
   await forEachRow(
     deps,
     'deposits.settle',
     ids.map((id) => ({ id })),
-    ({ id }) => settleDeposit(deps, id),
+    ({ id }) => settleDeposit(deps.db, id),
     { atOnce: 1 },
   )
 }

@@ -27,7 +27,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
     },
     schema: { body: CreateInvitation, response: { 201: InvitationWithToken } },
     work: async (tx, { principal, body }) => {
-      const { invitation, token } = await createInvitation(tx, deps, principal, body)
+      const { invitation, token } = await createInvitation(tx, principal, body)
       return created({ ...show(invitation), token }, ['token'])
     },
   })
@@ -69,7 +69,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const previewed = await previewInvitation(deps, request.principal, request.body.token)
+      const previewed = await previewInvitation(deps.db, deps.clock, request.principal, request.body.token)
       return reply.send(presentPreview(previewed, deps.clock.now()))
     },
   )
@@ -82,7 +82,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
     },
     schema: { body: AcceptInvitation, response: { 200: WorkspaceView } },
     work: async (tx, { principal, body }) => {
-      const { workspace, member } = await acceptInvitation(tx, deps, principal, body.token)
+      const { workspace, member } = await acceptInvitation(tx, principal, body.token)
       return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
     },
   })

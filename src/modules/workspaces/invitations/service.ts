@@ -3,14 +3,15 @@ import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import type { Database, Db, Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { publishMemberEvent } from '../members/events.ts'
 import { checkInvitedRole } from '../members/rules.ts'
 import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
@@ -36,7 +37,6 @@ const ttlDays = 7
 /** Creates an invitation and its token, which is stored only as a hash. */
 export const createInvitation = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   input: CreateInvitation,
 ): Promise<{ invitation: InvitationRecord; token: string }> => {
@@ -67,7 +67,7 @@ export const createInvitation = async (
   insertRow(tx, invitation)
   const { id } = invitation
   const data = presentInvitation(invitation, at)
-  await deps.appendEvents(tx, at, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
+  await appendEvents(tx, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
   const after = { role: input.role, email: input.email, wallet: input.wallet_address }
   await audit(tx, principal, at, { action: 'invitation.create', subject: { type: 'invitation', id }, after })
   return { invitation, token }
@@ -126,12 +126,7 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
 }
 
 /** Makes the caller a member. The same account gets the same answer again while it is a member by this invitation. */
-export const acceptInvitation = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  token: string,
-): Promise<WorkspaceMembership> => {
+export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
   requireUndelegated(principal)
@@ -156,7 +151,7 @@ export const acceptInvitation = async (
   }
   insertMember(tx, joined)
   acceptRow(tx, invitation.id, { acceptedAt: at, acceptedBy: accountId })
-  await publishMemberEvent(tx, deps, 'member.joined', joined)
+  await publishMemberEvent(tx, 'member.joined', joined)
   await audit(tx, principal, at, {
     action: 'invitation.accept',
     workspaceId: workspace.id,
@@ -168,14 +163,15 @@ export const acceptInvitation = async (
 
 /** What a person sees before they accept; refused in the same cases as accepting, except for a stopped workspace. */
 export const previewInvitation = async (
-  deps: Pick<Deps, 'clock' | 'db'>,
+  db: Database,
+  clock: Clock,
   principal: Principal,
   token: string,
 ): Promise<PreviewedInvitation> => {
-  const invitation = await findInvitationByToken(deps.db, sha256(token))
-  const workspace = invitation && (await findWorkspace(deps.db, invitation.workspaceId))
+  const invitation = await findInvitationByToken(db, sha256(token))
+  const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))
   if (!workspace) throw notFound()
-  await requireAddressee(deps.db, principal.accountId, invitation)
-  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, deps.clock.now())
-  return { invitation, workspace, inviterName: await findInviterName(deps.db, invitation.invitedBy) }
+  await requireAddressee(db, principal.accountId, invitation)
+  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, clock.now())
+  return { invitation, workspace, inviterName: await findInviterName(db, invitation.invitedBy) }
 }

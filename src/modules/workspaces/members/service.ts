@@ -52,7 +52,7 @@ const endAuthority = async (
 
 export const updateMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost' | 'onRequesterLost'>,
+  deps: Pick<Deps, 'onAuthorityLost' | 'onRequesterLost'>,
   principal: Principal,
   id: Uuid,
   input: UpdateMember,
@@ -76,7 +76,7 @@ export const updateMember = async (
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
     after: { account: formatId('account', target.accountId), ...change },
   })
-  const updated = await publishMemberEvent(tx, deps, 'member.updated', target)
+  const updated = await publishMemberEvent(tx, 'member.updated', target)
   await endAuthority(tx, deps, principal, target)
   return updated
 }
@@ -84,7 +84,7 @@ export const updateMember = async (
 /** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost' | 'onRequesterLost'>,
+  deps: Pick<Deps, 'onAuthorityLost' | 'onRequesterLost'>,
   principal: Principal,
   id: Uuid,
   endDelegations: EndDelegations,
@@ -107,7 +107,7 @@ export const removeMember = async (
     subject: { type: 'member', id },
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
-  await publishMemberRemovedEvent(tx, deps, target)
+  await publishMemberRemovedEvent(tx, target)
   await endAuthority(tx, deps, principal, target)
   return target
 }

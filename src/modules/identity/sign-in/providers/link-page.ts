@@ -46,7 +46,7 @@ export const showLinkPage = async (
   caller: Principal | null,
 ): Promise<Page> => {
   const { intent, provider } = await findLive(deps, link)
-  const account = await readAccount(deps.db, deps, intent.accountId)
+  const account = await readAccount(deps.db, intent.accountId)
   const id = formatId('account', intent.accountId)
   const named = [account.display_name, account.email].filter(Boolean).join(', ')
   const title = `Link ${providerTitles[provider]} to ${account.display_name ?? account.email ?? 'an account'}?`

@@ -4,7 +4,6 @@ import type { Deps } from '../../deps.ts'
 export type OrderDeps = Pick<
   Deps,
   | 'alerts'
-  | 'appendEvents'
   | 'clock'
   | 'config'
   | 'contractWallets'

@@ -7,7 +7,6 @@ import { payouts } from '../../../../rails/definitions.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import { recordDoubtful } from '../../../exceptions/suspense-service.ts'
-import type { Deps } from '../../deps.ts'
 import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts, stopQueries } from './queries.ts'
 import { secondsToNextQuery } from './schedule.ts'
 import type { AttemptSubject, EvidenceSource, OpenSubjects, Verdict } from './subject.ts'
@@ -24,14 +23,9 @@ export type OpenAttempt = {
 type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
 
 /** Locks the subjects and reads their attempts, once. Results are in the same order. */
-export const openAttempts = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
-  kind: AttemptSubject,
-  names: readonly AttemptName[],
-): Promise<OpenAttempt[]> => {
+export const openAttempts = async (tx: Tx, kind: AttemptSubject, names: readonly AttemptName[]): Promise<OpenAttempt[]> => {
   const subjectIds = [...new Set(names.map(({ subjectId }) => subjectId))]
-  const subjects = await kind.open(tx, deps, subjectIds)
+  const subjects = await kind.open(tx, subjectIds)
   const bySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
   return names.map(({ id, subjectId }) => {
     const attempts = bySubject.get(subjectId) ?? []
@@ -43,12 +37,8 @@ export const openAttempts = async (
   })
 }
 
-export const openAttempt = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
-  kind: AttemptSubject,
-  name: AttemptName,
-): Promise<OpenAttempt> => only(await openAttempts(tx, deps, kind, [name]))
+export const openAttempt = async (tx: Tx, kind: AttemptSubject, name: AttemptName): Promise<OpenAttempt> =>
+  only(await openAttempts(tx, kind, [name]))
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
@@ -127,11 +117,11 @@ const judge = async (proofs: readonly Proof[]): Promise<Map<Proof, Verdict>> => 
   return verdicts
 }
 
-const raiseAlert = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
+const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
   const alert = alertOf[verdict]
   if (!alert) return
   const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
-  alertAfterCommit(tx, deps, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
+  alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
 /** How the attempt moves: after a mismatch it is disputed, and from then on only an answer to a query, or a person, ends it. */
@@ -154,7 +144,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
  * Compares each piece of evidence with its attempt and lets the subjects settle, set-wise. Each attempt's subject is named once. Results are
  * in the same order.
  */
-export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, reported: readonly Proof[]): Promise<Verdict[]> => {
+export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
   const judged = await judge(proofs)
   const verdicts = proofs.map((proof) => judged.get(proof) ?? 'inconclusive')
@@ -166,8 +156,8 @@ export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, reported
     if (move === 'resolve') resolved.push(attempt.subjectId)
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
-    raiseAlert(tx, deps, attempt, verdict, proof.evidence)
-    await recordDoubtful(tx, deps, attempt, verdict, proof.evidence)
+    raiseAlert(tx, attempt, verdict, proof.evidence)
+    await recordDoubtful(tx, attempt, verdict, proof.evidence)
   }
   await resolveAttempts(tx, resolved)
   return verdicts

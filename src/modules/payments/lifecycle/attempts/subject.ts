@@ -65,16 +65,14 @@ export type OpenSubjects = {
   settle: (reports: readonly Report[]) => Promise<Verdict[]>
 }
 
-/** What is needed to settle a payment or a top-up. */
-export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 /** What is needed to check a due subject once more, and to send it. */
-export type PrepareDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
+export type PrepareDeps = Pick<Deps, 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
 
 /** What a rail is called for: a payment or a top-up. */
 export type AttemptSubject = {
   kind: AttemptRecord['kind']
   /** Takes the owning ledger accounts' locks, which guard the subjects and their attempts, then the subjects' locks. */
-  open: (tx: Tx, deps: SettleDeps, ids: readonly Uuid[]) => Promise<OpenSubjects>
+  open: (tx: Tx, ids: readonly Uuid[]) => Promise<OpenSubjects>
   /**
    * Under the locks of their owning ledger accounts: checks everything again and takes these out of the queue. A subject that may no longer
    * be sent is ended here and is not among the results. `answers`: of the chains of contract wallets, asked before the transaction.

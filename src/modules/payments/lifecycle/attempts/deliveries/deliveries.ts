@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Vault } from '../../../../../auth/vault.ts'
+import type { Database } from '../../../../../db/client.ts'
 import { statement, type Tx } from '../../../../../db/client.ts'
 import { joinTurn } from '../../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
@@ -6,6 +8,7 @@ import { dropPeriods } from '../../../../../db/periods.ts'
 import { prepareInsert, prepareLoneInsert } from '../../../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../../../db/prune.ts'
 import { callbackBodies, callbackDeliveries } from '../../../../../db/tables/payments.ts'
+import type { Clock } from '../../../../../lib/clock.ts'
 import { daysAfter } from '../../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../../lib/ids.ts'
 import { pack } from '../../../../../lib/packed-text.ts'
@@ -146,7 +149,7 @@ const insertUnread = prepareInsert('callback_deliveries.keep_unread', callbackDe
 const insertUnreadBody = prepareInsert('callback_bodies.keep_unread', callbackBodies)
 
 /** Keeps what a provider told and nobody here understands, for a person. */
-export const keepUnread = (tx: Tx, { vault }: Pick<Deps, 'vault'>, kind: string, body: string): void => {
+export const keepUnread = (tx: Tx, vault: Vault, kind: string, body: string): void => {
   const { at } = tx
   const id = newId()
   const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
@@ -162,8 +165,8 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 })
 
 /** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */
-export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
-  prune(deps.db, { removal, before: daysAfter(deps.clock.now(), -refusedForDays) })
+export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
+  prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
 /** What authentic deliveries said leaves by whole months, where a retention is set. A month with one that is not processed stays. */
 export const pruneBodies = async ({ config, db, logger }: Pick<Deps, 'config' | 'db' | 'logger'>): Promise<void> => {

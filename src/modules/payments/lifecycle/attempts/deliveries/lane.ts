@@ -51,7 +51,7 @@ export const createDeliveriesLane = (deps: ProcessDeliveryDeps, subjects: Subjec
   const taskOf = (row: OpenDelivery): Task => ({
     key: row.id,
     tenant: row.tenant,
-    run: () => putAsideIfHopeless(deps, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
+    run: () => putAsideIfHopeless(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
   })
   return {
     name: 'deliveries',

@@ -1,5 +1,9 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Logger } from 'pino'
+import type { OrderNames } from '../../../../../auth/order-names.ts'
+import type { Vault } from '../../../../../auth/vault.ts'
 import { lockBatch } from '../../../../../db/account-lock.ts'
+import type { Database } from '../../../../../db/client.ts'
 import { first, inTx, statement, type Tx } from '../../../../../db/client.ts'
 import { describeError } from '../../../../../db/errors.ts'
 import { plainList } from '../../../../../db/lists.ts'
@@ -7,6 +11,7 @@ import { prepare } from '../../../../../db/prepare.ts'
 import { prepareWrite } from '../../../../../db/prepare-write.ts'
 import { callbackBodies, callbackDeliveries, railAttempts } from '../../../../../db/tables/payments.ts'
 import { audit } from '../../../../../events/audit.ts'
+import { wakeAfterCommit } from '../../../../../jobs/jobs.ts'
 import { Refusal } from '../../../../../lib/errors.ts'
 import type { Uuid } from '../../../../../lib/ids.ts'
 import { unpack } from '../../../../../lib/packed-text.ts'
@@ -15,7 +20,7 @@ import { continueTrace, inSpan } from '../../../../../lib/tracing.ts'
 import { contended, type Outcome } from '../../../../../queue/account-queue.ts'
 import { orderIds } from '../../../../../rails/destinations.ts'
 import { parseJson } from '../../../../../rails/json.ts'
-import type { Delivery, ProviderReference } from '../../../../../rails/rail.ts'
+import type { Delivery, ProviderReference, Rails } from '../../../../../rails/rail.ts'
 import { alertAfterCommit } from '../../../../alerts.ts'
 import { recordDoubtful, recordSuspense } from '../../../../exceptions/suspense-service.ts'
 import type { Operator } from '../../../../operators.ts'
@@ -28,10 +33,7 @@ import type { Subjects } from '../subject.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { isPayee } from './payee.ts'
 
-export type ProcessDeliveryDeps = Pick<
-  Deps,
-  'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'
->
+export type ProcessDeliveryDeps = Pick<Deps, 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'>
 
 /** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
@@ -83,7 +85,7 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
  */
 const namesAnother = async (
   tx: Tx,
-  { orderNames }: Pick<Deps, 'orderNames'>,
+  orderNames: OrderNames,
   { request, conversation }: ProviderReference,
   attempt: AttemptRecord,
 ): Promise<boolean> => {
@@ -102,16 +104,13 @@ const namesAnother = async (
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
-const paidAnother = async (
-  tx: Tx,
-  deps: Pick<Deps, 'vault'>,
-  attempt: AttemptRecord,
-  receiver: string | undefined,
-): Promise<boolean> => receiver !== undefined && isDoubtful(attempt) && !(await isPayee(tx, deps, attempt.subjectId, receiver))
+const paidAnother = async (tx: Tx, vault: Vault, attempt: AttemptRecord, receiver: string | undefined): Promise<boolean> =>
+  receiver !== undefined && isDoubtful(attempt) && !(await isPayee(tx, vault, attempt.subjectId, receiver))
 
 const judgeAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'orderNames' | 'vault'>,
+  orderNames: OrderNames,
+  vault: Vault,
   read: readonly ReadDelivery[],
 ): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
   const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
@@ -120,10 +119,10 @@ const judgeAll = async (
     const { attempt } = delivery.open
     const { evidence, provider, receiver } = delivery.report
     if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if ((await namesAnother(tx, deps, provider, attempt)) || (await paidAnother(tx, deps, attempt, receiver))) {
+    else if ((await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, attempt, receiver))) {
       const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
-      alertAfterCommit(tx, deps, 'evidence_mismatch', facts)
-      await recordDoubtful(tx, deps, attempt, 'contradiction', evidence)
+      alertAfterCommit(tx, 'evidence_mismatch', facts)
+      await recordDoubtful(tx, attempt, 'contradiction', evidence)
       judged.push({ delivery, verdict: 'mismatch' })
     } else own.push(delivery)
   }
@@ -134,7 +133,6 @@ const judgeAll = async (
     ),
     applyEvidence(
       tx,
-      deps,
       own.map(({ open, report: { evidence, answersQuery } }) => ({
         open,
         evidence,
@@ -177,14 +175,10 @@ type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 
 const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
 
-const readReport = (
-  deps: Pick<Deps, 'rails' | 'vault'>,
-  { attempt }: OpenAttempt,
-  { id, kind, ciphertext, keyId }: Body,
-): Delivery => {
-  const rail = railOf(deps.rails, attempt.rail)
+const readReport = (rails: Rails, vault: Vault, { attempt }: OpenAttempt, { id, kind, ciphertext, keyId }: Body): Delivery => {
+  const rail = railOf(rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')
-  const body = parseJson(unpack(deps.vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
+  const body = parseJson(unpack(vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attempt)
 }
 
@@ -212,12 +206,12 @@ const openAll = async (
   const opened = new Map<Uuid, OpenAttempt>()
   for (const [kind, own] of Map.groupBy(batch, (each) => each.kind)) {
     const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
-    for (const open of await openAttempts(tx, deps, subjects[kind], names)) opened.set(open.attempt.id, open)
+    for (const open of await openAttempts(tx, subjects[kind], names)) opened.set(open.attempt.id, open)
   }
   const bodies = new Map((await tx.run(lockBodies, { ids: idsOf(batch) })).map((body) => [body.id, body]))
   return batch.flatMap((pending) => {
     const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
-    return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
+    return open && body ? [{ pending, open, report: readReport(deps.rails, deps.vault, open, body) }] : []
   })
 }
 
@@ -229,7 +223,7 @@ const processOpen = async (
   batch: readonly OpenDelivery[],
 ): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, subjects, batch))
-  const judged = await judgeAll(tx, deps, read)
+  const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
   if (judged.length === 0) return
   const ids = judged.map(({ delivery }) => delivery.pending.id)
   await tx.query(finish, [plainList(ids), plainList(judged.map(({ verdict }) => verdict)), tx.at])
@@ -276,13 +270,13 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
  * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
  * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
  */
-const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, pending: OpenDelivery): Promise<boolean> =>
-  inTx(deps.db, async (tx) => {
+const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
+  inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < mostFailures) return false
     const attempt = await findAttempt(tx, pending.attemptId)
     await tx.query(finish, [plainList([pending.id]), plainList(['unbookable']), tx.at])
-    await recordSuspense(tx, deps, {
+    await recordSuspense(tx, {
       rail: attempt?.rail ?? pending.kind,
       direction: pending.kind === 'topup' ? 'in' : 'out',
       reason: 'unbookable_delivery',
@@ -300,15 +294,16 @@ const isUnavailable = (error: unknown): boolean => error instanceof Refusal && e
 
 /** Counts a failure of a delivery's processing. When there were too many, the delivery is put aside. */
 export const putAsideIfHopeless = async (
-  deps: ProcessDeliveryDeps,
+  db: Database,
+  logger: Logger,
   pending: OpenDelivery,
   processing: Promise<void>,
 ): Promise<void> => {
   try {
     await processing
   } catch (error) {
-    if (isUnavailable(error) || !(await putAside(deps, pending))) throw error
-    deps.logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
+    if (isUnavailable(error) || !(await putAside(db, pending))) throw error
+    logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
   }
 }
 
@@ -321,11 +316,11 @@ const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
 )
 
 /** Processes again what was put aside, after its cause was removed. */
-export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
-  inTx(deps.db, async (tx) => {
+export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
+  inTx(db, async (tx) => {
     const rows = await tx.run(takeUpAgain, {})
     for (const { id } of rows)
       await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
-    tx.afterCommit(() => deps.jobs.wake('deliveries'))
+    wakeAfterCommit(tx, 'deliveries')
     return rows.length
   })

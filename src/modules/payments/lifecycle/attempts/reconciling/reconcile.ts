@@ -1,3 +1,4 @@
+import type { Database } from '../../../../../db/client.ts'
 import { inTx, statement } from '../../../../../db/client.ts'
 import { secondsAfter } from '../../../../../lib/clock.ts'
 import type { Evidence } from '../../../../../rails/rail.ts'
@@ -35,8 +36,8 @@ const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
 }
 
 /** Takes what is due for this process alone: the time of the next query is set before this query is sent, so a crash costs one interval. */
-const claim = (deps: Pick<Deps, 'db'>): Promise<AttemptRecord[]> =>
-  inTx(deps.db, async (tx) => {
+const claim = (db: Database): Promise<AttemptRecord[]> =>
+  inTx(db, async (tx) => {
     const now = tx.at
     const attempts = await tx.query<AttemptRecord>(due, [now])
     const next = attempts.map((attempt) => nextCheck(attempt, now))
@@ -50,23 +51,18 @@ const noEvidence: Evidence = {
   message: 'The provider accepted it and has not reported a result.',
 }
 
-const conclude = (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
-  kind: AttemptSubject,
-  unanswered: AttemptRecord,
-  answer: Evidence,
-): Promise<void> =>
-  inTx(deps.db, async (tx) => {
-    const open = await openAttempt(tx, deps, kind, unanswered)
-    const [verdict] = await applyEvidence(tx, deps, [{ open, evidence: answer, source: { kind: 'query' } }])
+const conclude = (db: Database, kind: AttemptSubject, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
+  inTx(db, async (tx) => {
+    const open = await openAttempt(tx, kind, unanswered)
+    const [verdict] = await applyEvidence(tx, [{ open, evidence: answer, source: { kind: 'query' } }])
     const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
     if (verdict === 'inconclusive' && silent)
-      await applyEvidence(tx, deps, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
+      await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
 /** The attempt after its sender failed to report back. Null when it is to be sent again. */
 const abandoned = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'sends'>,
+  deps: Pick<Deps, 'db' | 'jobs' | 'sends'>,
   kind: AttemptSubject,
   dueAttempt: AttemptRecord,
 ): Promise<AttemptRecord | null> => {
@@ -87,14 +83,14 @@ const queryRail = async (deps: ReconcileDeps, subjects: Subjects, dueAttempt: At
       { attempt: attempt.id, rail: attempt.rail },
       'the rail of an attempt under way is no longer configured',
     )
-  await conclude(deps, kind, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
+  await conclude(deps.db, kind, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
   await repeatLost(deps, kind, dueAttempt)
 }
 
 /** Queries the rails about every attempt that is due. One failure does not stop the others. */
 export const reconcile = async (deps: ReconcileDeps, subjects: Subjects): Promise<void> => {
   for (let full = true; full; ) {
-    const attempts = await claim(deps)
+    const attempts = await claim(deps.db)
     full = attempts.length === batchSize
     await forEachRow(deps, 'attempts.reconcile', attempts, (attempt) => queryRail(deps, subjects, attempt), { atOnce: batchSize })
   }

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import type { Database } from '../../../../../db/client.ts'
 import { first, inTx, statement } from '../../../../../db/client.ts'
 import { prepare } from '../../../../../db/prepare.ts'
 import { payments } from '../../../../../db/tables/payments.ts'
@@ -50,22 +51,22 @@ const permissionFor = (
 
 /** Accepted, or refused as a duplicate: the provider has the order. Any other answer is about the repeat alone. */
 const recordRepeat = async (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
+  db: Database,
   kind: AttemptSubject,
   attempt: AttemptRecord,
   submission: Submission,
 ): Promise<void> => {
   const arrived = submission.kind === 'accepted' || (submission.kind === 'lost' && submission.duplicate === true)
   if (!arrived) return
-  await inTx(deps.db, async (tx) => {
-    const open = await openAttempt(tx, deps, kind, attempt)
+  await inTx(db, async (tx) => {
+    const open = await openAttempt(tx, kind, attempt)
     if (open.attempt.state !== 'lost') return
     await moveAttempt(tx, attempt.id, 'submitted', secondsAfter(tx.at, secondsToNextQuery(0)))
     if (submission.kind !== 'accepted') return
     // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
     await adoptProviders(tx, [{ id: attempt.id, provider: { ...submission.provider, conversation: null } }])
     const { evidence } = submission
-    if (evidence) await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'submission' } }])
+    if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   })
 }
 
@@ -94,5 +95,5 @@ export const repeatLost = async (deps: OrderDeps, kind: AttemptSubject, attempt:
   })
   const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
   deps.logger.info(facts, 'an order whose answer was lost was sent again')
-  await recordRepeat(deps, kind, attempt, submission)
+  await recordRepeat(deps.db, kind, attempt, submission)
 }

@@ -8,7 +8,7 @@ import type { AttemptRecord } from '../queries.ts'
 import type { AttemptSubject, PrepareDeps } from '../subject.ts'
 import { type Recorded, recordAttempts } from './record.ts'
 
-type ClaimDeps = PrepareDeps & Pick<Deps, 'db' | 'orderNames'>
+type ClaimDeps = PrepareDeps & Pick<Deps, 'config' | 'db' | 'orderNames'>
 
 /** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
 export type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
@@ -17,7 +17,7 @@ export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
 const recordAll = async (
   tx: Tx,
-  deps: PrepareDeps & Pick<Deps, 'orderNames'>,
+  deps: PrepareDeps & Pick<Deps, 'config' | 'orderNames'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {

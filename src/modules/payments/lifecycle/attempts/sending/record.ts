@@ -1,3 +1,5 @@
+import type { OrderNames } from '../../../../../auth/order-names.ts'
+import type { Config } from '../../../../../config.ts'
 import type { Tx } from '../../../../../db/client.ts'
 import { secondsAfter } from '../../../../../lib/clock.ts'
 import type { Deps } from '../../../deps.ts'
@@ -10,7 +12,7 @@ import type { Order, Outgoing } from '../subject.ts'
 export type Recorded = { outgoing: Outgoing; order: Order }
 
 const newAttempt = (
-  { orderNames }: Pick<Deps, 'orderNames'>,
+  orderNames: OrderNames,
   { subjectId, accountId, amountMinor, seed, earlier }: Outgoing,
   skipped: number,
 ): NewAttempt => {
@@ -36,13 +38,14 @@ export const recordAttempts = async (
   let open = outgoing
   for (let skipped = 0; open.length > 0; skipped += 1) {
     if (skipped === mostGenerations) throw new Error('no free name was found for an order')
-    const attempts = new Map(open.map((each) => [each.subjectId, newAttempt(deps, each, skipped)]))
+    const attempts = new Map(open.map((each) => [each.subjectId, newAttempt(deps.orderNames, each, skipped)]))
     const common = { ...lane, createdAt: at, nextCheckAt: secondsAfter(at, claimWithinSeconds) }
     const inserted = await insertAttempts(tx, common, [...attempts.values()])
     const left: Outgoing[] = []
     for (const each of open) {
       const attempt = attempts.get(each.subjectId)
-      if (attempt && inserted.has(attempt.id)) recorded.push({ outgoing: each, order: orderOf(deps, attempt, at) })
+      if (attempt && inserted.has(attempt.id))
+        recorded.push({ outgoing: each, order: orderOf(deps.config, deps.orderNames, attempt, at) })
       else left.push(each)
     }
     open = left
@@ -50,10 +53,10 @@ export const recordAttempts = async (
   return recorded
 }
 
-const orderOf = (deps: Pick<Deps, 'config' | 'orderNames'>, { id, orderId, reference }: NewAttempt, at: Date): Order => ({
+const orderOf = (config: Config, orderNames: OrderNames, { id, orderId, reference }: NewAttempt, at: Date): Order => ({
   attemptId: id,
   orderId,
   reference,
   at,
-  callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, id),
+  callbacks: callbackUrls(orderNames, config.operatorUrl, id),
 })

@@ -53,9 +53,7 @@ export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
  * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
  * statement is under way are written together in the next.
  */
-export const createSender = (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'sends' | 'witness'>,
-): Sender => {
+export const createSender = (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger' | 'sends' | 'witness'>): Sender => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({
     query: async (taken) => {
@@ -92,7 +90,7 @@ export const createSender = (
     )
     if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, provider: submission.provider })
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
-    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, lane.subject, sent, submission)))
+    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.subject, sent, submission)))
   }
   return (lane, recorded) =>
     continueTrace(

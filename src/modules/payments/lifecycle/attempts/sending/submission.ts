@@ -10,8 +10,7 @@ import { type AttemptRecord, adoptProviders, forgetOrder, moveAttempt } from '..
 import { secondsToNextQuery, secondsToNextTry } from '../schedule.ts'
 import type { AttemptSubject } from '../subject.ts'
 
-type SubmissionDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
-type AbandonedDeps = SubmissionDeps & Pick<Deps, 'sends'>
+type AbandonedDeps = Pick<Deps, 'sends'>
 
 /** What follows when the rail was not reached by the last try either. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
@@ -26,7 +25,7 @@ const answerLost: Evidence = {
  * A write whose COMMIT was not answered is repeated, so it must recognise its own effect: an attempt that is already `not_sent`, or that
  * has a later one, is left as it is.
  */
-const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttempt): Promise<void> => {
+const recordNotSent = async (tx: Tx, open: OpenAttempt): Promise<void> => {
   const { attempt, superseded, subjects, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
@@ -36,20 +35,19 @@ const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttem
     await subjects.sendAgainAt(attempt.subjectId, secondsAfter(tx.at, wait))
     return
   }
-  await applyEvidence(tx, deps, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
+  await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
 /** Records the rail's answer to sending. A delivery that came earlier has priority. */
 export const recordSubmission = async (
   tx: Tx,
-  deps: SubmissionDeps,
   kind: AttemptSubject,
   sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
   submission: Submission,
 ): Promise<void> => {
-  const open = await openAttempt(tx, deps, kind, sent)
+  const open = await openAttempt(tx, kind, sent)
   const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
-  const settle = (evidence: Evidence) => applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'submission' } }])
+  const settle = (evidence: Evidence) => applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
     case 'accepted':
       await adoptProviders(tx, [{ id: sent.id, provider: submission.provider }])
@@ -65,7 +63,7 @@ export const recordSubmission = async (
       await settle(answerLost)
       return
     case 'not_sent':
-      return recordNotSent(tx, deps, open)
+      return recordNotSent(tx, open)
   }
 }
 
@@ -91,7 +89,7 @@ export const recordAbandoned = async (
   kind: AttemptSubject,
   abandoned: { id: Uuid; subjectId: Uuid },
 ): Promise<AttemptRecord['state']> => {
-  const open = await openAttempt(tx, deps, kind, abandoned)
+  const open = await openAttempt(tx, kind, abandoned)
   const { attempt, subjects } = open
   const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
   if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
@@ -99,7 +97,7 @@ export const recordAbandoned = async (
     return 'not_sent'
   }
   if (finding === 'may_be_sent' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
-    await applyEvidence(tx, deps, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
+    await applyEvidence(tx, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
     return 'lost'
   }
   return attempt.state
