@@ -19,6 +19,7 @@ const usualNames = {
   payment_rail: ['rail'],
   destination: [
     'phone',
+    'phone or account',
     'phone number',
     'phone no',
     'mobile',
@@ -92,3 +93,20 @@ export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` 
   if (name === undefined) return byTitle.get(plain(title)) ?? null
   return name === '__proto__' ? null : `metadata.${name}`
 }
+
+/** The last column of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
+export const reasonTitle = 'Why it was not paid'
+export const isReason = (title: string): boolean => plain(title) === plain(reasonTitle)
+
+/** What a person reads in place of a column's name; each is a title that is read too. */
+const labels: Partial<Record<ListColumn, string>> = {
+  display_name: 'Name',
+  destination: 'Phone or account',
+  account_reference: 'Reference',
+}
+export const labelOfColumn = (column: string): string =>
+  labels[column as ListColumn] ?? column.charAt(0).toUpperCase() + column.slice(1).replaceAll('_', ' ')
+
+export const listColumns = Object.keys(usualNames) as ListColumn[]
+/** The same title in another month. */
+export const titleKey = plain

@@ -1,5 +1,6 @@
-import { columnOfTitle, knownColumns } from './list-columns.ts'
-import { filledWidth, readRows, rowProblem, type TableRow } from './table-file.ts'
+import { columnOfTitle, isReason, knownColumns } from './list-columns.ts'
+import { readRows } from './table-file.ts'
+import { filledWidth, rowProblem, type TableRow } from './table-rows.ts'
 import { compactNumber } from './text.ts'
 
 /** `path`: a column, or `row` where its cells have moved and none of them is read. */
@@ -29,7 +30,8 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { col
     const first = columns.find((column) => column.name === name)
     if (title === '') {
       if (rows.some(({ cells }) => cells[place])) problems.push({ path: 'body', message: `column ${place + 1} has no title` })
-    } else if (name === null) unknown.push(title.slice(0, longestTitle))
+    } else if (isReason(title)) continue
+    else if (name === null) unknown.push(title.slice(0, longestTitle))
     else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.place]}" and "${title}"` })
     else columns.push({ place, name })
   }
@@ -68,6 +70,8 @@ const textOf = (cell: string): string =>
 
 /** Copies of numbers come with spaces and with what is not seen. */
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor', 'bank_code'])
+/** What a program writes for a letter that it could not read: which one it was is not in the file any more. */
+const lostLetter = '\uFFFD'
 /** Excel writes a long number in this form, and then its last digits are lost. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
@@ -89,7 +93,9 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
     const shown = `"${written.slice(0, 40)}"`
     const minor = name === 'amount' ? readAmount(text) : undefined
     if (text === '') continue
-    if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))
+    if (text.includes(lostLetter))
+      faults.push({ path: name, message: `${shown} has a letter that an earlier program lost (${lostLetter}): enter it again` })
+    else if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))
       faults.push({
         path: name,
         message: `${shown} is what Excel made of a long number: give the column the format Text, and enter the number again`,

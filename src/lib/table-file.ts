@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import { filledWidth, type TableRow } from './table-rows.ts'
 
 // The one reader of tables that people send: lists of payments and providers' statements, by API, command line and page. Bytes become a text
 // (`textOfFile`), the text rows (`readRows`), and a row is compared with the titles above it (`rowProblem`). Nothing is guessed away: what could
@@ -54,12 +55,6 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
     }
   }
 }
-
-/** A row of a file. `number`: from 1, as a spreadsheet numbers it. Empty rows are left out, and count. */
-export type TableRow = { number: number; cells: string[] }
-
-/** How many cells there are up to the last that is filled. */
-export const filledWidth = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
 
 const mostColumns = 64
 /** In characters. A file of one row with a million cells takes a second to read. */
@@ -121,15 +116,4 @@ export const readRows = (text: string): TableRow[] | Problem => {
     const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
     return { problem: `is not CSV: ${isOpen ? 'a quotation mark opens a cell, and none closes it' : error.message}` }
   }
-}
-
-/**
- * What is wrong with a row below a title row of this many cells; null for nothing. A filled cell without a title, or a title without a cell,
- * says that the cells have moved: none of them can be trusted.
- */
-export const rowProblem = (cells: readonly string[], columns: number): string | null => {
-  const found = Math.max(filledWidth(cells), Math.min(cells.length, columns))
-  if (found > columns)
-    return `${found} cells, ${columns} columns: quote an amount with a comma ("12,500"), and any other cell with a separator in it`
-  return found < columns ? `${found} cells, ${columns} columns: a cell is missing; an empty one needs its separator too` : null
 }

@@ -267,21 +267,37 @@ describe('with an API key', () => {
     const list = join(folder, 'salaries.csv')
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,ten\n')
     const wrong = payments(['batch', list, '--dry-run'], env)
-    expect([await wrong.ended, wrong.err()]).toEqual([1, expect.stringMatching(/^row 3, amount: "ten" is no amount/)])
+    expect([await wrong.ended, wrong.err()]).toEqual([
+      1,
+      expect.stringMatching(/^row 3 \("ten"\), amount: is no amount: .*\ninvalid_request: 1 of 2 items cannot be paid\. Nothing/),
+    ])
+    expect(wrong.out()).toBe('')
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,20\n')
-    const checked = payments(['batch', list, '--dry-run'], env)
+    const shown = payments(['batch', list, '--dry-run'], env)
+    expect(await shown.ended, shown.err()).toBe(0)
+    expect(shown.out()).toBe(
+      [
+        'row 2  Achieng  ********0901  KES 10.00  new payee; no person has confirmed this payee',
+        'row 3  Baraka   ********0902  KES 20.00  new payee; no person has confirmed this payee',
+        '2 payments, KES 30.00 in all. Approval: 1 needed.',
+        '',
+      ].join('\n'),
+    )
+    const checked = payments(['batch', list, '--dry-run', '--json'], env)
     expect(await checked.ended, checked.err()).toBe(0)
     expect(JSON.parse(checked.out())).toMatchObject({ items_count: 2, total_minor: '3000', new_payees_count: 2 })
-    const sent = payments(['batch', list, '--name', 'March', '--key', 'march'], env)
+    const sent = payments(['batch', list, '--name', 'March', '--key', 'march', '--json'], env)
     expect(await sent.ended, sent.err()).toBe(0)
     expect(JSON.parse(sent.out())).toMatchObject({ name: 'March', items_count: 2, status: 'pending_approval' })
     expect(sent.err()).toContain('A person has to approve it')
     const run = async (...args: string[]) => {
       const own = payments(['batch', list, ...args], env)
       const code = await own.ended
-      return [code, own.err()]
+      return [code, own.err() + own.out()]
     }
-    const refused = expect.stringMatching(/^row 2: This looks like payment pay_.*\nrow 3: .*\nNothing was paid\./)
+    const refused = expect.stringMatching(
+      /^rows 2 \(pay_\w+\) and 3 \(pay_\w+\): looks like an earlier payment.*\nIf these payments are meant again, add --dup.*\nconflict: .* Nothing was created\./,
+    )
     expect(await run()).toEqual([1, refused])
     expect(await run('--period', '2026-04')).toEqual([1, refused])
     const seen = expect.stringContaining('looks like pay_')
@@ -291,6 +307,25 @@ describe('with an API key', () => {
     expect(await run('--duplicates-intended')).toEqual([3, again])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
     expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
+  })
+
+  test('batch --watch says how far the list is, and then what became of each of its rows', async () => {
+    const env = await withKey({
+      permissions: ['payment.create', 'payment.read', 'beneficiary.manage'],
+      spending_controls: { new_payees: 'allow' },
+    })
+    const list = join(folder, 'rents.csv')
+    await writeFile(list, 'name,phone,amount\nAchieng Otieno,0722000911,10\n\nBaraka,0700000001,2000\n')
+    const run = payments(['batch', list, '--watch'], env)
+    await run.waitForOutput(/0 of 2 have ended/)
+    const settling = setInterval(() => void service.settle(), 100)
+    expect(await run.ended, run.err()).toBe(0)
+    clearInterval(settling)
+    expect(run.err()).toContain('[--------------------] 0 of 2 have ended: 2 processing')
+    expect(run.err()).toContain('[####################] 2 of 2 have ended:')
+    expect(run.out()).toMatch(
+      /^row 2 {2}Achieng Otieno {2}\*{8}0911 {5}KES 10\.00 {2}succeeded: \w+\nrow 4 {2}Baraka {10}\*{8}0001 {2}KES 2,000\.00 {2}failed: .+\nrents \(pba_\w+\): 2 payments, KES 2,010\.00 in all, completed\. 2 of 2 have ended: /,
+    )
   })
 
   test('deposit says where to pay in, and ends when the money has arrived', async () => {

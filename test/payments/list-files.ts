@@ -139,6 +139,12 @@ const good: ListFile[] = [
     contentType: csv,
     pays: achieng,
   },
+  {
+    name: 'rows that were not paid, with our reasons in a last column',
+    bytes: utf8(`\uFEFF${plain.replaceAll('\r\n', ',is no amount\r\n').replace('is no amount', 'Why it was not paid')}`),
+    contentType: csv,
+    pays: two,
+  },
   { name: 'CSV that Windows calls Excel', bytes: utf8(plain), contentType: 'application/vnd.ms-excel', pays: two },
   { name: 'application/csv', bytes: utf8(plain), contentType: 'application/csv', pays: two },
 ]
@@ -268,6 +274,12 @@ const faulty: ListFile[] = [
       [2, 'destination', 'Excel made'],
       [2, 'amount', 'Excel made'],
     ],
+  },
+  {
+    name: 'a letter that an earlier program lost',
+    bytes: rowOf('Ch\uFFFDbet Kosgei,0722000101,12500'),
+    contentType: csv,
+    rows: [[2, 'display_name', 'has a letter that an earlier program lost']],
   },
   {
     name: 'a decimal comma',

@@ -60,7 +60,12 @@ test('what became of each row is one file, in the order and with the row numbers
     ['5', 'Chébet; Kosgei', '500.00', 'succeeded', '{"employee":"E-3"}'],
   ])
   expect(rows[1]).toMatchObject({ failure_message: expect.stringMatching(/\w/), provider_receipt: '' })
-  expect(rows[2]).toMatchObject({ list: 'March', requested_by: 'Nía Kimani', requested_through: 'Payroll', approved_by: '' })
+  expect(rows[2]).toMatchObject({
+    list: 'March',
+    requested_by_name: 'Nía Kimani',
+    requested_through: 'Payroll',
+    approved_by_names: '',
+  })
   const lines = (await person.api.get(`/v1/payment-batches/${id}/lines`)).body.lines
   expect(lines.map(({ row }: Json) => row)).toEqual([2, 4, 5])
   const payments = (await person.api.get(`/v1/payments?batch_id=${id}`)).body.data

@@ -3,26 +3,23 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ListOptions, PaymentBatch, PaymentBatchPreview } from '../batches.ts'
+import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
+import { faultsIn, groupFaults, rowsText } from '../list-faults.ts'
 import { amountText } from './amount.ts'
 import { AlreadyDoneError, clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 import { whenOf } from './when.ts'
 
-type ItemFault = { index: number; row?: number; param?: string; message: string }
-
-const isFault = (value: unknown): value is ItemFault =>
-  typeof value === 'object' && value !== null && 'index' in value && 'message' in value
-
 const rowText = ({ index, row }: { index: number; row?: number | null }): string => `row ${row ?? index + 1}`
 
-/** A line for each field of each row that is wrong, as a person looks for it in a spreadsheet. */
-const sayFaults = (error: unknown, say: Terminal['say']): void => {
-  const { items, reason } = error instanceof PaymentsError ? (error.details as { items?: unknown; reason?: unknown }) : {}
-  if (!Array.isArray(items)) return
-  for (const fault of items.filter(isFault))
-    say(`${rowText(fault)}${fault.param === undefined ? '' : `, ${fault.param}`}: ${fault.message}`)
-  if (reason === 'possible_duplicate') say('Nothing was paid. If these payments are meant again, add --duplicates-intended.')
+/** A line for each kind of fault with its rows, as a person looks for them in a spreadsheet. What is wrong with the whole stands behind them. */
+const sayFaults = ({ details }: PaymentsError, say: Terminal['say']): void => {
+  const { more, reason } = details
+  for (const { param, message, faults } of groupFaults(faultsIn(details)))
+    say(`${rowsText(faults)}${param === null ? '' : `, ${param}`}: ${message}`)
+  if (typeof more === 'number') say(`and ${more} more: correct these first, then check again`)
+  if (reason === 'possible_duplicate') say('If these payments are meant again, add --duplicates-intended.')
 }
 
 const warningWords: Readonly<Record<string, string>> = {
@@ -43,25 +40,48 @@ const notesOf = ({ payee, warnings, given_name: given, display_name: name, looks
     .map((code) => warningWords[code] ?? code.replaceAll('_', ' ')),
 ]
 
+/** The third cell of a row is an amount. */
+const sayTable = (rows: readonly (readonly string[])[], out: Terminal['out']): void => {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const padded = (cell: string, column: number): string =>
+    column === 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
+  for (const row of rows) out(row.map(padded).join('  ').trimEnd())
+}
+
 /** The rows as they would be paid. */
-const sayPreview = (preview: PaymentBatchPreview, say: Terminal['say']): void => {
-  const rows = preview.items.map((item) => [
-    rowText(item),
-    item.display_name,
-    item.destination_mask,
-    amountText(item.amount_minor, preview.currency),
-    notesOf(item).join('; '),
-  ])
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  for (const row of rows)
-    say(
-      row
-        .map((cell, column) => (column === 3 ? cell.padStart(widths[3] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-        .join('  ')
-        .trimEnd(),
-    )
+const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void => {
+  const { items, currency } = preview
+  sayTable(
+    items.map((item) => [
+      rowText(item),
+      item.display_name,
+      item.destination_mask,
+      amountText(item.amount_minor, currency),
+      notesOf(item).join('; '),
+    ]),
+    out,
+  )
   const approvals = preview.required_approvals > 0 ? `${preview.required_approvals} needed` : 'not needed'
-  say(`${preview.items_count} payments, ${amountText(preview.total_minor, preview.currency)} in all. Approval: ${approvals}.`)
+  out(`${preview.items_count} payments, ${amountText(preview.total_minor, currency)} in all. Approval: ${approvals}.`)
+}
+
+/** What became of each row, and of the list. */
+const sayResult = async (client: Payments, batch: PaymentBatch, { out, signal }: Terminal): Promise<void> => {
+  if (batch.completed_at !== null) {
+    const rows: string[][] = []
+    for await (const payment of client.payments.list({ batch_id: batch.id, limit: 100 }, { signal }))
+      rows.push([
+        rowText({ index: payment.batch_index ?? 0, row: payment.batch_row }),
+        payment.beneficiary.display_name,
+        payment.beneficiary.destination_mask,
+        amountText(payment.amount_minor, payment.currency),
+        [payment.status.replaceAll('_', ' '), payment.failure_message ?? payment.provider_receipt].filter(Boolean).join(': '),
+      ])
+    sayTable(rows.reverse(), out)
+  }
+  const name = batch.name === null ? batch.id : `${batch.name} (${batch.id})`
+  const total = amountText(batch.total_minor, batch.currency)
+  out(`${name}: ${batch.items_count} payments, ${total} in all, ${batch.status.replaceAll('_', ' ')}. ${countsText(batch)}.`)
 }
 
 const countsText = ({ items_count: all, counts }: PaymentBatch): string => {
@@ -70,13 +90,16 @@ const countsText = ({ items_count: all, counts }: PaymentBatch): string => {
   return `${all - open} of ${all} have ended: ${parts.join(', ')}`
 }
 
+const barLength = 20
+
 /** Says how far a list is, each time that it has changed. */
-const progressTo = (say: Terminal['say']): ((batch: PaymentBatch) => void) => {
+const progressTo = ({ progress }: Terminal): ((batch: PaymentBatch) => void) => {
   let last = ''
   return (batch) => {
-    const line = countsText(batch)
-    if (line !== last) say(line)
-    last = line
+    const text = countsText(batch)
+    const done = Math.floor((barLength * Number.parseInt(text, 10)) / batch.items_count)
+    if (text !== last) progress(`[${'#'.repeat(done).padEnd(barLength, '-')}] ${text}`)
+    last = text
   }
 }
 
@@ -105,7 +128,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     args: [...terminal.args],
     allowPositionals: true,
     options: {
-      ...{ url: text, name: text, at: text, key: text, period: text, charset: text, wait: flag, watch: flag },
+      ...{ url: text, name: text, at: text, key: text, period: text, charset: text, wait: flag, watch: flag, json: flag },
       ...{ 'dry-run': flag, 'duplicates-intended': flag },
     },
   })
@@ -125,8 +148,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
   try {
     if (values['dry-run']) {
       const preview = await client.batches.checkCsv(csv, list, { signal })
-      sayPreview(preview, say)
-      return out(json(preview))
+      return values.json ? out(json(preview)) : sayPreview(preview, out)
     }
     const created = await client.batches.fromCsv(csv, list, {
       signal,
@@ -138,14 +160,18 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     if (created.approval_id !== null && !isReplay)
       say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
-    const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(say) }) }
-    out(json(waits ? await client.batches.waitFor(created.id, wait) : created))
+    const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
+    const known = waits ? await client.batches.waitFor(created.id, wait) : created
+    if (values.json) out(json(known))
+    else await sayResult(client, known, terminal)
     if (isReplay)
       throw new AlreadyDoneError(
         `Sent on ${created.created_at.slice(0, 10)} as ${created.id}; nothing new was paid. For another period, add --period.`,
       )
   } catch (error) {
+    if (!(error instanceof PaymentsError) || !Array.isArray(error.details.items)) throw error
     sayFaults(error, say)
-    throw error
+    // The rows stand above: their details would bury the sentence.
+    throw new Error(`${error.code}: ${error.message.replace(/ details\.items names [^.]+\./, '')}`)
   }
 }

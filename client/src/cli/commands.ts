@@ -168,9 +168,9 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   batch: {
     arguments:
-      'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--period TEXT] [--duplicates-intended] [--charset CHARSET] [--key IDEMPOTENCY_KEY] [--wait] [--watch]',
+      'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--period TEXT] [--duplicates-intended] [--charset CHARSET] [--key IDEMPOTENCY_KEY] [--wait] [--watch] [--json]',
     summary:
-      'Pays a list in CSV with one approval; with --dry-run only says what it would do. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it says so and exits with 3. --at TIME is as for pay.',
+      'Pays a list in CSV with one approval, and shows its rows as a table; with --dry-run only says what it would do; with --watch how far it is. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it says so and exits with 3. --at TIME is as for pay.',
     run: batch,
   },
   payments: { arguments: `[--status STATUS] ${list}`, summary: 'The newest payments.', run: paymentsList },

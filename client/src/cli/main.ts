@@ -13,8 +13,24 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // The reader of our output may end before we do (`payments events --follow | head`).
 process.stdout.on('error', () => stop.abort(new UsageError('The output was closed.')))
 
-const say = (line: string) => process.stderr.write(`${line}\n`)
-const out = (line: string) => process.stdout.write(`${line}\n`)
+let inProgress = false
+const endProgress = () => {
+  if (inProgress) process.stderr.write('\n')
+  inProgress = false
+}
+const say = (line: string) => {
+  endProgress()
+  process.stderr.write(`${line}\n`)
+}
+const out = (line: string) => {
+  endProgress()
+  process.stdout.write(`${line}\n`)
+}
+const progress = (line: string) => {
+  if (!process.stderr.isTTY) return say(line)
+  process.stderr.write(`\r\u001b[K${line}`)
+  inProgress = true
+}
 
 const explain = (error: unknown): string => {
   if (error instanceof PaymentsError) {
@@ -44,7 +60,15 @@ else if (!command) {
   process.exitCode = help ? 0 : 2
 } else {
   try {
-    await command.run({ args, env: process.env, out, say, signal: stop.signal, ...(isPersonThere && { ask: askPerson }) })
+    await command.run({
+      args,
+      env: process.env,
+      out,
+      say,
+      progress,
+      signal: stop.signal,
+      ...(isPersonThere && { ask: askPerson }),
+    })
   } catch (error) {
     if (error instanceof UsageError && stop.signal.aborted) process.exitCode = 130
     else {

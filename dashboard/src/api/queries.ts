@@ -90,15 +90,15 @@ export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
   listing(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, steady)
 export const paymentQuery = (id: string) => byId(['payment', id], '/v1/payments/{id}', id)
 
-export const batchesQuery = listing(['payments', 'batches'], '/v1/payment-batches', {})
+export const batchesQuery = (q: string | undefined) => listing(['payments', 'batches', q], '/v1/payment-batches', { q }, steady)
 export const batchQuery = (id: string) => byId(['payment', 'batch', id], '/v1/payment-batches/{id}', id)
 /** What was asked for never changes. */
 export const batchLinesQuery = (id: string) => ({
   ...byId(['payment', 'batch', id, 'lines'], '/v1/payment-batches/{id}/lines', id),
   ...forEver,
 })
-export const batchPaymentsQuery = (id: string, status: PaymentStatus | undefined) =>
-  listing(['payments', 'batch', id, status], '/v1/payments', { batch_id: id, status: one(status), limit: 50 }, steady)
+export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
+  listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 50 }, steady)
 export const statementQuery = (month: string | undefined, own: boolean) =>
   infiniteQueryOptions({
     queryKey: ['history', 'statement', month, own],

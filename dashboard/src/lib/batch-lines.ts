@@ -8,6 +8,8 @@ type Line = Schemas['PaymentBatchLines']['lines'][number]
 export type BatchLine = {
   paymentId: string
   index: number
+  /** Of a list in CSV, as a spreadsheet numbers it. */
+  row: number | null
   payee: string
   rail: string
   mask: string
@@ -23,7 +25,8 @@ const textOf = (leaf: Record<string, unknown>, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const deviationsOf = (amountMinor: string, { verification, last_amount_minor: last }: Line): string[] => [
+const deviationsOf = (amountMinor: string, { verification, given_name: given, last_amount_minor: last }: Line): string[] => [
+  ...(given === null ? [] : [`The list says “${given}”`]),
   ...(verification === 'no_match' ? ['The payment method reports another name'] : []),
   ...amountDeviations(amountMinor, last),
 ]
@@ -35,14 +38,15 @@ const amountDeviations = (amountMinor: string, lastMinor: string | null): string
   return amount * 2n < last ? ['Less than half of the last payment'] : []
 }
 
-export const readLine = (line: Line): BatchLine => {
-  const { payment_id: paymentId, leaf, last_amount_minor: lastMinor } = line
+const readLine = (line: Line): BatchLine => {
+  const { payment_id: paymentId, leaf, row, last_amount_minor: lastMinor } = line
   const bound = JSON.parse(leaf) as Record<string, unknown>
   const amountMinor = textOf(bound, 'amount_minor')
   const reference = textOf(bound, 'account_reference')
   return {
     paymentId,
     index: Number(bound.index),
+    row,
     payee: isolatedText(textOf(bound, 'payee')),
     rail: textOf(bound, 'rail'),
     mask: textOf(bound, 'destination_mask'),
@@ -51,6 +55,22 @@ export const readLine = (line: Line): BatchLine => {
     lastMinor,
     deviations: deviationsOf(amountMinor, line),
   }
+}
+
+/** All lines in their order. Those to one number under several names say so: one of the names is another person's, or the number is. */
+export const readLines = (lines: readonly Line[]): BatchLine[] => {
+  const read = lines.map((line) => {
+    const own = readLine(line)
+    return { own, name: line.given_name ?? own.payee, digest: textOf(JSON.parse(line.leaf), 'destination_digest') }
+  })
+  const namesOf = new Map(
+    [...Map.groupBy(read, ({ digest }) => digest)].map(([digest, all]) => [digest, new Set(all.map(({ name }) => name))]),
+  )
+  return read.map(({ own, name, digest }) => {
+    const others = [...(namesOf.get(digest) ?? [])].filter((other) => other !== name).slice(0, 3)
+    const shared = others.map((other) => `This number is also “${other}” in the list`)
+    return { ...own, deviations: [...shared, ...own.deviations] }
+  })
 }
 
 /** Those that deviate first, and of each kind the largest first. */

@@ -1,82 +1,194 @@
-/** A list as it is edited here: its name (of its file), the names of its columns, and its rows with their numbers in the file. Empty rows are left out. */
-export type PaymentList = { name: string; columns: string[]; rows: ListRow[] }
+import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
+import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
+import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
+import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
+
+/** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */
+export type ListColumn = { title: string; meaning: string | null }
+/** As a spreadsheet numbers it. */
 export type ListRow = { number: number; cells: string[] }
+/** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. */
+export type PaymentList = { name: string; titlesAt: number; columns: ListColumn[]; rows: ListRow[] }
 
+type Problem = { problem: string }
+
+/** A column that the person leaves out. */
+export const leftOut = '-'
 const longestName = 120
+const ofFile = (problem: string): Problem => ({ problem: `This file ${problem}.` })
 
-const ofFile = (problem: string): { problem: string } => ({ problem: `This file ${problem}.` })
+const remembered = 'list-columns'
+const readRemembered = (): Readonly<Record<string, unknown>> => {
+  try {
+    return JSON.parse(localStorage.getItem(remembered) ?? '{}')
+  } catch {
+    return {}
+  }
+}
+const isMeaning = (value: unknown): value is string =>
+  typeof value === 'string' && (value === leftOut || value.startsWith('metadata.') || listColumns.some((name) => name === value))
+
+/** The same file comes next month: its columns are known then. They say nothing about a person, so they outlive the session. */
+export const rememberColumns = ({ columns }: PaymentList): void => {
+  const said = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
+  try {
+    localStorage.setItem(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(said) }))
+  } catch {
+    // Without storage they are asked for again.
+  }
+}
+
+const meaningOf = (title: string, isFilled: boolean): string | null => {
+  if (isReason(title) || (title === '' && !isFilled)) return leftOut
+  if (title === '') return null
+  const known = Object.entries(readRemembered()).find(([key]) => key === titleKey(title))?.[1]
+  return isMeaning(known) ? known : columnOfTitle(title)
+}
 
 /** The reader of CSV is a third of what the pages weigh, so it is loaded with the first list. */
-export const readList = async (text: string, name = ''): Promise<PaymentList | { problem: string }> => {
-  const { filledWidth, readRows } = await import('../../../src/lib/table-file.ts')
+export const readList = async (text: string, name = ''): Promise<PaymentList | Problem> => {
+  const { readRows } = await import('../../../src/lib/table-file.ts')
   const read = readRows(text)
   if ('problem' in read) return ofFile(read.problem)
   const [titles, ...rows] = read
   if (!titles || rows.length === 0)
     return { problem: 'The first row names the columns, and each later row is a payment. This has no payments.' }
-  const columns = titles.cells.slice(0, filledWidth(titles.cells))
-  // A cell without a title stays: it shows that the cells of its row have moved.
+  const width = filledWidth(titles.cells)
   return {
     name,
-    columns,
-    rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(columns.length, filledWidth(cells))) })),
+    titlesAt: titles.number,
+    columns: titles.cells.slice(0, width).map((title, place) => ({
+      title,
+      meaning: meaningOf(
+        title,
+        rows.some(({ cells }) => cells[place]),
+      ),
+    })),
+    // A cell without a title stays: it shows that the cells of its row have moved.
+    rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(width, filledWidth(cells))) })),
   }
 }
 
 /** The text of a file, whatever program saved it. `charset`: where the person said which. */
-export const readTextFile = async (file: Blob, charset?: string): Promise<string | { problem: string }> => {
+export const readTextFile = async (file: Blob, charset?: string): Promise<string | Problem> => {
   const { textOfFile } = await import('../../../src/lib/table-file.ts')
   const text = textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
   return typeof text === 'string' ? text : ofFile(text.problem)
 }
 
-export const readListFile = async (file: File, charset?: string): Promise<PaymentList | { problem: string }> => {
+export const readListFile = async (file: File, charset?: string): Promise<PaymentList | Problem> => {
   const text = await readTextFile(file, charset)
   return typeof text === 'string' ? readList(text, file.name.replace(/\.\w+$/, '').slice(0, longestName)) : text
 }
 
+const charsets = [
+  ['windows-1252', 'Excel on Windows'],
+  ['macintosh', 'Excel on a Mac'],
+  ['windows-1250', 'Excel in Central Europe'],
+  ['utf-16le', 'Unicode text'],
+] as const
+
+export type Encoding = { charset: string; label: string; sample: string }
+
+/** How a file can be read that does not say its encoding: each with a line whose letters differ from one to the next, so that a person sees which is right. */
+export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
+  const found: Encoding[] = []
+  for (const [charset, label] of charsets) {
+    const text = await readTextFile(file, charset)
+    const sample = typeof text === 'string' ? text.split(/[\r\n]+/).find((line) => /[^\0-\x7f]/.test(line)) : undefined
+    if (sample !== undefined && found.every((other) => other.sample !== sample)) found.push({ charset, label, sample })
+  }
+  return found
+}
+
+const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning !== leftOut
+
+/** Why none of a row's cells can be trusted; null for nothing. */
+export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string | null =>
+  rowProblem(cells, columns.length) ??
+  (columns.some((column, place) => isKept(column) && cells[place]?.trim())
+    ? null
+    : 'nothing in the columns that are paid: remove the row, or say what its columns are')
+
+/** What is not said or contradicts itself, so that the list cannot be sent. */
+export const columnProblem = ({ columns }: PaymentList): string | null => {
+  const [unknown] = columns.filter(({ meaning }) => meaning === null)
+  if (unknown)
+    return `Say what ${unknown.title === '' ? 'the column without a title' : `“${unknown.title}”`} is, or leave it out.`
+  const kept = columns.filter(isKept)
+  for (const one of kept) {
+    const other = kept.find((each) => each !== one && each.meaning === one.meaning)
+    if (other) return `“${one.title}” and “${other.title}” cannot both be “${labelOfColumn(one.meaning ?? '')}”.`
+  }
+  const has = (...names: string[]) => kept.filter(({ meaning }) => names.includes(meaning ?? '')).length
+  if (has('amount', 'amount_minor') !== 1) return 'Say which one column is the amount.'
+  return has('destination', 'beneficiary_id') === 0 ? 'Say which column is the phone or account.' : null
+}
+
+/** What a person calls a field: the title of its column in the file, else the name that the documentation has too. */
+export const fieldName = ({ columns }: PaymentList, param: string): string => {
+  const names = param === 'amount_minor' || param === 'amount' ? ['amount', 'amount_minor'] : [param]
+  return columns.find(({ meaning }) => meaning !== null && names.includes(meaning))?.title || labelOfColumn(param)
+}
+
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The list as it is sent. */
-export const writeList = ({ columns, rows }: PaymentList): string =>
-  [columns, ...rows.map(({ cells }) => cells)].map((cells) => `${cells.map(cell).join(',')}\n`).join('')
-
-export const withCell = (list: PaymentList, row: number, column: number, text: string): PaymentList => ({
-  ...list,
-  rows: list.rows.map((each, index) =>
-    index === row
-      ? {
-          ...each,
-          cells: Array.from({ length: Math.max(each.cells.length, column + 1) }, (_, place) =>
-            place === column ? text : (each.cells[place] ?? ''),
-          ),
-        }
-      : each,
-  ),
-})
-
-export const withoutRow = (list: PaymentList, row: number): PaymentList => ({
-  ...list,
-  rows: list.rows.filter((_, index) => index !== row),
-})
-
-/** What is wrong with a field of a row. `param`: the field's name, as the API has it. */
-export type RowFault = { index: number; param: string | null; message: string; fix: string | null }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-
-/** The faults in a refusal of a list; none where it was refused as a whole. */
-export const faultsIn = (details: Record<string, unknown>): RowFault[] => {
-  const { items } = details
-  if (!Array.isArray(items)) return []
-  return items
-    .filter(isRecord)
-    .flatMap(({ index, param, message, fix }) =>
-      typeof index === 'number' && typeof message === 'string'
-        ? [{ index, param: typeof param === 'string' ? param : null, message, fix: typeof fix === 'string' ? fix : null }]
-        : [],
-    )
+/** The list as it is sent: each row at its place in the file, so that both number it alike. A row that has moved stays one that cannot be read. */
+export const writeList = (list: PaymentList): string => {
+  const kept = list.columns.map((column, place) => ({ ...column, place })).filter(isKept)
+  const lines = Array.from({ length: list.rows.at(-1)?.number ?? 0 }, () => '')
+  const put = (number: number, cells: readonly string[]) => {
+    lines[number - 1] = cells.map(cell).join(',')
+  }
+  put(
+    list.titlesAt,
+    kept.map(({ meaning }) => meaning ?? ''),
+  )
+  for (const row of list.rows)
+    put(row.number, rowFault(list, row) === null ? kept.map(({ place }) => row.cells[place] ?? '') : [...kept.map(() => ''), '?'])
+  return `${lines.join('\n')}\n`
 }
+
+/** The rows as the service reads them, with what is wrong with them. */
+export const understood = async (list: PaymentList): Promise<ReadList['items']> => {
+  const { readPaymentList } = await import('../../../src/lib/payment-list.ts')
+  const read = readPaymentList(writeList(list))
+  return 'items' in read ? read.items : []
+}
+
+/** Two files for a spreadsheet: the rows that can be paid, and those that cannot, with the reason in a last column. By the rows' numbers. */
+export const correctedFiles = ({ columns, rows }: PaymentList, reasons: ReadonlyMap<number, string>) => {
+  const titles = columns.map(({ title }) => title)
+  const wrong = rows.filter(({ number }) => reasons.has(number))
+  const width = Math.max(titles.length, ...wrong.map(({ cells }) => cells.length))
+  const wide = (cells: readonly string[], last: string) => [...Array.from({ length: width }, (_, at) => cells[at] ?? ''), last]
+  const right = rows.filter(({ number }) => !reasons.has(number))
+  return {
+    payable: csvHeader(titles) + right.map(({ cells }) => csvLine(cells)).join(''),
+    wrong:
+      csvHeader(wide(titles, reasonTitle)) +
+      wrong.map(({ number, cells }) => csvLine(wide(cells, reasons.get(number) ?? ''))).join(''),
+  }
+}
+
+export const withMeaning = (list: PaymentList, column: number, meaning: string): PaymentList => ({
+  ...list,
+  columns: list.columns.map((each, place) => (place === column ? { ...each, meaning: meaning === '' ? null : meaning } : each)),
+})
+
+export const withCell = (list: PaymentList, number: number, column: number, text: string): PaymentList => ({
+  ...list,
+  rows: list.rows.map((row) => {
+    if (row.number !== number) return row
+    const cells = Array.from({ length: Math.max(row.cells.length, column + 1) }, (_, place) => row.cells[place] ?? '')
+    return { number, cells: cells.with(column, text) }
+  }),
+})
+
+export const withoutRows = (list: PaymentList, numbers: ReadonlySet<number>): PaymentList => ({
+  ...list,
+  rows: list.rows.filter(({ number }) => !numbers.has(number)),
+})
 
 export const exampleList = `name,phone,amount,narrative
 Achieng Otieno,0722000101,45000,March salary

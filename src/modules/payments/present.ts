@@ -86,10 +86,10 @@ export const paymentColumns = (timeZone: string): readonly Column<Exported>[] =>
   ['destination', ({ shown }) => shown.beneficiary.destination_mask],
   ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(columnOf),
   ...(['failure_code', 'failure_message', 'provider_code', 'mandate_id', 'approval_id'] as const).map(columnOf),
-  ['approved_by', ({ approvers }) => namesText(approvers)],
+  ['approved_by_names', ({ approvers }) => namesText(approvers)],
   ['list', ({ batchName }) => batchName],
   ...(['batch_id', 'batch_index', 'batch_row', 'execute_at', 'purpose_code'] as const).map(columnOf),
-  ['requested_by', ({ initiatorName }) => initiatorName],
+  ['requested_by_name', ({ initiatorName }) => initiatorName],
   ['requested_through', ({ shown }) => shown.initiated_by.label],
   ['initiator_account_id', ({ shown }) => shown.initiated_by.account_id],
   ['grant_id', ({ shown }) => shown.initiated_by.grant_id],
@@ -100,8 +100,8 @@ export const paymentColumns = (timeZone: string): readonly Column<Exported>[] =>
 /** What became of each row of a list, in the order in which a person reads it. */
 const inResults = [
   ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
-  ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by'],
-  ...['requested_through', 'approved_by', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
+  ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],
+  ...['requested_through', 'approved_by_names', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
 ]
 export const resultColumns = (timeZone: string): readonly Column<Exported>[] => {
   const all = paymentColumns(timeZone)

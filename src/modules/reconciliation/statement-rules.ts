@@ -1,5 +1,6 @@
 import { providers } from '../../lib/rail-names.ts'
-import { filledWidth, type TableRow as Row, readRows, rowProblem } from '../../lib/table-file.ts'
+import { readRows } from '../../lib/table-file.ts'
+import { filledWidth, type TableRow as Row, rowProblem } from '../../lib/table-rows.ts'
 import { definitions } from '../../rails/definitions.ts'
 import { providerLabels } from '../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'

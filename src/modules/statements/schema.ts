@@ -22,7 +22,7 @@ const entry = {
   type: z.enum(statementTypes).meta({ description: '`payment_return`: a payment that the rail sent back.' }),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
   payment_rail: z.enum(railNames).nullable(),
-  purpose_code: z.string().nullable(),
+  purpose_code: z.string().nullable().meta({ description: 'What the payment is for, as an external purpose code of ISO 20022.' }),
   batch: z
     .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
     .nullable()
@@ -33,7 +33,7 @@ const entry = {
   metadata: z.record(z.string(), z.string()),
   provider_receipt: z.string().nullable(),
   requested_by: IdOut('account').nullable(),
-  requested_by_name: z.string().nullable(),
+  requested_by_name: z.string().nullable().meta({ description: 'As that person chose it, else their first wallet.' }),
   requested_through: z.string().nullable().meta({ description: 'The label of the API key or agent that asked for it.' }),
   approved_by: z.array(IdOut('account')),
   approved_by_names: z.array(z.string().nullable()).meta({ description: 'In the order of `approved_by`.' }),

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { batchLinesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { type BatchLine, byDeviation, readLine } from '../../lib/batch-lines.ts'
+import { type BatchLine, byDeviation, readLines } from '../../lib/batch-lines.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { merkleRoot } from '../../lib/merkle-root.ts'
 import { sumMinor } from '../../lib/money.ts'
@@ -29,12 +29,16 @@ export const BatchLines = ({ batch, message }: Props) => {
         <Failure error={lines.error} onRetry={() => void lines.refetch()} />
       </Card>
     )
-  const read = lines.data.lines.map(readLine)
+  const read = readLines(lines.data.lines)
   const odd = read.filter(({ deviations }) => deviations.length > 0).length
   return (
     <Card
       title={countWords(read.length, 'payment')}
-      note={odd === 0 ? 'None deviates from the last payment to the same payee.' : `${odd} to look at come first.`}
+      note={
+        odd === 0
+          ? 'None deviates from the last payment to the same payee, or has another name than the payee.'
+          : `${odd} to look at come first.`
+      }
       flush
     >
       <div className="card-body">
@@ -75,7 +79,9 @@ const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency
       <tr key={line.paymentId}>
         <td>
           <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
-          {line.reference && <span className="faint"> {line.reference}</span>}
+          <span className="faint">
+            {line.row !== null && ` row ${line.row}`} {line.reference}
+          </span>
         </td>
         <td className="mono nowrap">{line.mask}</td>
         <td>

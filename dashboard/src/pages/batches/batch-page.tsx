@@ -2,10 +2,12 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
-import { batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
+import { approvalQuery, batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { useDebounced } from '../../lib/debounced.ts'
 import { failureWords } from '../../lib/failure-words.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { capitalized, countWords, listWords } from '../../lib/list-words.ts'
 import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -14,11 +16,12 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { SelectField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
 import { Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { Requester } from '../payments/requester.tsx'
 
 type Batch = Schemas['PaymentBatch']
 
@@ -52,7 +55,7 @@ const Actions = ({ batch }: { batch: Batch }) => {
   const waits = batch.status === 'pending_approval' || batch.status === 'scheduled'
   return (
     <>
-      <CsvButton path="/v1/payments" query={{ batch_id: batch.id }} name="payments" />
+      <CsvButton path={`/v1/payment-batches/${batch.id}/lines`} query={{}} name={`${batch.name ?? batch.id}-results`} />
       {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>View approval</LinkButton>}
       {waits && can('payment.create') && (
         <Button variant="quiet" onClick={() => setCancelling(true)}>
@@ -110,6 +113,8 @@ const Progress = ({ batch }: { batch: Batch }) => {
         <p aria-live="polite">{words.join(', ')}</p>
         <Facts
           facts={{
+            'Requested by': <RequestedBy batch={batch} />,
+            'Approved by': batch.approval_id && <ApprovedBy id={batch.approval_id} />,
             'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
             Created: <ExactTime at={batch.created_at} />,
             Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
@@ -121,22 +126,42 @@ const Progress = ({ batch }: { batch: Batch }) => {
   )
 }
 
+/** Its payments name the key or agent that asked for them. */
+const RequestedBy = ({ batch }: { batch: Batch }) => {
+  const { data } = useInfiniteQuery(batchPaymentsQuery(batch.id, {}))
+  return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
+}
+
+const ApprovedBy = ({ id }: { id: string }) => {
+  const people = usePeople()
+  const { can } = useSession()
+  const { data } = useQuery({ ...approvalQuery(id), enabled: can('approval.read') })
+  const names = (data?.decisions ?? []).flatMap(({ decision, account_id: by, voided_at: voided }) =>
+    decision === 'approve' && !voided ? [people(by)] : [],
+  )
+  return names.length > 0 ? capitalized(listWords(names)) : 'No one yet'
+}
+
 const Items = ({ batch }: { batch: Batch }) => {
   const [status, setStatus] = useState<PaymentStatus | undefined>()
-  const query = useInfiniteQuery(batchPaymentsQuery(batch.id, status))
+  const [text, setText] = useState('')
+  const query = useInfiniteQuery(batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined }))
   return (
     <Card
       title="Payments"
       actions={
-        <SelectField
-          label="Status"
-          value={status ?? ''}
-          onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
-          options={[
-            { value: '', label: 'All' },
-            ...statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` })),
-          ]}
-        />
+        <>
+          <TextField label="Search" type="search" value={text} onChange={setText} placeholder="Name, reference or amount" />
+          <SelectField
+            label="Status"
+            value={status ?? ''}
+            onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
+            options={[
+              { value: '', label: 'All' },
+              ...statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` })),
+            ]}
+          />
+        </>
       }
       flush
     >
@@ -148,6 +173,7 @@ const Items = ({ batch }: { batch: Batch }) => {
                 <span className="item-main">
                   <span className="item-title">{payment.beneficiary.display_name}</span>
                   <span className="item-note">
+                    {payment.batch_row !== null && `Row ${payment.batch_row}. `}
                     {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
                   </span>
                 </span>

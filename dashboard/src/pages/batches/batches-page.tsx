@@ -1,9 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { batchesQuery } from '../../api/queries.ts'
+import { useDebounced } from '../../lib/debounced.ts'
+import { useFilters } from '../../lib/filters.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { NewLink } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
@@ -11,6 +14,9 @@ import { Time } from '../../ui/time.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()
+  const { get, set } = useFilters()
+  const q = get('q') ?? ''
+  const query = useInfiniteQuery(batchesQuery(useDebounced(q.trim()) || undefined))
   const create = can('payment.create') && <NewLink href="/payments/batches/new">Pay a list</NewLink>
   return (
     <Page
@@ -19,13 +25,20 @@ export const BatchesPage = () => {
       back={{ href: '/payments', label: 'Payments' }}
       actions={create}
     >
+      <search className="filters">
+        <TextField label="Search" type="search" value={q} onChange={(text) => set('q', text)} placeholder="Name of the list" />
+      </search>
       <section className="card" aria-label="Lists of payments">
         <Listing
-          query={useInfiniteQuery(batchesQuery)}
+          query={query}
           empty={
-            <Empty icon="payments" title="No lists yet" actions={create}>
-              Pay many people from one spreadsheet, with one approval.
-            </Empty>
+            q === '' ? (
+              <Empty icon="payments" title="No lists yet" actions={create}>
+                Pay many people from one spreadsheet, with one approval.
+              </Empty>
+            ) : (
+              <Empty icon="payments" title="No list has this in its name" />
+            )
           }
         >
           {(batches) => (

@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
-import type { PaymentList } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -17,12 +16,12 @@ const named: ReadonlySet<string> = new Set(['possible_duplicate', 'name_differs'
 
 type Preview = Schemas['PaymentBatchPreview']
 type Item = Preview['items'][number]
-type Props = { preview: Preview; list: PaymentList; meant: boolean; onMeant: () => void }
+type Props = { preview: Preview; meant: boolean; onMeant: () => void }
 
 const mostShown = 20
 
 /** What would be created, once every row can be paid. What would be paid twice is asked about once. */
-export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
+export const ListPreview = ({ preview, meant, onMeant }: Props) => {
   const { items, currency } = preview
   const counts = new Map<string, number>()
   for (const code of items.flatMap(({ warnings }) => warnings.filter((each) => !named.has(each))))
@@ -30,7 +29,6 @@ export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
   const known = items.filter(({ payee }) => payee === 'known').length
   const repeated = items.filter(({ looks_like: earlier }) => earlier !== null)
   const renamed = items.filter(({ given_name: given }) => given !== null)
-  const rowOf = (index: number) => list.rows[index]?.number ?? index + 1
   return (
     <>
       <Notice tone="good" title="Every row can be paid" live>
@@ -53,9 +51,9 @@ export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
       {renamed.length > 0 && (
         <Notice tone="warn" title={`${countWords(renamed.length, 'row')} with another name than the payee has`} live>
           <Named items={renamed}>
-            {({ index, given_name: given, display_name: name }) => (
+            {({ row, given_name: given, display_name: name }) => (
               <>
-                Row {rowOf(index)}: the list says “<bdi>{given}</bdi>”, this number is “<bdi>{name}</bdi>”
+                Row {row}: the list says “<bdi>{given}</bdi>”, this number is “<bdi>{name}</bdi>”
               </>
             )}
           </Named>
@@ -64,15 +62,15 @@ export const ListPreview = ({ preview, list, meant, onMeant }: Props) => {
       {repeated.length > 0 && (
         <Notice tone="warn" title={`${countWords(repeated.length, 'row')} would be paid twice`} live>
           <Named items={repeated}>
-            {({ index, display_name: name, amount_minor: amount, looks_like: earlier }) => (
+            {({ row, display_name: name, amount_minor: amount, looks_like: earlier }) => (
               <>
-                Row {rowOf(index)}, <bdi>{name}</bdi>, {moneyText(amount, currency)}:{' '}
+                Row {row}, <bdi>{name}</bdi>, {moneyText(amount, currency)}:{' '}
                 {earlier && earlier.payment_id !== null ? (
                   <>
                     <Link href={`/payments/${earlier.payment_id}`}>paid</Link> <Time at={earlier.created_at} />
                   </>
                 ) : (
-                  `the same as row ${rowOf(earlier?.index ?? 0)}`
+                  `the same as row ${earlier?.row}`
                 )}
               </>
             )}

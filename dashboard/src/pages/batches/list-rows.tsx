@@ -1,41 +1,33 @@
 import { useState } from 'react'
-import { capitalized, countWords } from '../../lib/list-words.ts'
-import type { PaymentList, RowFault } from '../../lib/payment-list.ts'
+import type { RowFault } from '../../../../client/src/list-faults.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { fieldName, type ListRow, type PaymentList } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
 
 type Props = {
   list: PaymentList
   faults: readonly RowFault[]
+  /** A row is named by its number in the file. */
   onCell: (row: number, column: number, text: string) => void
   onRemove: (row: number) => void
 }
 
 const shownAtFirst = 100
 
-/** The fields of a payment as people call them. */
-const fieldNames: Readonly<Record<string, string>> = {
-  display_name: 'Name',
-  destination: 'Phone or account',
-  amount_minor: 'Amount',
-  purpose_code: 'Purpose code',
-  account_reference: 'Reference',
-  beneficiary_id: 'Beneficiary',
-  payment_rail: 'Way to pay',
-}
-
-const fieldName = (param: string): string => fieldNames[param] ?? capitalized(param.replaceAll('_', ' '))
-
 /** The rows that cannot be paid first, to be mended in place; the others as they are. */
 export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   const [all, setAll] = useState(false)
   const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
-  const wrong = new Map(faults.map(({ index }) => [index, faults.filter((fault) => fault.index === index)]))
-  const places = list.rows.map((_, index) => index).sort((one, other) => Number(wrong.has(other)) - Number(wrong.has(one)))
+  const wrong = Map.groupBy(faults, ({ row }) => row)
+  const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
   const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
   // A column without a title has a name here, so that its cells can be looked at and moved.
-  const columns = Array.from({ length: width }, (_, place) => ({ place, title: list.columns[place] || `Column ${place + 1}` }))
+  const columns = Array.from({ length: width }, (_, place) => ({
+    place,
+    title: list.columns[place]?.title || `Column ${place + 1}`,
+  }))
   return (
     <Card title={countWords(list.rows.length, 'row')} flush>
       <div className="table-scroll">
@@ -56,13 +48,14 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
           <tbody>
             {shown.map((row) => (
               <Row
-                key={row}
+                key={row.number}
                 row={row}
-                list={list}
                 columns={columns}
-                faults={wrong.get(row) ?? []}
-                editing={wrong.has(row) || edited.has(row)}
-                onEdit={() => setEdited(new Set([...edited, row]))}
+                faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
+                  param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
+                )}
+                editing={wrong.has(row.number) || edited.has(row.number)}
+                onEdit={() => setEdited(new Set([...edited, row.number]))}
                 onCell={onCell}
                 onRemove={onRemove}
               />
@@ -81,16 +74,15 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   )
 }
 
-type RowProps = Omit<Props, 'faults'> & {
-  row: number
+type RowProps = Pick<Props, 'onCell' | 'onRemove'> & {
+  row: ListRow
   columns: readonly { place: number; title: string }[]
-  faults: readonly RowFault[]
+  faults: readonly string[]
   editing: boolean
   onEdit: () => void
 }
 
-const Row = ({ row, list, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
-  const { number = 0, cells = [] } = list.rows[row] ?? {}
+const Row = ({ row: { number, cells }, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
   return (
     <>
       <tr>
@@ -101,9 +93,9 @@ const Row = ({ row, list, columns, faults, editing, onEdit, onCell, onRemove }: 
               <input
                 className="input"
                 aria-label={`Row ${number}, ${title}`}
-                aria-describedby={faults.length > 0 ? `row-${row}-faults` : undefined}
+                aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
                 value={cells[place] ?? ''}
-                onChange={(event) => onCell(row, place, event.target.value)}
+                onChange={(event) => onCell(number, place, event.target.value)}
               />
             ) : (
               cells[place]
@@ -117,7 +109,7 @@ const Row = ({ row, list, columns, faults, editing, onEdit, onCell, onRemove }: 
             </Button>
           )}
           {editing && (
-            <Button size="small" variant="quiet" label={`Remove row ${number}`} onClick={() => onRemove(row)}>
+            <Button size="small" variant="quiet" label={`Remove row ${number}`} onClick={() => onRemove(number)}>
               Remove
             </Button>
           )}
@@ -126,10 +118,10 @@ const Row = ({ row, list, columns, faults, editing, onEdit, onCell, onRemove }: 
       {faults.length > 0 && (
         <tr>
           <td />
-          <td colSpan={columns.length + 1} id={`row-${row}-faults`}>
-            {faults.map(({ param, message }) => (
-              <p key={`${param} ${message}`} className="field-error">
-                {param === null ? message : `${fieldName(param)}: ${message}`}
+          <td colSpan={columns.length + 1} id={`row-${number}-faults`}>
+            {faults.map((fault) => (
+              <p key={fault} className="field-error">
+                {fault}
               </p>
             ))}
           </td>

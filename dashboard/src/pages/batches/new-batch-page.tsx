@@ -1,30 +1,30 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import type { ListOptions } from '#client'
+import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
 import { call, paymentLists } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
-import { countWords } from '../../lib/list-words.ts'
 import {
-  exampleList,
-  faultsIn,
+  columnProblem,
   type PaymentList,
-  type RowFault,
-  readList,
-  readListFile,
+  rememberColumns,
+  rowFault,
   withCell,
-  withoutRow,
+  withoutRows,
   writeList,
 } from '../../lib/payment-list.ts'
-import { saveFile } from '../../lib/save-file.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Field, TextArea, TextField } from '../../ui/field.tsx'
+import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Page } from '../../ui/layout.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { ChooseList } from './choose-list.tsx'
+import { ListColumns } from './list-columns.tsx'
+import { ListFaults } from './list-faults.tsx'
 import { ListPreview } from './list-preview.tsx'
 import { ListRows } from './list-rows.tsx'
 
@@ -42,71 +42,36 @@ export const NewBatchPage = () => (
 
 const NewBatch = () => {
   const [list, setList] = useState<PaymentList | null>(null)
-  return list ? <Review list={list} onChange={setList} onBack={() => setList(null)} /> : <Choose onRead={setList} />
+  return list ? <Review list={list} onChange={setList} onBack={() => setList(null)} /> : <ChooseList onRead={setList} />
 }
 
-/** A file, or what is copied from a spreadsheet. */
-const Choose = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
-  const [text, setText] = useState('')
-  const [problem, setProblem] = useState<string | undefined>()
-  const read = async (content: string | File) => {
-    const found = await (typeof content === 'string' ? readList(content) : readListFile(content))
-    if ('problem' in found) return setProblem(found.problem)
-    onRead(found)
+const isCutShort = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
+
+/** A refusal names the first hundred fields: the rows that it does not name are checked again without those, until all are known. */
+const faultsOf = async (list: PaymentList, options: ListOptions, refusal: unknown): Promise<RowFault[]> => {
+  const faults: RowFault[] = []
+  for (let error = refusal; error instanceof ApiError; ) {
+    const found = faultsIn(error.details)
+    faults.push(...found)
+    const rest = withoutRows(list, new Set(faults.map(({ row }) => row)))
+    if (found.length === 0 || !isCutShort(error) || rest.rows.length === 0) break
+    error = await call(paymentLists.check(writeList(rest), options)).then(
+      () => null,
+      (next: unknown) => next,
+    )
   }
-  return (
-    <Form ready={text.trim() !== ''} onSubmit={() => void read(text)}>
-      <Card
-        footer={
-          <Submit size="large" disabled={text.trim() === ''}>
-            Continue
-          </Submit>
-        }
-      >
-        <div className="stack">
-          <Field
-            label="File"
-            hint="Saved as CSV. The first row names the columns: name, phone and amount, and what else you need: narrative, reference."
-            error={problem}
-          >
-            {(wiring) => (
-              <input
-                {...wiring}
-                className="input"
-                type="file"
-                accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
-                onChange={(event) => void (event.target.files?.[0] && read(event.target.files[0]))}
-              />
-            )}
-          </Field>
-          <TextArea
-            label="Or paste the rows"
-            mono
-            value={text}
-            onChange={setText}
-            hint="Copied from a spreadsheet, with the first row."
-          />
-          <div>
-            <Button
-              size="small"
-              icon="download"
-              onClick={() => saveFile('salaries.csv', new Blob([exampleList], { type: 'text/csv' }))}
-            >
-              Download an example
-            </Button>
-          </div>
-        </div>
-      </Card>
-    </Form>
-  )
+  // What the page made of a row that has moved says nothing to a person.
+  return faults.map((fault) => {
+    const row = fault.param === 'row' && list.rows.find(({ number }) => number === fault.row)
+    return row ? { ...fault, message: rowFault(list, row) ?? fault.message } : fault
+  })
 }
+
+type Preview = Awaited<ReturnType<typeof paymentLists.check>>
+/** What was found out about a list; it may have been changed since. */
+type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
 type ReviewProps = { list: PaymentList; onChange: (list: PaymentList) => void; onBack: () => void }
-
-/** What was checked last; the list may have been changed since. */
-type Checked<Result> = { csv: string; result: Result }
-
-const faultsOf = (error: unknown): RowFault[] => (error instanceof ApiError ? faultsIn(error.details) : [])
 
 const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const [, navigate] = useLocation()
@@ -121,34 +86,54 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
     ...('at' in due && due.at !== null && { execute_at: due.at }),
   }
   const asked = JSON.stringify([csv, options])
+  const refused = async (error: unknown): Promise<Checked> => ({
+    asked,
+    preview: null,
+    error,
+    faults: await faultsOf(list, options, error),
+  })
   const check = useMutation({
-    mutationFn: async (): Promise<Checked<Awaited<ReturnType<typeof paymentLists.check>>>> => ({
-      csv: asked,
-      result: await call(paymentLists.check(csv, options)),
-    }),
+    mutationFn: async (): Promise<Checked> => {
+      rememberColumns(list)
+      try {
+        return { asked, preview: await call(paymentLists.check(csv, options)), error: null, faults: [] }
+      } catch (error) {
+        return refused(error)
+      }
+    },
   })
   const pay = useMutation({
-    mutationFn: () => {
+    mutationFn: async (): Promise<Checked | null> => {
       const paid = { ...options, ...(meant && { duplicates_intended: true }) }
-      return call(paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key']))
-    },
-    onSuccess: (batch) => {
-      announce(
-        batch.status === 'pending_approval' ? 'Waiting for approval' : batch.status === 'scheduled' ? 'Scheduled' : 'List sent',
-      )
-      navigate(`/payments/batches/${batch.id}`)
+      try {
+        const batch = await call(paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key']))
+        const done = { pending_approval: 'Waiting for approval', scheduled: 'Scheduled' } as Record<string, string>
+        announce(done[batch.status] ?? 'List sent')
+        navigate(`/payments/batches/${batch.id}`)
+        return null
+      } catch (error) {
+        return refused(error)
+      }
     },
   })
-  const preview = check.data?.csv === asked ? check.data.result : null
-  const error = pay.error ?? check.error
-  const faults = faultsOf(error)
-  const isDuplicate = error instanceof ApiError && error.details.reason === 'possible_duplicate'
+  const last = pay.data ?? check.data
+  const preview = last?.asked === asked ? last.preview : null
+  const faults = last?.faults ?? []
   const busy = check.isPending || pay.isPending
   const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !meant
-  const ready = 'at' in due && !asks
+  const ready = 'at' in due && !asks && columnProblem(list) === null
   return (
-    <Form busy={busy} ready={ready} onSubmit={() => (preview ? pay.mutate() : check.mutate())}>
+    <Form
+      busy={busy}
+      ready={ready}
+      onSubmit={() => {
+        if (preview) return pay.mutate()
+        pay.reset()
+        check.mutate()
+      }}
+    >
       <div className="stack">
+        <ListColumns list={list} onChange={onChange} />
         <Card
           footer={
             <div className="row">
@@ -172,33 +157,17 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
               hint="The person who approves reads it."
             />
             <SendLater value={time} onChange={setTime} />
-            {preview && <ListPreview preview={preview} list={list} meant={meant} onMeant={() => setMeant(true)} />}
-            {faults.length > 0 && (
-              <Notice
-                tone="bad"
-                title={`${countWords(new Set(faults.map(({ index }) => index)).size, 'row')} cannot be paid, so nothing was created`}
-                live
-              >
-                <p>Correct them below, then check again.</p>
-                {isDuplicate && (
-                  <Button size="small" onClick={() => setMeant(true)}>
-                    {meant ? 'The repeated payments are meant' : 'These payments are meant again'}
-                  </Button>
-                )}
-              </Notice>
+            {preview && <ListPreview preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
+            {last?.error != null && (
+              <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />
             )}
-            {faults.length === 0 && <Failure error={error} />}
           </div>
         </Card>
         <ListRows
           list={list}
           faults={faults}
           onCell={(row, column, text) => onChange(withCell(list, row, column, text))}
-          onRemove={(row) => {
-            check.reset()
-            pay.reset()
-            onChange(withoutRow(list, row))
-          }}
+          onRemove={(row) => onChange(withoutRows(list, new Set([row])))}
         />
       </div>
     </Form>

@@ -1,0 +1,65 @@
+/** What is wrong with one row of a list. `row`: as a spreadsheet numbers it, of a list in CSV; `about`: what tells it from others of its kind. */
+export type RowFault = { index: number; row: number; param: string | null; message: string; about: string | null }
+
+/** Faults that are mended in the same way: what to do is said once, with all rows that it is about. */
+export type FaultKind = { param: string | null; message: string; faults: RowFault[] }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** "abc" of `"abc" is no amount: …`: the cell, which differs from row to row. */
+const leadingQuote = /^("[^"]*") /
+
+const earlierOf = ({ existing_payment_id: id, same_as_row: row, same_as_index: index }: Record<string, unknown>): string | null =>
+  textOrNull(id) ?? (typeof row === 'number' ? `row ${row}` : typeof index === 'number' ? `item ${index}` : null)
+
+/** The faults in a refusal of a list; none where it was refused as a whole. */
+export const faultsIn = ({ items }: Readonly<Record<string, unknown>>): RowFault[] => {
+  if (!Array.isArray(items)) return []
+  return items.filter(isRecord).flatMap((item): RowFault[] => {
+    const { index, row, message } = item
+    if (typeof index !== 'number' || typeof message !== 'string') return []
+    const about = earlierOf(item) ?? leadingQuote.exec(message)?.[1] ?? null
+    return [{ index, row: typeof row === 'number' ? row : index + 1, param: textOrNull(item.param), message, about }]
+  })
+}
+
+const duplicate = 'looks like an earlier payment or row, with the same payee, amount and reference'
+
+/** A message without what differs from row to row. */
+const kindOf = (message: string): string =>
+  /^This looks like (?:payment|row|item) /.test(message) ? duplicate : message.replace(leadingQuote, '')
+
+/** The kinds of faults, in the order of their first rows. */
+export const groupFaults = (faults: readonly RowFault[]): FaultKind[] => {
+  const kinds = new Map<string, FaultKind>()
+  for (const fault of faults) {
+    const message = kindOf(fault.message)
+    const key = `${fault.param} ${message.replace(/\d[\d.,]*/g, '0')}`
+    const known = kinds.get(key)
+    if (known) known.faults.push(fault)
+    else kinds.set(key, { param: fault.param, message, faults: [fault] })
+  }
+  return [...kinds.values()]
+}
+
+const mostNamed = 20
+
+/** "row 3", "rows 3, 5 to 9 and 12", or with what each is about: `rows 3 ("abc") and 7 ("1.0")`. */
+export const rowsText = (faults: readonly RowFault[]): string => {
+  const parts: string[] = []
+  const ordered = faults.toSorted((one, other) => one.row - other.row)
+  for (let at = 0; at < ordered.length; ) {
+    let end = at
+    const { row = 0, about = null } = ordered[at] ?? {}
+    while (about === null && ordered[end + 1]?.about === null && ordered[end + 1]?.row === row + end + 1 - at) end += 1
+    const last = ordered[end]?.row ?? row
+    parts.push(
+      about === null ? (end - at > 1 ? `${row} to ${last}` : end > at ? `${row}, ${last}` : `${row}`) : `${row} (${about})`,
+    )
+    at = end + 1
+  }
+  const named = parts.length > mostNamed ? [...parts.slice(0, mostNamed), `${parts.length - mostNamed} more`] : parts
+  const text = named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`
+  return `${faults.length === 1 ? 'row' : 'rows'} ${text}`
+}
