@@ -28,6 +28,9 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
+/** What the audit log has of a secret: a hash of its stored hash, so that another secret in its place is noticed. */
+export const digestOfSecret = (stored: Uint8Array): string => hash('sha256', stored, 'hex')
+
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
 /** `service_live_` and 64 hex digits; the first twelve digits find the row and prove nothing. */

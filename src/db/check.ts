@@ -1,4 +1,4 @@
-import { type IdKind, idPrefixes } from '../lib/ids.ts'
+import { type IdKind, idPrefixes, type Uuid } from '../lib/ids.ts'
 import type { Db } from './client.ts'
 
 /** What a check may need besides the data. */
@@ -9,6 +9,13 @@ export type CheckFacts = {
   encryptionKeyIds: readonly string[]
   /** The secrets that fingerprints can be made with. */
   tokenSecretIds: readonly string[]
+  /** A sealed value; undefined where its key is not configured, or the row is not the one that it was sealed for. */
+  open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => string | undefined
+  /** A payee's fingerprint, under each secret that is configured. */
+  fingerprints: (text: string) => readonly Buffer[]
+  /** What a provider knows an order by, and the id of one send of it. */
+  orderOf: (seed: readonly string[], generation: number) => { orderId: Uuid; reference: string }
+  attemptOf: (order: { orderId: Uuid }, send: number) => Uuid
   /** The key of the audit log's seals; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
   /**

@@ -344,7 +344,7 @@ describe('after the keys were replaced', () => {
     const next = await startService({
       database: service.database,
       clock: service.clock,
-      env: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secret, RECEIPT_KEYS: keys.RECEIPT_KEYS },
+      env: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secret, ORDER_KEY: keys.ORDER_KEY, RECEIPT_KEYS: keys.RECEIPT_KEYS },
     })
     try {
       const api = next.api.as({ cookie: owner.cookie })

@@ -14,6 +14,7 @@ import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
 const demo = fileURLToPath(new URL('../../src/dev/demo/demo.ts', import.meta.url))
+const admin = fileURLToPath(new URL('../../src/operate/admin/admin.ts', import.meta.url))
 
 let database: TestDatabase
 let dataDir: string
@@ -27,8 +28,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-const runDemo = async (variables: Record<string, string>, ...scene: string[]) => {
-  const child = spawn(process.execPath, [demo, ...scene], {
+const run = async (variables: Record<string, string>, program: string, ...words: string[]) => {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: dataDir,
     env: { PATH: process.env.PATH, ...compiledOnce, ...variables },
   })
@@ -37,6 +38,7 @@ const runDemo = async (variables: Record<string, string>, ...scene: string[]) =>
   const [code] = await once(child, 'close')
   return { code, output }
 }
+const runDemo = (variables: Record<string, string>, ...scene: string[]) => run(variables, demo, ...scene)
 
 describe('npm run demo', patience, () => {
   it('pays to the end several times against one bundled server, whose spans arrive', async () => {
@@ -59,6 +61,8 @@ describe('npm run demo', patience, () => {
     // Its end sends what has not been sent yet.
     server.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
+    const verified = await run(variables, admin, 'verify')
+    expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('0 broken')])
     const byId = new Map(collector.spans.map((span) => [span.spanId, span]))
     const above = (span: CollectedSpan | undefined): string[] => {
       const parent = byId.get(span?.parentSpanId ?? '')

@@ -71,12 +71,18 @@ const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
         },
       ]
 
-const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null } }: Entry): ActedEntry => ({
+const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null, receipt = null } }: Entry): ActedEntry => ({
   actor: { accountId: null, origin: null, way: 'rail' },
   action: 'suspense.record',
   workspaceId: null,
   subject: { type: 'suspense', id },
-  after: { rail, direction, reason, amount_minor: amountMinor === null ? null : formatMinor(amountMinor) },
+  after: {
+    rail,
+    direction,
+    reason,
+    provider_receipt: receipt,
+    amount_minor: amountMinor === null ? null : formatMinor(amountMinor),
+  },
 })
 
 /**

@@ -1,31 +1,6 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../../db/check.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 
-/** Tables whose rows are never created without an audit row that names them. */
-const audited = [
-  { table: 'api_keys', where: '' },
-  { table: 'grants', where: '' },
-  { table: 'sessions', where: '' },
-  { table: 'identities', where: '' },
-  { table: 'payments', where: '' },
-  { table: 'topups', where: '' },
-  { table: 'spending_policies', where: '' },
-  { table: 'beneficiaries', where: '' },
-  { table: 'intent_mandates', where: '' },
-  { table: 'invitations', where: '' },
-  { table: 'adjustments', where: '' },
-  { table: 'workspaces', where: "and t.kind = 'team'" },
-]
-
-const inAudit = audited.map(({ table, where }) =>
-  sqlCheck(
-    'I8',
-    `every row of ${table} is in the audit log`,
-    `select t.id::text as subject from ${table} t where t.created_at >= $1::timestamptz and not exists (select from audit_log a where a.subject_id = t.id) ${where}`,
-    (facts) => [beginningOf(facts)],
-  ),
-)
-
 const published = [
   { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },
   { table: 'grants', kind: 'grant', type: 'grant.created' },
@@ -81,4 +56,4 @@ const referring = sqlCheck(
   (facts) => [beginningOf(facts), facts.sealedThrough],
 )
 
-export const traceChecks = [...inAudit, ...inEvents, paymentsPublished, referring]
+export const traceChecks = [...inEvents, paymentsPublished, referring]

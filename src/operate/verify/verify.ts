@@ -3,11 +3,12 @@ import type { Db } from '../../db/client.ts'
 import { readLastSealBefore } from '../../events/seal.ts'
 import { ledgerChecks } from '../../ledger/checks.ts'
 import { accessChecks } from './access.ts'
-import { answerChecks } from './answers.ts'
 import { auditChainChecks } from './audit-chain.ts'
 import { authorityChecks } from './authority.ts'
 import { counterChecks } from './counters.ts'
 import { endedAccessChecks } from './ended-access.ts'
+import { entryChecks } from './entries.ts'
+import { evidenceChecks } from './evidence.ts'
 import { stateChecks } from './states.ts'
 import { traceChecks } from './traces.ts'
 
@@ -16,10 +17,11 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
-  ...answerChecks,
   ...endedAccessChecks,
   ...authorityChecks,
   ...traceChecks,
+  ...entryChecks,
+  ...evidenceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 

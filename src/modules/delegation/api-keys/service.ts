@@ -1,6 +1,6 @@
 import { defaultKeyPermissions } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { newApiKey } from '../../../auth/secrets.ts'
+import { digestOfSecret, newApiKey } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
@@ -43,7 +43,7 @@ const endGrantWithItsKeys = async (
 ): Promise<GrantRecord> => {
   const end = await lastKeyEnd(tx, grant.id)
   if (end === null) return grant
-  return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, grant, end)
+  return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, actor, grant, end)
 }
 
 export type IssuedKey = ApiKey & { key: string }
@@ -88,7 +88,7 @@ const issueKey = async (
     action: 'api_key.create',
     workspaceId: row.workspaceId,
     subject: { type: 'api_key', id: row.id },
-    after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt },
+    after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt, secret_digest: digestOfSecret(row.hash) },
   })
   return { ...view, key: plaintext }
 }

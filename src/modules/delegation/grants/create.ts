@@ -10,7 +10,7 @@ import { prepareInsert } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, invalidFields, Refusal } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
 import type { MemberRecord } from '../../workspaces/queries.ts'
@@ -175,7 +175,14 @@ export const createGrant = async (
     action: 'grant.create',
     workspaceId,
     subject: { type: 'grant', id: grant.id },
-    after: { kind, label, permissions: granted, spending_controls: presentControls(controls), expires_at: grant.expiresAt },
+    after: {
+      kind,
+      label,
+      permissions: granted,
+      spending_controls: presentControls(controls),
+      parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
+      expires_at: grant.expiresAt,
+    },
   })
   return { grant, view }
 }

@@ -6,6 +6,7 @@ import { prepareWrite } from '../../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { presentApiKey } from './key-present.ts'
@@ -94,6 +95,7 @@ export const revokeGrant = async (
 export const limitGrantEnd = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
   grant: GrantRecord,
   end: Date,
 ): Promise<GrantRecord> => {
@@ -108,5 +110,12 @@ export const limitGrantEnd = async (
     at,
     views.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
   )
+  for (const { id, workspaceId, label } of limited)
+    await audit(tx, actor, at, {
+      action: 'grant.update',
+      workspaceId,
+      subject: { type: 'grant', id },
+      after: { label, expires_at: isoTime(end) },
+    })
   return limited.find(({ id }) => id === grant.id) ?? grant
 }

@@ -22,7 +22,7 @@ export const attachFirstIdentity = (
   { accountId, proof, linkedByGrantId, originSessionId }: Attached,
 ): IdentityRecord => {
   const { at } = tx
-  const { provider, subject } = proof
+  const { provider, issuer, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
   insertIdentity(tx, identity)
   tx.defer(
@@ -32,7 +32,7 @@ export const attachFirstIdentity = (
     audit(tx, actor, at, {
       action: 'identity.link',
       subject: { type: 'identity', id: identity.id },
-      after: { provider, subject, ...(linkedByGrantId && { linked_by: formatId('grant', linkedByGrantId) }) },
+      after: { provider, issuer, subject, ...(linkedByGrantId && { linked_by: formatId('grant', linkedByGrantId) }) },
     }),
   )
   return identity

@@ -100,7 +100,8 @@ export const addPasskey = async (
   insertRow(tx, record)
   const data = presentPasskey(record)
   await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
-  await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after: { name } })
+  const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
+  await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after })
   return record
 }
 

@@ -1,12 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { newSessionToken, sha256 } from '../../../auth/secrets.ts'
+import { digestOfSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { daysAfter } from '../../../lib/clock.ts'
+import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { found } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
@@ -55,7 +55,8 @@ export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): N
   insert(tx, record)
   const data = presentSession(record, viewFor(deps, null))
   tx.defer(deps.appendEvents(tx, at, [{ type: 'session.created', accountId, workspaceId: null, data }]))
-  tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id } }))
+  const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
+  tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id }, after }))
   return { id: record.id, token, expiresAt: record.expiresAt }
 }
 

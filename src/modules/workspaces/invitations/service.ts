@@ -1,7 +1,7 @@
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import { digestOfSecret, newSecret, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
 import type { Database, Db, Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
@@ -68,7 +68,13 @@ export const createInvitation = async (
   const { id } = invitation
   const data = presentInvitation(invitation, at)
   await appendEvents(tx, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
-  const after = { role: input.role, email: input.email, wallet: input.wallet_address }
+  const after = {
+    role: input.role,
+    email: input.email,
+    wallet: input.wallet_address,
+    expires_at: data.expires_at,
+    secret_digest: digestOfSecret(invitation.tokenHash),
+  }
   await audit(tx, principal, at, { action: 'invitation.create', subject: { type: 'invitation', id }, after })
   return { invitation, token }
 }

@@ -1,0 +1,199 @@
+import { recoverSigner } from '../../auth/wallet.ts'
+import { beginningOf, type Check, type CheckFacts, typeIdSql } from '../../db/check.ts'
+import type { Db } from '../../db/client.ts'
+import { parseAnyId, type Uuid } from '../../lib/ids.ts'
+import type { RailName } from '../../lib/rail-names.ts'
+import { parseWalletName } from '../../lib/wallet-name.ts'
+import { destinationContext } from '../../modules/beneficiaries/destination-context.ts'
+import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
+import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
+import { seedOf } from '../../modules/payments/lifecycle/lost-writes.ts'
+import { type Fields, findInPages, namesThatDiffer } from './told.ts'
+
+type Destination = {
+  id: Uuid
+  workspaceId: Uuid
+  rail: RailName
+  ciphertext: Buffer
+  keyId: string
+  mask: string
+  bankCode: string | null
+  accountReference: string | null
+  /** Null: of a payee that is not of its workspace. */
+  fingerprint: Buffer | null
+}
+
+const isOwnDestination = (facts: CheckFacts, row: Destination): boolean => {
+  const { workspaceId, rail, bankCode, accountReference, fingerprint } = row
+  const destination = facts.open(row, destinationContext(row.id, workspaceId))
+  if (destination === undefined || fingerprint === null) return false
+  // Of a closed account: forgotten.
+  if (destination === '') return true
+  const payee = { destination, bankCode, accountReference }
+  const made = facts.fingerprints(fingerprintText(workspaceId, rail, payee))
+  return maskOf(rail, payee) === row.mask && made.some((each) => each.equals(fingerprint))
+}
+
+const destinations: Check = {
+  invariant: 'I21',
+  promise: 'where a beneficiary is paid is what its payee was made of',
+  find: (db, facts) =>
+    findInPages<Destination>(
+      db,
+      `select t.id, t.workspace_id as "workspaceId", t.payment_rail as rail, t.destination_ciphertext as ciphertext, t.destination_key_id as "keyId",
+         t.destination_mask as mask, t.bank_code as "bankCode", t.account_reference as "accountReference", y.fingerprint
+       from beneficiaries t left join payees y on y.id = t.payee_id and y.workspace_id = t.workspace_id where t.id > $1`,
+      [],
+      (rows) => rows.filter((row) => !isOwnDestination(facts, row)).map(({ id }) => id),
+    ),
+}
+
+type Attempt = {
+  id: Uuid
+  orderId: Uuid
+  reference: string
+  generation: number
+  send: number
+  subjectId: Uuid
+  kind: 'payment' | 'topup'
+  accountId: Uuid
+  workspaceId: Uuid
+  idempotencyKey: string | null
+  isOfSubject: boolean
+}
+
+const isOwnAttempt = (facts: CheckFacts, attempt: Attempt): boolean => {
+  const { kind, subjectId: id } = attempt
+  const order = facts.orderOf(kind === 'topup' ? ['topup', id] : seedOf({ ...attempt, id }), attempt.generation)
+  return (
+    attempt.isOfSubject &&
+    order.orderId === attempt.orderId &&
+    order.reference === attempt.reference &&
+    facts.attemptOf(order, attempt.send) === attempt.id
+  )
+}
+
+const attempts: Check = {
+  invariant: 'I21',
+  promise: 'an attempt is the order of its payment or top-up, under the names that follow from it',
+  find: (db, facts) =>
+    findInPages<Attempt>(
+      db,
+      `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
+         s.workspace_id as "workspaceId", s.key as "idempotencyKey", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
+           and t.rail = coalesce(s.rail, t.rail), false) as "isOfSubject"
+       from rail_attempts t left join lateral (
+         select account_id, workspace_id, amount_minor, rail, idempotency_key as key from payments p where p.id = t.subject_id and t.kind = 'payment'
+         union all select account_id, workspace_id, amount_minor, null, null from topups u where u.id = t.subject_id and t.kind = 'topup') as s on true
+       where t.id > $1 and t.updated_at >= $2::timestamptz`,
+      [beginningOf(facts)],
+      (rows) => rows.filter((row) => !isOwnAttempt(facts, row)).map(({ id }) => id),
+    ),
+}
+
+type Batch = { id: Uuid; root: string; count: number; leaves: string[]; isSum: boolean }
+
+const batches: Check = {
+  invariant: 'I21',
+  promise: 'a batch is its items: their number, their sum, and the root over their leaves',
+  find: (db, facts) =>
+    findInPages<Batch>(
+      db,
+      `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "isSum"
+       from payment_batches t cross join lateral (
+         select sum(p.amount_minor), coalesce(array_agg(p.batch_leaf order by p.batch_index), '{}') as leaves,
+           bool_and((p.workspace_id, p.account_id, p.currency) = (t.workspace_id, t.account_id, t.currency)
+             and (p.batch_leaf::json->>'amount_minor', (p.batch_leaf::json->>'index')::int) = (p.amount_minor::text, p.batch_index)
+             and p.batch_leaf::json->>'account_reference' is not distinct from p.account_reference) as agree
+         from payments p where p.batch_id = t.id) as i
+       where t.id > $1 and t.updated_at >= $2::timestamptz`,
+      [beginningOf(facts)],
+      (rows) =>
+        rows
+          .filter(({ root, count, leaves, isSum }) => !isSum || leaves.length !== count || rootOfLeaves(leaves) !== root)
+          .map(({ id }) => id),
+    ),
+}
+
+type Signed = { id: Uuid; message: string; signature: string; signer: string; binds: string[] }
+
+/** A contract's signature is proven by its chain, which is not asked here. */
+const isSignedBy = ({ message, signature, signer }: Signed): boolean => {
+  const wallet = parseWalletName(signer)
+  if (!wallet) return false
+  return wallet.chainId !== null || recoverSigner(message, signature)?.toLowerCase() === wallet.address
+}
+
+const signedTexts = (table: string, promise: string, columns: string, from: string): Check => ({
+  invariant: 'I21',
+  promise,
+  find: (db, facts) =>
+    findInPages<Signed>(
+      db,
+      `select t.id, t.message, t.signature, t.signer, ${columns} as binds from ${table} t ${from}`,
+      [beginningOf(facts)],
+      (rows) =>
+        rows
+          .filter((row) => !isSignedBy(row) || !row.binds.every((line) => row.message.split('\n').includes(line)))
+          .map(({ id }) => id),
+    ),
+})
+
+const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const mandates = signedTexts(
+  'intent_mandates',
+  'a mandate is what its wallet signed',
+  `array['Terms digest: ' || t.terms_digest, 'Nonce: ' || t.nonce, 'Valid until: ' || ${utc('t.expires_at')}]`,
+  'where t.id > $1 and t.created_at >= $2::timestamptz',
+)
+
+const decisions = signedTexts(
+  'approval_decisions',
+  'a decision that a wallet signed is about its approval, and is what was signed',
+  `array['Decision: ' || t.decision, 'Approval: ' || ${typeIdSql('approval', 't.approval_id')}]`,
+  `where t.id > $1 and t.via = 'signature' and t.decided_at >= $2::timestamptz`,
+)
+
+type Event = { id: Uuid; transaction: string; type: string; workspaceId: Uuid | null; paymentId: Uuid | null; data: Fields }
+type Written = { transaction: string; subjectId: Uuid; workspaceId: Uuid | null; after: Fields | null }
+
+const writtenWith = `select transaction::text, subject_id as "subjectId", workspace_id as "workspaceId", after from audit_log
+  where subject_id = any($1::uuid[]) and transaction = any($2::text[]::xid8[])`
+
+const withoutSignature = ({ signature: _, signer: __, ...data }: Fields): Fields => data
+
+const breachesAmong = async (db: Db, events: readonly Event[]): Promise<string[]> => {
+  const subjectOf = ({ paymentId, data }: Event): Uuid | undefined => paymentId ?? parseAnyId(String(data.id))
+  const written = await db.query<Written>(writtenWith, [
+    events.flatMap((event) => subjectOf(event) ?? []),
+    [...new Set(events.map(({ transaction }) => transaction))],
+  ])
+  const byPlace = Map.groupBy(written, ({ transaction, subjectId }) => `${transaction} ${subjectId}`)
+  return events.flatMap((event) => {
+    const entries = byPlace.get(`${event.transaction} ${subjectOf(event)}`) ?? []
+    // The signature of a revocation is another one than that of its mandate.
+    const data = event.type === 'mandate.revoked' ? withoutSignature(event.data) : event.data
+    const isTold = ({ after, workspaceId }: Written) => {
+      const place = workspaceId && event.workspaceId && { workspace_id: workspaceId }
+      return namesThatDiffer({ ...after, ...place }, data).length === 0
+    }
+    return entries.length === 0 || entries.some(isTold) ? [] : [`${event.id} (${event.type})`]
+  })
+}
+
+const events: Check = {
+  invariant: 'I21',
+  promise: 'an event tells of the change that was made with it',
+  find: (db, facts) =>
+    findInPages<Event>(
+      db,
+      `select t.id, t.transaction::text, t.type, t.workspace_id as "workspaceId", t.payment_id as "paymentId",
+         t.data::jsonb || jsonb_build_object('workspace_id', coalesce(t.workspace_id::text, t.data->>'workspace_id')) as data
+       from events t where t.id > $1 and t.created_at >= $2::timestamptz and t.transaction > $3::xid8 and t.data is not null and t.type <> 'balance.updated'`,
+      [beginningOf(facts), facts.sealedThrough],
+      (rows) => breachesAmong(db, rows),
+    ),
+}
+
+export const evidenceChecks: readonly Check[] = [destinations, attempts, batches, mandates, decisions, events]

@@ -1,0 +1,263 @@
+import { parseAnyId } from '../../lib/ids.ts'
+import { unpack } from '../../lib/packed-text.ts'
+import type { Fields, Told } from './told.ts'
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+
+const notRevoked = () => ({ revoked: false })
+
+const noControls: Fields = {
+  per_payment_limit_minor: null,
+  daily_limit_minor: null,
+  monthly_limit_minor: null,
+  approval_threshold_minor: null,
+  payment_types: null,
+  beneficiary_ids: null,
+  new_payees: null,
+  on_duplicate: null,
+}
+
+/** Another form of a name, where the log has it. */
+const when = (value: unknown, fields: Fields): Fields => (value === undefined ? {} : fields)
+
+const makers = ({ created_by, changed_by }: Fields): Fields => {
+  const columns = (name: string, maker: unknown) => {
+    const { account_id = null, grant_id = null, label = null } = fieldsOf(maker)
+    return when(maker, { [name]: account_id, [`${name}_grant_id`]: grant_id, [`${name}_label`]: label })
+  }
+  return { ...columns('created_by', created_by), ...columns('changed_by', changed_by) }
+}
+
+const pending = (value: unknown): Fields => {
+  const { change = null, requested_by = null, effective_at = null } = fieldsOf(value)
+  return when(value, {
+    pending_change: change,
+    pending_change_by: requested_by,
+    pending_change_effective_at: effective_at,
+  })
+}
+
+/** What of the answer to its creation can change. */
+const passing = [
+  ...['status', 'approval_id', 'updated_at', 'completed_at', 'late_success', 'counts', 'received_minor'],
+  ...['provider_receipt', 'failure_code', 'failure_message', 'provider_code'],
+]
+
+/** The answer to its creation, which the row keeps. */
+const kept = (row: Fields): Fields => {
+  if (row.snapshot === null) return { idempotency_key: null }
+  const answer = fieldsOf(JSON.parse(unpack(Buffer.from(String(row.snapshot).slice(2), 'hex'))))
+  const { account_id, grant_id } = fieldsOf(answer.initiated_by)
+  return {
+    ...Object.fromEntries(Object.entries(answer).filter(([name]) => !passing.includes(name))),
+    ...when(answer.payment_rail, { rail: answer.payment_rail }),
+    ...when(answer.initiated_by, { initiator_account_id: account_id, grant_id }),
+    ...when(answer.phone_number_mask, { phone_mask: answer.phone_number_mask }),
+    provider_receipt: null,
+  }
+}
+
+export const toldTables: readonly Told[] = [
+  {
+    subject: 'account',
+    table: 'accounts',
+    made: [],
+    before: () => ({
+      status: 'active',
+      is_admin: false,
+      topups_enabled: true,
+      payments_enabled: true,
+      api_keys_enabled: true,
+      oauth_enabled: true,
+    }),
+    // Its name is forgotten when it is closed.
+    columns: ({ capabilities, display_name: _, ...after }) => ({
+      ...after,
+      ...Object.fromEntries(Object.entries(fieldsOf(capabilities)).map(([name, on]) => [`${name}_enabled`, on])),
+    }),
+  },
+  {
+    subject: 'identity',
+    table: 'identities',
+    made: ['identity.link'],
+    owner: 'account_id',
+    columns: (after) => ({ ...after, ...when(after.linked_by, { linked_by_grant_id: after.linked_by }) }),
+  },
+  { subject: 'passkey', table: 'passkeys', made: ['passkey.add'], owner: 'account_id' },
+  {
+    subject: 'session',
+    table: 'sessions',
+    made: ['session.create'],
+    owner: 'account_id',
+    secret: 'token_hash',
+    before: ({ created_at }) => ({ ...notRevoked(), proven_at: created_at }),
+  },
+  {
+    subject: 'api_key',
+    table: 'api_keys',
+    made: ['api_key.create'],
+    owner: 'account_id',
+    secret: 'hash',
+    before: notRevoked,
+    // A new name is told of the grant.
+    columns: ({ name: _, ...after }) => ({ ...after, ...when(after.revoked_at, { revoked: true }) }),
+  },
+  {
+    subject: 'grant',
+    table: 'grants',
+    made: ['grant.create'],
+    owner: 'account_id',
+    more: `coalesce((select to_jsonb(o) - 'expires_at' from oauth_grants o where o.grant_id = t.id), '{}')`,
+    before: () => ({ ...notRevoked(), frozen: false }),
+    columns: ({ spending_controls, client_id, expires_at, permissions, ...after }) => ({
+      ...after,
+      ...when(after.kind, { permissions }),
+      ...when(spending_controls, { ...noControls, ...fieldsOf(spending_controls) }),
+      // A client may be named by its address, and a refresh moves the end of its grant.
+      ...(typeof client_id === 'string' && parseAnyId(client_id) && { client_id }),
+      ...(after.kind !== 'oauth' && when(expires_at, { expires_at })),
+    }),
+  },
+  {
+    subject: 'oauth_client',
+    table: 'oauth_clients',
+    made: [],
+    columns: (after) => ({
+      ...after,
+      ...when(after.token_endpoint_auth_method, { auth_method: after.token_endpoint_auth_method }),
+    }),
+  },
+  {
+    subject: 'workspace',
+    table: 'workspaces',
+    made: [],
+    before: () => ({ kind: 'personal', frozen: false, suspended: false }),
+    columns: ({ owning_account, time_zone, time_zone_from, ...after }) => ({
+      ...after,
+      ...when(owning_account, { owning_account_id: owning_account, kind: 'team' }),
+    }),
+  },
+  {
+    subject: 'invitation',
+    table: 'invitations',
+    made: ['invitation.create'],
+    owner: 'invited_by',
+    secret: 'token_hash',
+    before: () => ({ ...notRevoked(), accepted: false, email: null, wallet_address: null }),
+    columns: (after) => ({ ...after, ...when(after.wallet, { wallet_address: after.wallet }) }),
+  },
+  {
+    subject: 'member',
+    table: 'members',
+    made: [],
+    also: 'array(select i.id from invitations i where i.accepted_by = t.account_id and i.workspace_id = t.workspace_id)',
+    more: `jsonb_build_object('owns', exists (select from workspaces w where w.id = t.workspace_id and w.owning_account_id = t.account_id))`,
+    before: ({ owns }) => ({ status: 'active', role: owns === true ? 'owner' : 'none' }),
+    columns: ({ role, status, account }) => ({
+      ...when(role, { role }),
+      ...when(status, { status }),
+      ...when(account, { account_id: account }),
+    }),
+  },
+  {
+    subject: 'policy',
+    table: 'spending_policies',
+    made: ['policy.created'],
+    columns: ({ binds, status, pending_change, created_by, changed_by, ...after }) => ({
+      ...after,
+      ...when(binds, { binds_grant_id: fieldsOf(binds).grant_id ?? null }),
+      ...when(status, { archived: status === 'archived' }),
+      ...pending(pending_change),
+      ...makers({ created_by, changed_by }),
+    }),
+  },
+  {
+    subject: 'mandate',
+    table: 'intent_mandates',
+    made: ['mandate.create'],
+    owner: 'account_id',
+    before: notRevoked,
+    // The signature of a revocation is another one.
+    columns: ({ revoked_at: _, ...after }) => (after.id === undefined ? { status: after.status } : after),
+  },
+  {
+    subject: 'beneficiary',
+    table: 'beneficiaries',
+    made: ['beneficiary.created'],
+    columns: ({ status, confirmation, verification, updated_at, created_by, changed_by, ...after }) => ({
+      ...after,
+      ...when(status, { archived: status === 'archived' }),
+      ...when(confirmation, { confirmed: confirmation === 'confirmed' }),
+      ...makers({ created_by, changed_by }),
+    }),
+  },
+  {
+    subject: 'payee',
+    table: 'payees',
+    made: [],
+    // Frozen under each of its names; an account at a paybill also with the paybill.
+    also: 'array(select b.id from beneficiaries b where b.payee_id = t.id and t.paybill_id is null)',
+    columns: ({ status }) => (status === 'active' || status === 'frozen' ? { frozen: status === 'frozen' } : {}),
+  },
+  {
+    subject: 'ledger',
+    table: 'adjustments',
+    made: ['admin.adjustment_request'],
+    columns: (after) => ({
+      ...after,
+      ...when(after.amount_minor, { amount_minor: `${after.direction === 'debit' ? '-' : ''}${after.amount_minor}` }),
+    }),
+  },
+  {
+    subject: 'suspense',
+    table: 'suspense_items',
+    made: ['suspense.record'],
+    before: () => ({ resolved: false }),
+  },
+  { subject: 'reconciliation', table: 'reconciliation_differences', made: [] },
+  {
+    subject: 'approval',
+    table: 'approvals',
+    made: [],
+    since: 'updated_at',
+    more: `jsonb_build_object('snapshot', (select p.snapshot from payments p where p.id = t.payment_id and p.execute_at is null))`,
+    before: ({ snapshot, batch_id }) => {
+      const { required_approvals, separation_of_duties, approval_proof } =
+        batch_id === null ? fieldsOf(kept({ snapshot }).decision) : {}
+      return { status: 'pending', ...when(required_approvals, { required_approvals, separation_of_duties, approval_proof }) }
+    },
+    columns: () => ({}),
+  },
+  {
+    subject: 'payment_batch',
+    table: 'payment_batches',
+    made: ['payment_batch.create'],
+    since: 'updated_at',
+    before: kept,
+    columns: (after) => ({ ...after, ...when(after.items, { items_count: after.items }) }),
+  },
+  {
+    subject: 'payment',
+    table: 'payments',
+    made: ['payment.create'],
+    since: 'updated_at',
+    before: kept,
+    columns: ({ provider_receipt, amount_minor, ...after }, action) => ({
+      ...after,
+      ...(action.startsWith('payment.late_success')
+        ? { late_success_receipt: provider_receipt, late_success_amount_minor: amount_minor }
+        : { ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }),
+    }),
+  },
+  {
+    subject: 'topup',
+    table: 'topups',
+    made: ['topup.initiate'],
+    since: 'updated_at',
+    before: kept,
+    // A further deposit under it changes nothing of it.
+    columns: (after, action) =>
+      action === 'topup.deposit' ? {} : { ...after, ...when(after.phone_number_mask, { phone_mask: after.phone_number_mask }) },
+  },
+]
