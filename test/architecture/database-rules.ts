@@ -18,8 +18,9 @@ const composedSql: Readonly<Record<string, string>> = {
   'modules/payments/lifecycle/attempts/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/payments/lifecycle/attempts/sending/right-to-send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
-  'operate/verify/answers.ts': 'the table of payments or of top-ups',
+  'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
+  'operate/verify/told.ts': 'the tables of told-tables.ts',
   'operate/verify/traces.ts': 'tables of the same file',
 }
 

@@ -54,7 +54,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'operate/verify',
   ],
-  'operate/verify': ['auth', 'ledger', 'events', 'policy', 'db', 'lib'],
+  'operate/verify': ['modules', 'auth', 'ledger', 'events', 'policy', 'db', 'lib'],
   process: [
     'app-rails.ts',
     'dev/sandbox',
