@@ -20,8 +20,11 @@ export type PaymentsOptions = {
   fetch?: typeof fetch
 }
 
-const tokenOf = ({ apiKey, accessToken }: PaymentsOptions): TransportOptions['token'] => {
+const tokenOf = (options: PaymentsOptions): TransportOptions['token'] => {
+  const { apiKey, accessToken } = options
   if (apiKey !== undefined && accessToken !== undefined) throw new TypeError('Give an apiKey or an accessToken, not both.')
+  if (apiKey === '' || ('apiKey' in options && apiKey === undefined))
+    throw new TypeError('apiKey is empty: set PAYMENTS_API_KEY, or where your program reads the key from.')
   if (typeof accessToken === 'function') return accessToken
   return () => apiKey ?? accessToken
 }

@@ -20,7 +20,10 @@ export type AuthenticateDeps = {
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
+const unsetKey = 'The key has no value: set PAYMENTS_API_KEY, or where your program reads the key from.'
+
 const notBearer = (authorization: string): Refusal => {
+  if (/^bearer *$/i.test(authorization)) return new Refusal('invalid_token', { message: unsetKey })
   const bare = /^service_[a-z]+_/.test(authorization)
   const message = bare
     ? 'The word "Bearer" is missing: send "Authorization: Bearer service_…".'
@@ -65,6 +68,16 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
+/** What a program sends whose setting is missing, or was never filled in. */
+const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
+
+const foreignToken = (token: string): string => {
+  if (unset.test(token)) return unsetKey
+  if (token.startsWith('service_test_'))
+    return 'There are no test keys: each deployment has its own keys (service_live_…), and one with simulated providers moves no money.'
+  return 'The token does not have the form of a token of this service.'
+}
+
 const resolveBearer = async (
   bearers: readonly BearerResolver[],
   token: string,
@@ -72,7 +85,7 @@ const resolveBearer = async (
   tx?: Tx,
 ): Promise<Authenticated> => {
   const resolver = bearers.find(({ prefix }) => token.startsWith(prefix))
-  if (!resolver) throw new Refusal('invalid_token', { message: 'The token does not have the form of a token of this service.' })
+  if (!resolver) throw new Refusal('invalid_token', { message: foreignToken(token) })
   return resolver.resolve(token, workspaceId, tx)
 }
 

@@ -144,6 +144,8 @@ test('verifies a receipt by the command line', async () => {
 test('without the service’s address it says what to give', () => {
   expect(() => new Payments({} as never)).toThrow(/baseUrl/)
   expect(() => new Payments({ baseUrl: 'localhost:3000' })).toThrow(/baseUrl/)
+  for (const apiKey of ['', undefined as never])
+    expect(() => new Payments({ baseUrl: 'http://localhost:3000', apiKey })).toThrow(/PAYMENTS_API_KEY/)
   expect(() => new Payments(undefined as never)).toThrow(/baseUrl/)
 })
 

@@ -1,26 +1,20 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
+import { Payments } from '#client'
+import { workAfterAnswers } from '../harness/at-work.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'
+import { pythons } from './pythons.ts'
 
 const run = promisify(execFile)
 const source = fileURLToPath(new URL('../../client/python/payments.py', import.meta.url))
-const python = (() => {
-  try {
-    execFileSync('python3', ['--version'])
-    return true
-  } catch {
-    console.warn('There is no python3 here: payments.py is NOT run.')
-    return false
-  }
-})()
 const service = await openService()
 const proxy = await startFaultyProxy(service.api.url)
 const person = await signIn(service.api)
@@ -33,35 +27,129 @@ afterAll(async () => {
 })
 
 /** What a program prints that begins with a client of the proxy, which may break connections. */
-const runPython = async (name: string, program: string, key?: string): Promise<string[]> => {
+const runPython = async (
+  name: string,
+  program: string,
+  { key, command = 'python3' }: { key?: string; command?: string } = {},
+) => {
   const head =
     'import os, random\nfrom payments import *\nclient = Payments(os.environ["PAYMENTS_URL"], os.environ["PAYMENTS_API_KEY"])\n'
   await writeFile(join(folder, name), head + program)
   const apiKey = key ?? (await createKey(person)).key
-  const { stdout } = await run('python3', [name], {
+  const { stdout } = await run(command, [name], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PAYMENTS_URL: proxy.url, PAYMENTS_API_KEY: apiKey },
   })
   return stdout.trimEnd().split('\n')
 }
 
+const pyright = fileURLToPath(new URL('../../node_modules/pyright/index.js', import.meta.url))
+const checkTypes = async (): Promise<string> => {
+  await writeFile(join(folder, 'pyrightconfig.json'), '{ "extraPaths": ["."], "pythonVersion": "3.9" }')
+  const options = ['--project', folder]
+  const { stdout } = await run(process.execPath, [pyright, ...options], { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  )
+  return stdout
+}
+
 test('the service serves the file that people copy, and its types hold from Python 3.9 on', async () => {
   expect(await readFile(join(folder, 'payments.py'), 'utf8')).toBe(await readFile(source, 'utf8'))
-  const pyright = fileURLToPath(new URL('../../node_modules/pyright/index.js', import.meta.url))
-  const { stdout } = await run(process.execPath, [pyright, '--pythonversion', '3.9', source])
-  expect(stdout).toMatch(/^0 errors, 0 warnings/m)
+  expect(await checkTypes()).toMatch(/^0 errors, 0 warnings/m)
 })
 
-describe.skipIf(!python)('payments.py', () => {
+test('an editor finds a wrong field, a wrong type and a misspelt method', async () => {
+  const file = join(folder, 'typed.py')
+  const lines = [
+    'from payments import Payments',
+    'client = Payments("http://localhost:3000", "service_live_")',
+    'payment = client.payments.create({"beneficiary_id": "ben_1", "amount_minor": "2500", "narrative": "Eggs"})',
+    'print(payment["status"].upper(), [p["id"] for p in client.payments.list()], client.topups.wait_for("top_1")["received_minor"])',
+  ]
+  await writeFile(file, lines.join('\n'))
+  expect(await checkTypes()).toMatch(/^0 errors, 0 warnings/m)
+  const wrong = [
+    'client.payments.create({"beneficiary_id": "ben_1", "amount_minor": 2500})',
+    'client.payments.create({"beneficiary_id": "ben_1", "amount": "25.00"})',
+    'client.payments.pay({"beneficiary_id": "ben_1", "amount_minor": "2500"})',
+    'print(payment["state"])',
+  ]
+  await writeFile(file, [...lines, ...wrong].join('\n'))
+  const found = await checkTypes()
+  for (const line of [5, 6, 7, 8]) expect(found, found).toContain(`typed.py:${line}:`)
+})
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** What an integration's main journeys use: top up, add a payee, pay, wait, list, follow events, pay a list. */
+const journeys = ['apiKeys', 'beneficiaries', 'payments', 'batches', 'topups', 'notifications', 'credentials'] as const
+
+describe.skipIf(pythons.length === 0)('payments.py', () => {
+  test('has the methods of the TypeScript client', async () => {
+    const client = new Payments({ baseUrl: service.api.url })
+    const expected = journeys.map((name) => `${snake(name)} ${Object.keys(client[name]).map(snake).sort().join(' ')}`)
+    const printed = await runPython(
+      'surface.py',
+      `for name in ${JSON.stringify(journeys.map(snake))}:
+    print(name, *sorted(m for m in dir(getattr(client, name)) if not m.startswith("_")))`,
+    )
+    expect(printed).toEqual(expected)
+  })
+
+  test.each(pythons)(
+    'tops up, adds a payee, pays, waits, lists, follows events and pays a list on Python $version',
+    async ({ command, version }) => {
+      const owner = await signIn(service.api)
+      const { key } = await createKey(owner, { spending_controls: { new_payees: 'allow' } })
+      const atWork = workAfterAnswers(service)
+      const printed = await runPython(
+        `journey-${version}.py`,
+        `topup = client.topups.initiate({"amount_minor": "100000", "phone_number": "0712345678"})
+print(client.topups.wait_for(topup["id"])["status"])
+payee = client.beneficiaries.create({
+    "type": "person", "display_name": "Wanjiru Kamau", "payment_rail": "MPESA_B2C", "destination": "0722000111"})
+print(client.payments.simulate({"beneficiary_id": payee["id"], "amount_minor": "2500"})["outcome"])
+payment = client.payments.create(
+    {"beneficiary_id": payee["id"], "amount_minor": "2500", "metadata": {"order": "17"}}, idempotency_key="order-17")
+for event in client.events(last_event_id=client.notifications.list().page()["data"][-1]["id"], types=["payment.*"]):
+    if event["type"] == "payment.succeeded":
+        print(event["data"]["id"] == payment["id"])
+        break
+print(client.payments.wait_for(payment["id"])["status"])
+print([one["id"] for one in client.payments.list({"metadata": {"order": "17"}})] == [payment["id"]])
+print(len(client.payments.csv({"status": ["succeeded", "failed"]}).splitlines()))
+people = "name,phone,amount\\nAchieng,0722000222,12.00\\nOtieno,0722000333,13.00\\n"
+print(client.batches.check_csv(people)["items_count"])
+batch = client.batches.from_csv(people, {"name": "March"}, idempotency_key="march")
+print(client.batches.wait_for(batch["id"])["counts"])
+print(client.account.get()["balance"]["available_minor"], client.credentials.current()["permissions"] != [])
+made = client.api_keys.create({"name": "Reader", "permissions": ["payment.read"]})
+print(client.api_keys.revoke(made["id"])["status"])`,
+        { key, command },
+      ).finally(atWork.stop)
+      expect(printed).toEqual([
+        'succeeded',
+        'allow',
+        'True',
+        'succeeded',
+        'True',
+        '2',
+        '2',
+        "{'succeeded': 2}",
+        '95000 True',
+        'revoked',
+      ])
+    },
+  )
+
   test('pays once though its connection breaks before and after the service acts', async () => {
     const beneficiary = await newBeneficiary(person.api)
     proxy.faults.push({ kind: 'lost' }, { kind: 'answer lost' }, { kind: 'answer cut' })
     const printed = await runPython(
       'pay.py',
-      `payment = client.post("/v1/payments", {"beneficiary_id": "${beneficiary}", "amount_minor": "2500"}, key="order-1")
+      `payment = client.payments.create({"beneficiary_id": "${beneficiary}", "amount_minor": "2500"}, "order-1")
 print(payment["status"])
-print(client.post("/v1/payments", {"beneficiary_id": "${beneficiary}", "amount_minor": "2500"}, key="order-1")["id"] == payment["id"])
-print(len([p for p in client.items("/v1/payments", {"beneficiary_id": "${beneficiary}", "limit": 1})]))`,
+print(client.payments.create({"beneficiary_id": "${beneficiary}", "amount_minor": "2500"}, "order-1")["id"] == payment["id"])
+print(len([p for p in client.payments.list({"beneficiary_id": "${beneficiary}", "limit": 1})]))`,
     )
     expect(printed).toEqual(['processing', 'True', '1'])
   })
@@ -70,8 +158,8 @@ print(len([p for p in client.items("/v1/payments", {"beneficiary_id": "${benefic
     const beneficiary = await newBeneficiary(person.api)
     const printed = await runPython(
       'pages.py',
-      `made = {client.post("/v1/payments", {"beneficiary_id": "${beneficiary}", "amount_minor": str(1000 + 100 * n)})["id"] for n in range(5)}
-print(made == {p["id"] for p in client.items("/v1/payments", {"beneficiary_id": "${beneficiary}", "limit": 2})})`,
+      `made = {client.payments.create({"beneficiary_id": "${beneficiary}", "amount_minor": str(1000 + 100 * n)})["id"] for n in range(5)}
+print(made == {p["id"] for p in client.payments.list({"beneficiary_id": "${beneficiary}", "limit": 2})})`,
     )
     expect(printed).toEqual(['True'])
   })
@@ -81,7 +169,7 @@ print(made == {p["id"] for p in client.items("/v1/payments", {"beneficiary_id": 
     const printed = await runPython(
       'refused.py',
       `try:
-    client.post("/v1/payments", {"beneficiary_id": "ben_1", "amount_minor": 250})
+    client.payments.create({"beneficiary_id": "ben_1", "amount_minor": 250})
 except PaymentsError as error:
     print(error.status, error.code, error.details["fields"][0]["path"], error.request_id is not None)`,
     )
@@ -95,9 +183,9 @@ except PaymentsError as error:
       'lost.py',
       `client.retries = 1
 try:
-    client.post("/v1/payments", {"beneficiary_id": "ben_1", "amount_minor": "250"}, key="order-2")
+    client.payments.create({"beneficiary_id": "ben_1", "amount_minor": "250"}, "order-2")
 except NoAnswer as error:
-    print(error.key)`,
+    print(error.idempotency_key)`,
     )
     expect(printed).toEqual(['order-2'])
   })
@@ -107,18 +195,18 @@ except NoAnswer as error:
     const { key } = await createKey(person)
     const printed = await runPython(
       'events.py',
-      `newest = client.get("/v1/notifications", {"limit": 1})["data"][0]["id"]
+      `newest = client.notifications.list().to_list(1)[0]["id"]
 for amount in ("1100", "1200"):
-    client.post("/v1/payments", {"beneficiary_id": "${beneficiary}", "amount_minor": amount})
+    client.payments.create({"beneficiary_id": "${beneficiary}", "amount_minor": amount})
 random.random = lambda: 0.0
 seen = []
-for event in client.events(after=newest):
+for event in client.events(newest):
     if event["type"] == "payment.created":
         seen.append(event["data"]["amount_minor"])
     if len(seen) == 2:
         break
 print(seen)`,
-      key,
+      { key },
     )
     expect(printed).toEqual(["['1100', '1200']"])
   })

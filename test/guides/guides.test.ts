@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,20 +10,27 @@ import { guideNames } from '../../src/http/guides.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { type FaultyProxy, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { pythons } from '../client/pythons.ts'
+import { look, workAfterAnswers } from '../harness/at-work.ts'
 import { createTestClock } from '../harness/clock.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce } from '../harness/programs.ts'
-import { openService } from '../harness/service.ts'
+import { openService, type TestService } from '../harness/service.ts'
 import { guides, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
-const done = new AbortController()
-// Readers of a new approval wait for the first check of its payee's name, as in a real process.
-const clock = { ...createTestClock(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
-const service = await openService({ clock })
+/** Who reads a new approval waits for the first check of its payee's name, as in a real process: that work is done meanwhile. */
+const openAtWork = async () => {
+  const atWork: { settle?: () => Promise<void> } = {}
+  const clock = { ...createTestClock(), sleep: async () => atWork.settle?.() }
+  const opened = await openService({ clock })
+  atWork.settle = opened.settle
+  return opened
+}
+const service = await openAtWork()
 await registerAtEmulator(service.deps)
 // A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
 writeFileSync(join(folder, 'package.json'), '{}')
@@ -32,28 +39,23 @@ await promisify(execFile)('npm', install, { cwd: folder })
 for (const name of ['viem', '@modelcontextprotocol'])
   symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
 const paymentsPy = await (await fetch(`${service.api.url}/payments.py`)).text()
-const work = async () => {
-  while (!done.signal.aborted) {
-    await service.settle()
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+
+type Looks = () => Promise<void>
+/** The persons beside the programs look at what waits for them after each answer of a service. */
+const withPeople = (of: TestService) => {
+  const looks = new Set<Looks>()
+  const work = workAfterAnswers(of, async () => {
+    await Promise.all([...looks].map((act) => act()))
+  })
+  return { ...work, looks }
 }
-const providers = work()
+const people = withPeople(service)
 afterAll(async () => {
-  done.abort()
-  await providers
+  await people.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-const python = (() => {
-  try {
-    execFileSync('python3', ['--version'])
-    return true
-  } catch {
-    console.warn('There is no python3 here: the Python of the guides is NOT tested.')
-    return false
-  }
-})()
+const python = pythons.length > 0
 
 const programs: Readonly<Record<Language, { command: string; args: string[]; file: string; before: string }>> = {
   sh: { command: 'bash', args: [], file: 'program.sh', before: 'set -euo pipefail\n' },
@@ -62,60 +64,62 @@ const programs: Readonly<Record<Language, { command: string; args: string[]; fil
   python: { command: 'python3', args: ['-u'], file: 'program.py', before: '' },
 }
 
+type Answer = 'approve' | 'reject' | 'expire'
+
 /**
- * The person beside the program: when it has printed something, approves what is waiting in the dashboard, follows an address that it is asked
- * to open, and pays in under an account number that it is told.
+ * The person beside the program: decides what is waiting in the dashboard or lets it expire, follows an address that the program asks to open, and pays in under
+ * an account number that it prints.
  */
-const startPerson = (person: Person, output: () => string) => {
-  let acted = ''
-  const stop = new AbortController()
-  const opened = new Set<string>()
+const personOf = (person: Person, of: TestService, output: () => string, answer: Answer): Looks => {
+  const done = new Set<string>()
+  const once = (name: string | undefined): name is string => {
+    if (name === undefined || done.has(name)) return false
+    done.add(name)
+    return true
+  }
   const open = async () => {
     const [, path] = /^Open \S+?(\/v1\/oauth\/authorize\?\S+)$/m.exec(output()) ?? []
-    if (path === undefined || opened.has(path)) return
-    opened.add(path)
+    if (!once(path)) return
     const id = authorizationIdOf(await person.api.get(path))
     await fetch((await decide(person, id)).body.redirect_to)
   }
-  let paid = false
   const payIn = async () => {
     const [, reference] = /account number (\S+)$/m.exec(output()) ?? []
-    if (reference === undefined || paid) return
-    paid = true
+    if (!once(reference)) return
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ reference, amount_minor: '500000' })
-    await fetch(`${service.sandboxUrl}/control/deposits`, { method: 'POST', headers, body })
+    await fetch(`${of.sandboxUrl}/control/deposits`, { method: 'POST', headers, body })
   }
-  const act = async () => {
-    for (let looks = 0; !stop.signal.aborted; looks += 1) {
-      // Most approvals are printed with their address; once a second the test looks for those that are not.
-      if (output() !== '' && (output() !== acted || looks % 10 === 0)) {
-        acted = output()
-        const { data } = (await person.api.get('/v1/approvals?status=pending')).body
-        for (const { id } of data) await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })
-        await open()
-        await payIn()
+  const decideAll = async () => {
+    // Its session has ended with the days that passed.
+    if (done.has('expired')) return
+    const { data } = (await person.api.get('/v1/approvals?status=pending', { headers: look })).body
+    for (const { id } of data) {
+      if (!once(id)) continue
+      if (answer !== 'expire') await person.api.post(`/v1/approvals/${id}/decide`, { decision: answer })
+      else if (once('expired')) {
+        of.clock.advance(80 * 3600)
+        await of.deps.jobs.sweep()
       }
-      await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  const ended = act()
-  return () => {
-    stop.abort()
-    return ended
+  return async () => {
+    await decideAll()
+    await open()
+    await payIn()
   }
 }
 
 /** A few at a time: they mostly wait, but an overloaded service refuses requests. */
 let free = 8
-const waiting: (() => void)[] = []
+const queued: (() => void)[] = []
 const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
   if (free > 0) free -= 1
-  else await new Promise<void>((resolve) => waiting.push(resolve))
+  else await new Promise<void>((resolve) => queued.push(resolve))
   try {
     return await work()
   } finally {
-    const next = waiting.shift()
+    const next = queued.shift()
     if (next) next()
     else free += 1
   }
@@ -123,14 +127,17 @@ const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
 
 const fundedMinor = 10_000_000n
 
+/** The key that the README and the quickstart tell to create: it pays new beneficiaries without asking. */
+const readmeKey = { new_payees: 'allow' }
+/** The same, with an approval from KES 200.00 on. */
+const askingKey = { ...readmeKey, approval_threshold_minor: '20000' }
+
 /** A reader of a guide: with money, and the key that the guide creates. */
-const newReader = async (guide: string): Promise<{ person: Person; key: string }> => {
-  const person = await signIn(service.api)
-  await credit(service, person.accountId, fundedMinor)
+const newReader = async (spending_controls: object, of = service): Promise<{ person: Person; key: string }> => {
+  const person = await signIn(of.api)
+  await credit(of, person.accountId, fundedMinor)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-  // The guides create a key that pays new beneficiaries without asking, and needs approval from KES 200.00 on; the README's has no threshold.
-  const threshold = guide === 'README' ? {} : { approval_threshold_minor: '20000' }
-  const { key } = await createKey(person, { spending_controls: { new_payees: 'allow', ...threshold } })
+  const { key } = await createKey(person, { spending_controls })
   return { person, key }
 }
 
@@ -152,30 +159,83 @@ const start = (language: Language, place: string, key: string) => {
   })
 }
 
-const run = async (snippet: Snippet) => {
-  const { person, key } = await newReader(snippet.guide)
-  const child = start(snippet.language, place(snippet), key)
+type Run = { controls?: object; bearer?: string; answer?: Answer; of?: typeof people & { service: TestService } }
+
+const run = async (snippet: Snippet, { controls = askingKey, bearer, answer = 'approve', of }: Run = {}) => {
+  const host = of?.service ?? service
+  const { looks, wake } = of ?? people
+  const { person, key } = await newReader(controls, host)
+  const child = start(snippet.language, place(snippet, host.api.url), bearer ?? key)
   let out = ''
   let err = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk
+    wake()
+  })
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk))
-  const leave = startPerson(person, () => out)
+  const looking = personOf(person, host, () => out, answer)
+  looks.add(looking)
   const [code_] = await once(child, 'close')
-  await leave()
-  return { code: code_, out: out.replaceAll(service.api.url, written), err }
+  looks.delete(looking)
+  return { code: code_, out: out.replaceAll(host.api.url, written), err }
 }
 
+const runnable = snippets.filter(({ language }) => python || language !== 'python')
+const named = (chosen: readonly Snippet[]) => chosen.map((snippet) => [snippet.guide, snippet.language, snippet] as const)
+
 describe.concurrent('every program of the guides runs as it is written, and prints what the guide shows', () => {
-  const runnable = snippets.filter(({ language }) => python || language !== 'python')
-  test.each(runnable.map((snippet) => [snippet.guide, snippet.language, snippet] as const))(
-    '%s in %s',
-    async (_guide, _language, snippet) => {
-      const { code, out, err } = await inTurn(() => run(snippet))
-      expect(code, out + err).toBe(0)
-      expect(snippet.printed.length).toBeGreaterThan(0)
-      expect(out).toMatch(patternOf(snippet.printed))
-    },
-  )
+  test.each(named(runnable))('%s in %s', async (guide, _language, snippet) => {
+    const { code, out, err } = await inTurn(() => run(snippet, { controls: guide === 'README' ? readmeKey : askingKey }))
+    expect(code, out + err).toBe(0)
+    expect(snippet.printed.length).toBeGreaterThan(0)
+    expect(out).toMatch(patternOf(snippet.printed))
+  })
+})
+
+const withKey = runnable.filter(({ code }) => code.includes('PAYMENTS_API_KEY'))
+/** What no program may print of an answer that has no such field. */
+const absent = /undefined|(?<!:)\bnull\b|\bNone\b|NaN|Traceback|approve\/(\s|$)/m
+
+describe.concurrent('every program that uses a key works with the key that the README tells to create', () => {
+  test.each(named(withKey))('%s in %s', async (_guide, _language, snippet) => {
+    const { code, out, err } = await inTurn(() => run(snippet, { controls: readmeKey }))
+    expect(code, out + err).toBe(0)
+    expect(out + err).not.toMatch(absent)
+    // Nothing waits for a person: what the guide shows about an approval is not printed.
+    const shown = snippet.printed.filter((line) => !/approv/.test(line) || /allow/.test(line))
+    expect(out).toMatch(patternOf(shown.filter((line) => !/ask_a_person|A person decides/.test(line))))
+  })
+})
+
+describe.concurrent('with a key that is not known, every program ends and prints the sentence', () => {
+  test.each(named(withKey))('%s in %s', async (_guide, _language, snippet) => {
+    const { out, err } = await inTurn(() => run(snippet, { bearer: `service_live_${'0'.repeat(64)}` }))
+    expect(out + err).toContain('The API key is not known.')
+    expect(out + err).not.toMatch(/TypeError|KeyError/)
+  })
+})
+
+const waiting = withKey.filter(
+  ({ code, printed }) => /wait|while/.test(code) && printed.some((line) => /\/approve\/|pending_approval/.test(line)),
+)
+
+describe.concurrent('every program that waits for a person ends when the person rejects it, and says so', () => {
+  test.each(named(waiting))('%s in %s', async (_guide, _language, snippet) => {
+    const { code, out, err } = await inTurn(() => run(snippet, { answer: 'reject' }))
+    expect([code, out + err]).toEqual([0, expect.stringMatching(/rejected|stop/)])
+    expect(out + err).not.toMatch(absent)
+  })
+})
+
+describe('every program that waits for a person ends when nobody decides in time, and says so', async () => {
+  const other = await openAtWork()
+  const of = { ...withPeople(other), service: other }
+  afterAll(() => of.stop())
+  test.each(named(waiting))('%s in %s', async (_guide, _language, snippet) => {
+    const { code, out, err } = await run(snippet, { answer: 'expire', of })
+    expect([code, out + err]).toEqual([0, expect.stringMatching(/expired|stop/)])
+    expect(out + err).not.toMatch(absent)
+  })
 })
 
 describe.concurrent('the payroll of the guide, killed in the middle and run again', () => {
@@ -205,14 +265,15 @@ describe.concurrent('the payroll of the guide, killed in the middle and run agai
     ['when it has waited for a while', 5, { kind: 'none' }],
   ] as const)('%s: every person is paid once', async (_when, requests, fault) => {
     const proxy = await startFaultyProxy(service.api.url)
-    const { person, key } = await newReader('salaries')
+    const { person, key } = await newReader(askingKey)
     const folderOfIt = place(payroll, proxy.url)
     proxy.faults.push(...Array.from({ length: requests - 1 }, () => ({ kind: 'none' }) as const), fault)
     const killed = await inTurn(() => runUntil(folderOfIt, key, proxy, requests))
     expect(killed.code).toBe(null)
-    const leave = startPerson(person, () => 'it runs')
+    const looking = personOf(person, service, () => '', 'approve')
+    people.looks.add(looking)
     const again = await inTurn(() => runUntil(folderOfIt, key, proxy))
-    await leave()
+    people.looks.delete(looking)
     await proxy.close()
     expect(again.code, again.out).toBe(0)
     expect(again.out).toMatch(/^completed /m)

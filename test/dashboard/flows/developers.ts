@@ -15,6 +15,8 @@ export const developerFlows = (world: World): void => {
   test('a key is shown once, works within its limits, and its request is shown as a curl command', async () => {
     const { page, person, complaints } = await shared.at('/developers')
     await page.getByRole('link', { name: 'New API key' }).first().click()
+    // What the key of the README needs is said before anything is filled in.
+    await page.getByText('set “New beneficiaries” to “Pay without asking”').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Night job')
     await page.getByLabel('Daily limit').fill('2500')
     await page.getByRole('button', { name: 'Create key' }).click()

@@ -103,6 +103,11 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   return (
     <>
       <FormCard className="narrow" action="Create key" making={create} ready={ready} onSubmit={() => create.mutate()}>
+        <p className="quiet small">
+          It needs a name and at least one limit, or “No limit”. For the first payment of the README and of the{' '}
+          <a href="/docs/guides/quickstart">quickstart</a>, set “New beneficiaries” to “Pay without asking”: their program adds
+          the beneficiary that it pays.
+        </p>
         <div className="columns">
           <TextField label="Name" {...field('name')} maxLength={120} autoFocus placeholder="For example: payroll script" />
           <SelectField label="Expires after" {...field('days', 'expires_at')} options={lifetimes} />

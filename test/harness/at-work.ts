@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TestService } from './service.ts'
+
+/** A request with this header is a look of the test itself: nothing is worked off after it. */
+export const look = { 'x-test-look': '1' } as const
+
+/**
+ * The service works beside programs as a process does, but never by time: after each answer it works off what is left to do, and then
+ * `after` runs, such as a person who looks at what waits for them.
+ */
+export const workAfterAnswers = (service: TestService, after: () => Promise<void> = async () => undefined) => {
+  let isDue = false
+  let turn: Promise<void> | undefined
+  let ended = false
+  let failure: unknown
+  const work = async () => {
+    while (isDue && !ended) {
+      isDue = false
+      await service.settle()
+      await after()
+    }
+  }
+  const wake = () => {
+    isDue = true
+    turn ??= work()
+      .catch((error: unknown) => {
+        failure ??= error
+      })
+      .finally(() => {
+        turn = undefined
+        if (isDue && !ended) wake()
+      })
+  }
+  const watch = ({ headers }: IncomingMessage, response: ServerResponse) => {
+    if (headers['x-test-look'] === undefined) response.once('close', wake)
+  }
+  service.http.server.on('request', watch)
+  return {
+    /** As after an answer: for what came in another way. */
+    wake,
+    stop: async () => {
+      service.http.server.off('request', watch)
+      ended = true
+      await turn
+      if (failure !== undefined) throw failure
+    },
+  }
+}
