@@ -4,22 +4,37 @@ import { displayAmount, type Minor } from '../lib/money.ts'
 
 /** How a tool takes an amount: as people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
 export const amountInput = {
-  amount: z.string().optional().describe('In whole currency units with two decimals: "250.00". Give this or amount_minor.'),
-  amount_minor: z.string().optional().describe('The same in minor units (cents): "25000".'),
+  amount: z.string().optional().describe('In currency units: "250.00". Give this or amount_minor.'),
+  amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
 }
+type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
 const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/
 
+const minorText = (whole: string, cents: string): string => String(BigInt(whole.replaceAll(',', '') + cents.padEnd(2, '0')))
+
 /** In minor units, as the API takes them: it says what is wrong with `amount_minor` itself. */
-export const minorOf = ({ amount, amount_minor }: { amount?: string | undefined; amount_minor?: string | undefined }): string => {
+export const minorOf = ({ amount, amount_minor }: AmountInput): string => {
   if ((amount === undefined) === (amount_minor === undefined))
     throw invalidFields({ path: 'amount', message: 'give either amount ("250.00") or amount_minor ("25000"), and not both' })
   if (amount_minor !== undefined) return amount_minor
   const [, whole, cents = ''] = major.exec(amount?.trim() ?? '') ?? []
   if (whole === undefined)
     throw invalidFields({ path: 'amount', message: 'must be digits with at most two decimals and no currency, such as "250.00"' })
-  return String(BigInt(whole.replaceAll(',', '') + cents.padEnd(2, '0')))
+  return minorText(whole, cents)
 }
+
+/** Of an order that was refused: in minor units where it can be read, else as it came. */
+export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>): string => {
+  const [, whole, cents = ''] = typeof amount === 'string' && amount_minor === undefined ? (major.exec(amount.trim()) ?? []) : []
+  return whole === undefined ? String(amount_minor ?? amount ?? 'no amount') : minorText(whole, cents)
+}
+
+/** The order as the API takes it. */
+export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...rest }: In) => ({
+  ...rest,
+  amount_minor: minorOf({ amount, amount_minor }),
+})
 
 const named =
   /(?:\bKES|\bKSHS?\b\.?|\bSHS?\b\.?|\bshillings?)\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|shillings?|\/=)/giu
@@ -29,10 +44,22 @@ const toMinor = (text: string): Minor => {
   return BigInt(whole + cents.padEnd(2, '0'))
 }
 
-/** What to tell a person where the text names amounts and none of them is paid: a slip between shillings and cents, or an instruction. */
-export const otherAmountIn = (text: string | null | undefined, paid: Minor, currency: string): string | undefined => {
+const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
+
+/**
+ * What to tell a person where the text names amounts and none of them is paid: a slip between shillings and cents, or an instruction.
+ * `isSlip`: one of them is a hundred times what is paid, or a hundredth.
+ */
+export const otherAmountIn = (
+  text: string | null | undefined,
+  amountMinor: string,
+  currency: string,
+): { isSlip: boolean; sentence: string } | undefined => {
+  const paid = readMinor(amountMinor)
   const amounts = [...(text ?? '').matchAll(named)].flatMap(([, before, after]) => before ?? after ?? []).map(toMinor)
   const [first] = amounts
-  if (first === undefined || amounts.includes(paid)) return undefined
-  return `The narrative names ${displayAmount(first, currency)}, and the amount is ${displayAmount(paid, currency)}: tell the person.`
+  if (first === undefined || paid === undefined || amounts.includes(paid)) return undefined
+  const slip = amounts.find((amount) => amount === paid * 100n || amount * 100n === paid)
+  const sentence = `The narrative names ${displayAmount(slip ?? first, currency)}, and the amount is ${displayAmount(paid, currency)}`
+  return { isSlip: slip !== undefined, sentence }
 }

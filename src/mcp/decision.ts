@@ -2,37 +2,32 @@ import { z } from 'zod'
 import { isolated, quoted } from '../lib/text.ts'
 import { Outcome } from '../modules/policies/schema.ts'
 import type { Next } from './next.ts'
+import type { Caller } from './tool.ts'
 
-const Source = z.object({ kind: z.string(), name: z.string().nullish() })
+const Source = z.object({ kind: z.string(), id: z.string().nullish(), name: z.string().nullish() })
+const numbers = {
+  limit_minor: z.string().optional(),
+  used_minor: z.string().optional(),
+  requested_minor: z.string().optional(),
+  resets_at: z.string().optional(),
+}
 
 /** The fields of the API's Decision that the tools use. */
 export const WireDecision = z.object({
   outcome: Outcome,
+  explanation: z.string(),
   required_approvals: z.int(),
   warnings: z
     .array(
       z.looseObject({
         code: z.string(),
         payment_id: z.string().optional(),
-        created_at: z.string().optional(),
         name: z.string().nullish(),
         verification: z.string().optional(),
       }),
     )
     .default([]),
-  trace: z
-    .array(
-      z.object({
-        source: Source,
-        rule: z.string(),
-        outcome: z.string(),
-        limit_minor: z.string().optional(),
-        used_minor: z.string().optional(),
-        requested_minor: z.string().optional(),
-        resets_at: z.string().optional(),
-      }),
-    )
-    .default([]),
+  trace: z.array(z.object({ source: Source, rule: z.string(), outcome: z.string(), ...numbers })).default([]),
   remedy: z
     .object({
       max_amount_minor: z.string().nullable(),
@@ -43,68 +38,68 @@ export const WireDecision = z.object({
 })
 type WireDecision = z.output<typeof WireDecision>
 
-const Rule = z.object({
-  rule: z.string(),
-  of: z.string().describe('Whose rule it is.'),
-  limit_minor: z.string().optional(),
-  used_minor: z.string().optional(),
-  requested_minor: z.string().optional(),
-  resets_at: z.string().optional(),
-})
-
 /** A decision as a model needs it: what was decided, by which rules, and what would change it. */
 export const ToolDecision = z.object({
   outcome: Outcome,
   required_approvals: z.int(),
-  reasons: z.array(Rule).describe('The rules that decided; empty if all of them allow it.'),
+  reasons: z
+    .array(z.object({ rule: z.string(), of: z.string(), ...numbers }))
+    .describe('The rules that decided, by name; empty if all of them allow it.'),
   change: z
     .object({
-      max_amount_minor: z
-        .string()
-        .nullable()
-        .describe('The largest amount that would not be refused now. It may still need an approval.'),
-      passes_at: z.string().nullable().describe('When the same payment passes without a change.'),
+      max_amount_minor: z.string().nullable(),
+      passes_at: z.string().nullable(),
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
     .optional()
-    .describe('The smallest change with which it would pass.'),
+    .describe('The smallest change with which it would not be refused: an amount, a time, or limits that a person raises.'),
   warnings: z.array(
     z.object({
       code: z.string(),
       payment_id: z.string().optional(),
-      name: z.string().optional().describe('What the rail calls the holder, or the name that it looks like.'),
+      name: z.string().optional(),
       verification: z.string().optional(),
     }),
   ),
 })
 export type ToolDecision = z.output<typeof ToolDecision>
 
-const nameOf = ({ kind, name }: WireDecision['trace'][number]['source']): string => (name ? `${kind} ${quoted(name)}` : kind)
+const nameOf = ({ kind, name }: z.output<typeof Source>): string => (name ? `${kind} ${quoted(name)}` : kind)
 
-export const toToolDecision = ({ outcome, required_approvals, trace, remedy, warnings }: WireDecision): ToolDecision => ({
-  outcome,
-  required_approvals,
-  reasons: trace
-    .filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
-    .map(({ source, rule, outcome: _outcome, ...numbers }) => ({ rule, of: nameOf(source), ...numbers })),
-  ...(remedy && {
+const decisive = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
+
+export const toToolDecision = (decision: WireDecision): ToolDecision => ({
+  outcome: decision.outcome,
+  required_approvals: decision.required_approvals,
+  reasons: decisive(decision).map(({ source, rule, outcome: _outcome, ...entry }) => ({ rule, of: nameOf(source), ...entry })),
+  ...(decision.remedy && {
     change: {
-      max_amount_minor: remedy.max_amount_minor,
-      passes_at: remedy.passes_at,
-      limits: remedy.changes.map(({ source, rule, to_minor }) => ({
+      max_amount_minor: decision.remedy.max_amount_minor,
+      passes_at: decision.remedy.passes_at,
+      limits: decision.remedy.changes.map(({ source, rule, to_minor }) => ({
         rule,
         of: nameOf(source),
         ...(to_minor !== undefined && { to_minor }),
       })),
     },
   }),
-  warnings: warnings.map(({ code, payment_id, name, verification }) => ({
+  warnings: decision.warnings.map(({ code, payment_id, name, verification }) => ({
     code,
     ...(payment_id !== undefined && { payment_id }),
     ...(name && { name: isolated(name) }),
     ...(verification !== undefined && { verification }),
   })),
 })
+
+const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
+
+/** Where a person raises the limit that refused: the agent's own where there is one, because it is theirs to change. */
+export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
+  const sources = decisive(decision).map(({ source }) => source)
+  const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
+  const page = source?.id && pages[source.kind]
+  return page ? `${publicUrl}/${page}/${source.id}` : undefined
+}
 
 /** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
 export const afterDenial = ({ change, reasons }: ToolDecision): Next => {

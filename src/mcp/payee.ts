@@ -1,43 +1,67 @@
 import { z } from 'zod'
+import { displayAmount, minorPattern } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 import { verificationStatuses } from '../lib/verification.ts'
-import { WirePayee } from './headline.ts'
 import type { Caller } from './tool.ts'
 
 /** Whose number it is, as the rail reports it: people approve a name, and a rail pays a number. */
 export const NameAtRail = z.object({
-  status: z
-    .enum(verificationStatuses)
-    .describe(
-      'The name at the rail against the name here. no_match: another holder, tell the person. unverified, unavailable: the rail was not asked, or gave no name, which says nothing.',
-    ),
+  status: z.enum(verificationStatuses).describe('no_match: another holder, tell the person. unverified, unavailable: not known.'),
   name: z.string().nullable().describe('The name that the rail reports. It is data.'),
 })
 export type NameAtRail = z.output<typeof NameAtRail>
+
+export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
 /** The card's payee; left out where the caller may not read beneficiaries. */
 export const CardPayee = WirePayee.extend({ verification: NameAtRail })
 export type CardPayee = z.output<typeof CardPayee>
 
-const Wire = CardPayee.extend({ id: z.string() })
+const Wire = CardPayee.extend({ id: z.string(), status: z.string() })
+const WirePage = z.object({ data: z.array(Wire) })
 
 export const readPayee = async (caller: Caller, id: string): Promise<CardPayee | undefined> => {
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${encodeURIComponent(id)}` })
   return status === 200 ? CardPayee.parse(body) : undefined
 }
 
+const readPage = async (caller: Caller, query: Record<string, string>) => {
+  const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: { ...query, limit: '100' } })
+  return status === 200 ? WirePage.parse(body).data : []
+}
+
 /** Of the payees of one page, by id. */
 export const readNamesAtRail = async (caller: Caller, ids: readonly string[]): Promise<ReadonlyMap<string, NameAtRail>> => {
-  if (ids.length === 0) return new Map()
-  const query = { id: [...new Set(ids)].join(','), limit: '100' }
-  const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query })
-  if (status !== 200) return new Map()
-  return new Map(
-    z
-      .object({ data: z.array(Wire) })
-      .parse(body)
-      .data.map(({ id, verification }) => [id, verification]),
-  )
+  const payees = ids.length === 0 ? [] : await readPage(caller, { id: [...new Set(ids)].join(',') })
+  return new Map(payees.map(({ id, verification }) => [id, verification]))
+}
+
+const bare = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** Others of the same name: a model that was told a name may have taken the wrong one. */
+export const readNamesakes = async (caller: Caller, id: string, { display_name: name }: CardPayee): Promise<CardPayee[]> => {
+  const [longest = ''] = bare(name)
+    .split(' ')
+    .toSorted((a, b) => b.length - a.length)
+  const alike = longest === '' ? [] : await readPage(caller, { q: longest })
+  return alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === bare(name))
+}
+
+/** Where a person renames or confirms it. */
+export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: string): string => `${publicUrl}/beneficiaries/${id}`
+
+/** `"Wanjiru Kamau" (****0111)`. */
+export const payeeText = ({ display_name, destination_mask }: z.output<typeof WirePayee>): string =>
+  `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
+
+/** `KES 250.00 to "Wanjiru Kamau" (****0111)`: what a person compares with what they meant. An amount in another form stands as it was sent. */
+export const headline = (amountMinor: string, currency: string, payee: string): string => {
+  const amount = minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
+  return `${amount} to ${payee}`
 }
 
 /** What a person must hear before the payment: "The rail reports another name for this number: "JANE DOE"." */

@@ -63,12 +63,13 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
   const { publicUrl, CURRENCY: currency } = deps.config
-  return (tool, signal) => {
+  return (tool, input, signal) => {
     let acting: Acting = { id, reauthenticate, caller: principal }
+    const waits = tool.waits?.(input) ?? false
     let mayBeOld = false
     const call = async (internalCall: InternalCall) => {
       if (mayBeOld) acting = { ...acting, caller: await reauthenticate() }
-      mayBeOld ||= tool.waits === true || isUnsafe(internalCall.method)
+      mayBeOld ||= waits || isUnsafe(internalCall.method)
       return callRoute(app, acting, internalCall)
     }
     return { call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, ended]) }

@@ -1,15 +1,14 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { otherAmountIn } from './amount.ts'
-import { afterDenial, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
-import { askedFor } from './headline.ts'
-import { guide } from './next.ts'
+import { afterDenial, limitAddress, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
+import { doubtOf, type Order } from './doubt.ts'
+import { guide, refusalFields } from './next.ts'
+import { askedFor } from './outcome.ts'
 import { CardPayee, otherNameText, readPayee } from './payee.ts'
 import { answered, type Caller } from './tool.ts'
 
 /** `done`: nothing was paid, and create_payment with the same order would be accepted. */
-export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional() })
-
-const WireSimulation = WireDecision.extend({ explanation: z.string() })
+export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address })
 
 const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
   if (outcome === 'allow')
@@ -23,19 +22,26 @@ const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: 
 
 export const simulated = async (
   caller: Caller,
-  order: { amount_minor: string; beneficiary_id: string; execute_at?: string | undefined },
-  narrative: string | undefined,
+  { narrative, ...order }: Order & { execute_at?: string | undefined },
 ): Promise<z.output<typeof Simulated>> => {
   const body = { ...order, on_duplicate: 'confirm' }
-  const answer = answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+  const answer = answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
   const decision = toToolDecision(answer)
-  const other = otherAmountIn(narrative, BigInt(order.amount_minor), caller.currency)
   const payee = await readPayee(caller, order.beneficiary_id)
-  const sentence = `${askedFor(order, payee, caller.currency)}: ${sentenceOf(decision, answer.explanation, order.execute_at)}`
+  const doubt = await doubtOf(caller, { ...order, narrative }, payee)
+  const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
+  const denied = decision.outcome === 'deny'
+  const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
+  const sentence = doubt
+    ? `create_payment would not send it. ${doubt.message}`
+    : [sentenceOf(decision, answer.explanation, order.execute_at), other && `${other.sentence}: tell the person.`]
+        .filter(Boolean)
+        .join(' ')
   return {
     ...decision,
-    next: decision.outcome === 'deny' ? afterDenial(decision) : 'done',
-    message: [sentence, otherNameText(payee), other].filter(Boolean).join(' '),
+    next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
+    message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
     ...(payee && { payee }),
+    ...(address !== undefined && { address }),
   }
 }

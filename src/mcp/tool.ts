@@ -16,6 +16,16 @@ export type Caller = {
 /** The four hints of the protocol; they help a client decide what to ask its user about. */
 export type Hints = { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean }
 
+const Envelope = z.object({
+  error: z.string(),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).default({}),
+})
+export type Envelope = z.output<typeof Envelope>
+
+/** A refusal by a route, or by a tool itself. */
+export type Refused = { envelope: Envelope; retryAfterSeconds: number | undefined }
+
 export type Tool = {
   name: string
   title: string
@@ -23,17 +33,20 @@ export type Tool = {
   /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
   hints: Hints
-  /** It may take long: its answer is a stream, which is kept alive meanwhile. */
-  waits?: true
+  /** Such a call may take long: its answer is a stream, which is kept alive meanwhile. */
+  waits?: (input: Readonly<Record<string, unknown>>) => boolean
   input: z.ZodObject
   output: z.ZodObject
   run: (input: unknown, caller: Caller) => Promise<object>
+  /** The answer to a refusal in the tool's own shape; without it every tool has the same. `input` is as it came. */
+  refused?: (refused: Refused, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<object>
 }
 
-type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input' | 'output' | 'run'> & {
+type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input' | 'output' | 'run' | 'refused'> & {
   input: In
   output: Out
   run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
+  refused?: (refused: Refused, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
 }
 
 /** The arguments are checked here and not by the protocol's own code, so that what is wrong with them is a refusal like any other. */
@@ -48,29 +61,19 @@ export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool
 
 export const reads: Hints = { readOnly: true, destructive: false, idempotent: true, openWorld: false }
 
-const Envelope = z.object({
-  error: z.string(),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).default({}),
-})
-export type Envelope = z.output<typeof Envelope>
+class ToolRefusal extends Error {
+  readonly refused: Refused
 
-/** The service refused a tool's call: the model gets this as the tool's result, with `isError`. */
-export class ToolRefusal extends Error {
-  readonly envelope: Envelope
-  readonly retryAfterSeconds: number | undefined
-
-  constructor(answer: InternalAnswer) {
-    const envelope = Envelope.parse(answer.body)
+  constructor({ body, retryAfterSeconds }: InternalAnswer) {
+    const envelope = Envelope.parse(body)
     super(envelope.message)
-    this.envelope = envelope
-    this.retryAfterSeconds = answer.retryAfterSeconds
+    this.refused = { envelope, retryAfterSeconds }
   }
 }
 
-/** What was refused by a route, or by a tool itself; undefined for a bug. */
-export const toolRefusalOf = (error: unknown): Pick<ToolRefusal, 'envelope' | 'retryAfterSeconds'> | undefined => {
-  if (error instanceof ToolRefusal) return error
+/** Undefined for a bug. */
+export const refusedOf = (error: unknown): Refused | undefined => {
+  if (error instanceof ToolRefusal) return error.refused
   if (!(error instanceof Refusal)) return undefined
   const { code, message, details = {} } = error
   return { envelope: { error: code, message, details }, retryAfterSeconds: undefined }

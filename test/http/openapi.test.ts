@@ -291,9 +291,7 @@ test('each tool is shown at its operation with arguments that it takes, and each
     expect([name, tool?.operation ?? operation]).toEqual([name, operation])
     expect([name, tool?.input.safeParse(input).error?.issues]).toEqual([name, undefined])
   }
-  // It reads the operation of get_payment until the payment has ended.
-  const others = tools.map(({ name }) => name).filter((name) => name !== 'wait_for_payment')
-  expect(calls.map(({ name }) => name).toSorted()).toEqual(others.toSorted())
+  expect(calls.map(({ name }) => name).toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
   for (const { source } of shown.filter(({ label }) => label === 'Command line'))
     expect(commands).toHaveProperty([source.split(' ')[1] ?? ''])
 })

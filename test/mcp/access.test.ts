@@ -49,7 +49,7 @@ describe('an agent that a person connects by OAuth', () => {
     const held = await agent.call('create_payment', { ...order, idempotency_key: 'large', amount_minor: '25000' })
     expect(held.next).toBe('ask_a_person')
 
-    const waiting = agent.call('wait_for_payment', { payment_id: held.payment_id })
+    const waiting = agent.call('get_payment', { payment_id: held.payment_id, wait_seconds: 25 })
     const { body } = await service.api.get(`/v1/approvals/${held.approval.id}/message?decision=approve`)
     const signature = await person.wallet.signMessage({ message: body.message })
     const decided = await service.api.post(`/v1/approvals/${held.approval.id}/decide-by-signature`, {
@@ -103,14 +103,12 @@ describe('an agent that a person connects by OAuth', () => {
     })
     const made = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
     const connected = await connectAgent(service.api.url, { bearer: agent.access })
-    const waiting = connected
-      .call('wait_for_payment', { payment_id: made.body.id, timeout_seconds: 30 })
-      .catch((error: unknown) => error)
+    const waiting = connected.call('get_payment', { payment_id: made.body.id, wait_seconds: 30 }).catch((error: unknown) => error)
     const { data } = (await person.api.get('/v1/accounts/me/grants')).body
     await person.api.delete(`/v1/accounts/me/grants/${data[0].id}`)
     const error = await waiting
     if (!(error instanceof ToolError)) throw new Error(`it went on: ${JSON.stringify(error)}`)
-    expect(error.envelope.error).toBe('invalid_token')
+    expect(error.envelope.refusal.code).toBe('invalid_token')
     await connected.close()
   })
 })
@@ -170,7 +168,7 @@ test('a call counts once against the caller’s rate limit, with all its interna
   try {
     const { key: bearer } = await createKey(person)
     const made = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
-    const call = toolCall('wait_for_payment', { payment_id: made.body.id, timeout_seconds: 1 })
+    const call = toolCall('get_payment', { payment_id: made.body.id, wait_seconds: 1 })
     const statuses: number[] = []
     for (let turn = 0; turn < 4; turn += 1)
       statuses.push((await busy.api.post('/mcp', call, { bearer, headers: protocol })).status)

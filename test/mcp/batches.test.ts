@@ -29,8 +29,8 @@ test('an agent proposes a batch that a person approves, and never one above its 
   })
   const asked = await batch(['30000', '10000'], 'march')
   expect(asked).toMatchObject({ status: 'pending_approval', next: 'ask_a_person', items_count: 2, total_minor: '40000' })
-  expect(asked.approval_url).toMatch(/\/approve\/apr_/)
-  const id = asked.approval_url.split('/').at(-1)
+  expect(asked.approval.url).toMatch(/\/approve\/apr_/)
+  const id = asked.approval.id
   expect((await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })).status).toBe(200)
   await service.settle()
   const after = await agent.call('get_payment_batch', { batch_id: asked.batch_id })

@@ -41,11 +41,11 @@ test('a refusal is JSON too, with the tool’s own answer', async () => {
   const { headers, body } = await call('get_payment', { payment_id: 'pay_none' })
   expect(headers.get('content-type')).toBe(json)
   expect(body.result).toMatchObject({ isError: true })
-  expect(JSON.parse(body.result.content[0].text)).toMatchObject({ error: 'not_found' })
+  expect(JSON.parse(body.result.content[0].text)).toMatchObject({ status: 'refused', refusal: { code: 'not_found' } })
 })
 
 test('a tool that may wait is answered with a stream, which can be kept alive', async () => {
-  const { headers, text } = await call('wait_for_payment', { payment_id: payment })
+  const { headers, text } = await call('get_payment', { payment_id: payment, wait_seconds: 25 })
   expect(headers.get('content-type')).toMatch(/^text\/event-stream/)
   expect(text).toContain('"status":"succeeded"')
 })

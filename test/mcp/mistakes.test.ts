@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { tools } from '../../src/mcp/tools.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -92,11 +93,15 @@ describe('ids', () => {
   test('an invented payment or top-up is not found, with what to do next', async () => {
     for (const [tool, input] of [
       ['get_payment', { payment_id: 'pay_01h455vb4pex5vsknk084sn02q' }],
-      ['wait_for_payment', { payment_id: 'my payment' }],
+      ['get_payment', { payment_id: 'my payment', wait_seconds: 5 }],
       ['cancel_payment', { payment_id: 'pay_01h455vb4pex5vsknk084sn02q' }],
       ['get_topup', { topup_id: 'top_01h455vb4pex5vsknk084sn02q' }],
     ] as const)
-      expect(await say(tool, input), tool).toMatchObject({ error: 'not_found', next: 'change_request' })
+      expect(await say(tool, input), tool).toMatchObject({
+        status: 'refused',
+        next: 'change_request',
+        refusal: { code: 'not_found' },
+      })
   })
 
   test('two payees of the same name are not chosen between, and nobody is made up', async () => {
@@ -160,10 +165,164 @@ describe('again and again', () => {
   })
 })
 
+describe('ten mistakes of models that ignore what `next` says: no money moves that a person would not want', () => {
+  /** Two people of one name, of whom the person meant the second. */
+  const namesakes = async () => [
+    await newBeneficiary(person.api, { display_name: 'Otieno Ouma', destination: '254722000301' }),
+    await newBeneficiary(person.api, { display_name: 'otieno  ouma', destination: '254722000302' }),
+  ]
+  const repeat = async (times: number, act: (turn: number) => Promise<Json>): Promise<Json> => {
+    let last: Json
+    for (let turn = 0; turn < times; turn += 1) last = await act(turn)
+    return last
+  }
+  const mistakes: [what: string, act: () => Promise<Json>, most: bigint, then: object][] = [
+    [
+      'cents where shillings are meant',
+      () => pay('slip', { amount_minor: '250', narrative: 'Refund of KES 250.00' }),
+      0n,
+      { next: 'ask_a_person', refusal: { code: 'amount_differs' } },
+    ],
+    [
+      'shillings where cents are meant, sent again and again',
+      () => repeat(3, (turn) => pay(`slip ${turn}`, { amount: '900', narrative: 'Eggs, Ksh 9' })),
+      0n,
+      { next: 'ask_a_person', refusal: { code: 'amount_differs' } },
+    ],
+    [
+      'the same slip in a list',
+      () =>
+        say('create_payment_batch', {
+          idempotency_key: 'list',
+          items: [{ beneficiary_id: payee, amount: '20.00', narrative: '2,000 shillings for March' }],
+        }),
+      0n,
+      { next: 'ask_a_person', faults: [{ index: 0 }] },
+    ],
+    [
+      'a new key for each attempt after a time-out',
+      () => repeat(5, (turn) => pay(`attempt ${turn}`, { amount: '250.00' })),
+      25_000n,
+      { next: 'stop', refusal: { existing_payment_id: expect.stringMatching(/^pay_/) } },
+    ],
+    [
+      'the earlier payment named without a person who wants to pay twice',
+      async () => {
+        const { payment_id } = await pay('first', { amount: '250.00' })
+        return repeat(3, (turn) => pay(`again ${turn}`, { amount: '250.00', duplicate_of: payment_id }))
+      },
+      25_000n,
+      { status: 'pending_approval', next: 'ask_a_person' },
+    ],
+    [
+      'the first of two payees of one name',
+      async () => {
+        const [first] = await namesakes()
+        return say('create_payment', { idempotency_key: 'first', beneficiary_id: first, amount: '250.00' })
+      },
+      0n,
+      { next: 'ask_a_person', refusal: { code: 'payees_alike' }, address: expect.stringMatching(/\/beneficiaries\/ben_/) },
+    ],
+    [
+      'a payee that a message named, added and paid at once',
+      async () => {
+        const { id } = await say('propose_beneficiary', {
+          idempotency_key: 'new',
+          display_name: 'Kenya Power',
+          payment_rail: 'MPESA_B2C',
+          destination: '0733999888',
+        })
+        return say('create_payment', { idempotency_key: 'pay', beneficiary_id: id, amount: '250.00' })
+      },
+      0n,
+      {
+        next: 'ask_a_person',
+        message: expect.stringContaining('Reason: unconfirmed_payee.'),
+        approval: { url: expect.stringMatching(/\/approve\/apr_/) },
+      },
+    ],
+    [
+      'an approval that is not waited for: the same sum under other references',
+      () => repeat(4, (turn) => pay(`ref ${turn}`, { amount: '2,000.00', account_reference: `R${turn}` })),
+      0n,
+      { next: 'ask_a_person', approval: { summary: { why: expect.stringContaining('1 approval is needed. ') } } },
+    ],
+    [
+      'arguments of any form',
+      () =>
+        repeat(5, (turn) =>
+          say('create_payment', [{ amount: 250 }, { idempotency_key: 'a' }, { to: payee }, {}, { beneficiary_id: [] }][turn]),
+        ),
+      0n,
+      { status: 'refused', payment_id: null, next: 'change_request', refusal: { code: 'invalid_request' } },
+    ],
+    [
+      'an unknown outcome taken for a failure',
+      async () => {
+        const silent = await newBeneficiary(person.api, { display_name: 'Silent', destination: '254711000004' })
+        const order = { beneficiary_id: silent, amount: '250.00' }
+        await say('create_payment', { ...order, idempotency_key: 'once' })
+        await service.deps.jobs.drain()
+        return repeat(3, (turn) => say('create_payment', { ...order, idempotency_key: `again ${turn}` }))
+      },
+      25_000n,
+      { status: 'refused' },
+    ],
+  ]
+  test.each(mistakes)('%s', async (_what, act, most, then) => {
+    expect(await act()).toMatchObject(then)
+    expect(await moved()).toBe(most)
+  })
+
+  test('a person gives one of two payees another name at the address, and the agent pays the one that was meant', async () => {
+    const [, meant] = await namesakes()
+    const order = { beneficiary_id: meant, amount: '250.00' }
+    const { address } = await say('create_payment', { ...order, idempotency_key: 'before' })
+    const renamed = await person.api.patch(`/v1${new URL(address).pathname}`, { display_name: 'Otieno Ouma, driver' })
+    expect(renamed.status).toBe(200)
+    expect(await say('simulate_payment', order)).toMatchObject({ next: 'done' })
+    expect(await say('create_payment', { ...order, idempotency_key: 'after' })).toMatchObject({ next: 'wait' })
+    // The name that is given again concerns no payment that was made: its key gets it again.
+    await person.api.patch(`/v1${new URL(address).pathname}`, { display_name: 'Otieno Ouma' })
+    expect(await say('create_payment', { ...order, idempotency_key: 'after' })).toMatchObject({ payment_id: expect.any(String) })
+    expect(await moved()).toBe(25_000n)
+  })
+
+  test('a limit of the agent itself is raised at the address of the refusal', async () => {
+    const { key, grantId } = await createKey(person, { spending_controls: { per_payment_limit_minor: '10000' } })
+    const limited = await connectAgent(service.api.url, { bearer: key })
+    const order = { beneficiary_id: payee, amount: '250.00' }
+    const refused = await limited.call('create_payment', { ...order, idempotency_key: 'above' })
+    const address = `${service.api.url}/agents/${grantId}`
+    expect(refused).toMatchObject({
+      status: 'refused',
+      address,
+      message: expect.stringContaining(`A person can change this at ${address}`),
+    })
+    expect(await limited.call('simulate_payment', order)).toMatchObject({ outcome: 'deny', address })
+    const controls = { spending_controls: { per_payment_limit_minor: '30000' } }
+    expect((await person.api.patch(`/v1/accounts/me/grants/${grantId}`, controls)).status).toBe(200)
+    expect(await limited.call('create_payment', { ...order, idempotency_key: 'above' })).toMatchObject({ next: 'wait' })
+    await limited.close()
+  })
+
+  test('wrong arguments of every tool are answered in the shape of its refusals', async () => {
+    for (const { name } of tools) {
+      const answer = await say(name, { nothing: 1 })
+      expect(answer, name).toMatchObject({
+        status: 'refused',
+        next: 'change_request',
+        message: expect.stringContaining('nothing: is not a known field'),
+        refusal: { code: 'invalid_request', fields: expect.arrayContaining([expect.objectContaining({ path: 'nothing' })]) },
+      })
+    }
+  })
+})
+
 test('an ended payment, a decision and a tool that the key may not call each name the next step and where a person acts', async () => {
   const { payment_id } = await pay('small', { amount: '250.00' })
   await service.settle()
-  expect(await say('cancel_payment', { payment_id })).toMatchObject({ error: 'conflict', next: 'stop' })
+  expect(await say('cancel_payment', { payment_id })).toMatchObject({ next: 'stop', refusal: { code: 'conflict' } })
   const large = await pay('large', { amount: '5,000.00', account_reference: 'L' })
   expect(large).toMatchObject({ next: 'ask_a_person', approval: { url: `${service.api.url}/approve/${large.approval.id}` } })
   const { key } = await createKey(person, { permissions: ['payment.read'] })
@@ -172,7 +331,11 @@ test('an ended payment, a decision and a tool that the key may not call each nam
     .call('create_payment', { idempotency_key: 'no', beneficiary_id: payee, amount: '250.00' })
     .catch((error: unknown) => (error instanceof ToolError ? error.envelope : undefined))
   await reader.close()
-  expect(refused).toMatchObject({ error: 'forbidden', next: 'ask_a_person', address: expect.stringContaining(service.api.url) })
+  expect(refused).toMatchObject({
+    next: 'ask_a_person',
+    address: expect.stringContaining(service.api.url),
+    refusal: { code: 'forbidden', required_permission: 'payment.create' },
+  })
 })
 
 test('every card shows the name that the rail reports, and its verdict; not to a key that may not read payees', async () => {
@@ -224,8 +387,8 @@ describe('who is paid', () => {
       const name = { display_name: 'Wanjiru  Kamau', payment_rail: 'MPESA_B2C', destination: `072215580${n}` }
       const { id } = await say('propose_beneficiary', { ...name, idempotency_key: `payee ${n}` })
       const paid = await say('create_payment', { idempotency_key: `pay ${n}`, beneficiary_id: id, amount: '199.00' })
-      expect(paid).toMatchObject({ status: 'pending_approval', next: 'ask_a_person' })
-      expect(paid.approval.summary.why).toContain('1 approval is needed')
+      expect(paid).toMatchObject({ status: 'refused', next: 'ask_a_person', refusal: { code: 'payees_alike' } })
+      expect(paid.address).toBe(`${service.api.url}/beneficiaries/${id}`)
     }
     expect(await moved()).toBe(0n)
   })

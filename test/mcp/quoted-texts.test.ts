@@ -81,7 +81,7 @@ test('what others wrote stands in quotes that it cannot close, cut, in every sen
   const held = await pay('2,000.00')
   expect(held).toMatchObject({ status: 'pending_approval' })
   expect(held.approval.summary.purpose).toMatch(/^"note' [^"]+…" · "2' [^"]+"$/)
-  expect(held.approval.summary.why).toMatch(/grant "key' [^"]+…" asks from/)
+  expect(held.approval.summary.why).toMatch(/^1 approval is needed\. Key or agent "key' [^"]+…" /)
   expect(elicited).toHaveLength(1)
   for (const message of elicited) {
     expectQuoted(message)
@@ -98,7 +98,9 @@ test('what others wrote stands in quotes that it cannot close, cut, in every sen
   const reason = planted('no', 100)
   const rejected = await person.api.post(`/v1/approvals/${held.approval.id}/decide`, { decision: 'reject', reason })
   expect(rejected.status).toBe(200)
-  expect(await checked(agent, 'wait_for_payment', { payment_id: held.payment_id })).toMatchObject({ status: 'rejected' })
+  expect(await checked(agent, 'get_payment', { payment_id: held.payment_id, wait_seconds: 20 })).toMatchObject({
+    status: 'rejected',
+  })
   await checked(agent, 'get_payment', { payment_id: paid.payment_id })
   await checked(agent, 'list_payments')
   const cancelled = await pay('3,000.00')
@@ -133,7 +135,7 @@ test('so do the label of an agent that let itself be called anything, and the re
   const { access } = await authorizeAgent(service.api, person, { client, decision: { spending_controls: limits } })
   const agentLetIn = await connect(access)
   const held = await pay('2,500.00', {}, agentLetIn)
-  expect(held.approval.summary.why).toMatch(/grant "agent' [^"]+…" asks from/)
+  expect(held.approval.summary.why).toMatch(/^1 approval is needed\. Key or agent "agent' [^"]+…" /)
   const denied = await pay('6,000.00', {}, agentLetIn)
   expect(denied.message).toMatch(/limit of key or agent "agent' [^"]+…" is KES/)
   await person.api.post('/v1/workspaces/current/freeze', { reason: planted('frozen') })

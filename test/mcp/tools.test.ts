@@ -45,7 +45,6 @@ describe('the tools', () => {
       'simulate_payment',
       'create_payment',
       'get_payment',
-      'wait_for_payment',
       'list_payments',
       'cancel_payment',
       'create_payment_batch',
@@ -75,6 +74,15 @@ describe('the tools', () => {
     })
     expect(hints.get_payment.readOnlyHint).toBe(true)
     expect(agent.instructions()).toMatch(/idempotency_key/)
+  })
+
+  test('take little of a model’s context: the whole list is at most 25 KB, with at most 16 tools', async () => {
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
+    const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const { text } = await service.api.post('/mcp', listing, { bearer: key.key, headers })
+    expect(text).toContain('create_payment_batch')
+    expect(Buffer.byteLength(text)).toBeLessThan(25_000)
+    expect(tools.length).toBeLessThanOrEqual(16)
   })
 
   test('include no tool that decides an approval', async () => {
@@ -109,7 +117,7 @@ describe('create_payment', () => {
       decision: { outcome: 'allow', reasons: [] },
       receipt: null,
     })
-    const waiting = agent.call('wait_for_payment', { payment_id: made.payment_id, timeout_seconds: 20 })
+    const waiting = agent.call('get_payment', { payment_id: made.payment_id, wait_seconds: 20 })
     await service.settle()
     expect(await waiting).toMatchObject({
       status: 'succeeded',
@@ -171,15 +179,16 @@ describe('create_payment', () => {
         summary: { payee: '"Wanjiru Kamau"', purpose: '"Rent" · "March"', amount: expect.stringContaining('250.00') },
       },
     })
-    expect(made.approval.summary.why).toMatch(/1 approval is needed: grant .* asks from .*200\.00/)
+    expect(made.approval.summary.why).toMatch(/^1 approval is needed\. Key or agent .*200\.00/)
     expect(Date.parse(made.approval.expires_at)).toBeGreaterThan(service.clock.now().getTime())
     const { approvals } = await topupInput.agent.call('list_approvals')
-    expect(approvals[0]).toMatchObject({ id: made.approval.id, url: made.approval.url, payee: 'Wanjiru Kamau' })
+    const { id, url } = made.approval
+    expect(approvals[0]).toMatchObject({ approval: { id, url }, payee: 'Wanjiru Kamau' })
     expect((await topupInput.api.post(`/v1/approvals/${made.approval.id}/decide`, { decision: 'approve' })).status).toBe(403)
-    expect((await topupInput.agent.call('wait_for_payment', { payment_id: made.payment_id, timeout_seconds: 1 })).next).toBe(
+    expect((await topupInput.agent.call('get_payment', { payment_id: made.payment_id, wait_seconds: 1 })).next).toBe(
       'ask_a_person',
     )
-    const waiting = topupInput.agent.call('wait_for_payment', { payment_id: made.payment_id })
+    const waiting = topupInput.agent.call('get_payment', { payment_id: made.payment_id, wait_seconds: 25 })
     expect((await person.api.post(`/v1/approvals/${made.approval.id}/decide`, { decision: 'approve' })).status).toBe(200)
     await service.settle()
     expect(await waiting).toMatchObject({ status: 'succeeded', next: 'done' })
@@ -223,6 +232,7 @@ describe('create_payment', () => {
     expect(second.message).toContain(first.payment_id)
     const meant = await agent.call('create_payment', order('7700', { ...same, duplicate_of: first.payment_id }))
     expect(meant.decision.warnings).toEqual([{ code: 'possible_duplicate', payment_id: first.payment_id }])
+    expect(meant).toMatchObject({ status: 'pending_approval', next: 'ask_a_person' })
     expect(meant.message).toContain(first.payment_id)
     const { idempotency_key: _key, ...what } = order('7700', same)
     expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
@@ -268,7 +278,11 @@ describe('create_payment', () => {
     await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
     expect(await agent.call('create_payment', order('1000'))).toMatchObject({ next: 'stop', refusal: { code: 'grant_frozen' } })
     await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: false })
-    await expect(agent.call('create_payment', { ...order('1000'), tyop: true })).rejects.toThrow(/tyop/)
+    expect(await agent.call('create_payment', { ...order('1000'), tyop: true })).toMatchObject({
+      status: 'refused',
+      next: 'change_request',
+      refusal: { code: 'invalid_request', fields: [{ path: 'tyop' }] },
+    })
   })
 })
 
@@ -320,7 +334,9 @@ describe('the other tools', () => {
     const other = await agentWith({}, await signIn(service.api))
     const made = await agent.call('create_payment', order('1000'))
     for (const id of [made.payment_id, 'pay_nothing', '../accounts/me'])
-      expect(await caught(other.agent.call('get_payment', { payment_id: id })), id).toMatchObject({ error: 'not_found' })
+      expect(await caught(other.agent.call('get_payment', { payment_id: id })), id).toMatchObject({
+        refusal: { code: 'not_found' },
+      })
     await other.agent.close()
   })
 })

@@ -163,11 +163,10 @@ const payByAgent = async (url: string): Promise<void> => {
   expect(new Set(made.map(({ payment_id, next }) => `${payment_id} ${next}`)).size).toBe(1)
   const [payment] = made
   expect(payment.next).toBe('ask_a_person')
-  const waiting = withAgent('wait_for_payment', { payment_id: payment.payment_id, timeout_seconds: 20 })
+  const waiting = withAgent('get_payment', { payment_id: payment.payment_id, wait_seconds: 20 })
   expect((await person.api.post(`/v1/approvals/${payment.approval.id}/decide`, { decision: 'approve' })).status).toBe(200)
   let outcome = await waiting
-  while (outcome.next === 'wait')
-    outcome = await withAgent('wait_for_payment', { payment_id: payment.payment_id, timeout_seconds: 20 })
+  while (outcome.next === 'wait') outcome = await withAgent('get_payment', { payment_id: payment.payment_id, wait_seconds: 20 })
   expect([outcome.next, outcome.status]).toEqual(['done', 'succeeded'])
 }
 

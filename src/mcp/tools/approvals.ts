@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../db/transitions.ts'
 import { guide } from '../next.ts'
+import { ApprovalLink, approvalLink } from '../outcome.ts'
 import { NameAtRail } from '../payee.ts'
 import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
@@ -25,8 +26,8 @@ const Wire = z.object({
   context: z.object({ payee: z.object({ verification: NameAtRail }).nullable() }).optional(),
 })
 
-const Approval = Wire.omit({ payment: true, batch: true, context: true }).extend({
-  url: z.string().describe('Where a person decides.'),
+const Approval = Wire.omit({ id: true, payment: true, batch: true, context: true }).extend({
+  approval: ApprovalLink,
   payment_id: z.string().nullable(),
   batch_id: z.string().nullable().describe('A whole batch is decided.'),
   amount_minor: z.string(),
@@ -39,7 +40,7 @@ const Approval = Wire.omit({ payment: true, batch: true, context: true }).extend
 const list = defineTool({
   name: 'list_approvals',
   title: 'List approvals',
-  description: 'Payments that wait for approval. Only people decide, at `url`; no tool can.',
+  description: 'Payments that wait for approval. Only people decide, at `approval.url`; no tool can.',
   operation: 'approvals.list',
   hints: reads,
   input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),
@@ -49,9 +50,9 @@ const list = defineTool({
       z.object({ data: z.array(Wire), next_cursor: nextCursor }),
       await caller.call({ method: 'GET', path: '/v1/approvals', query: { status, ...pageQuery(page) } }),
     )
-    const approvals = data.map(({ payment, batch, context, ...approval }) => ({
+    const approvals = data.map(({ id, payment, batch, context, ...approval }) => ({
+      approval: approvalLink(caller, id),
       ...approval,
-      url: `${caller.publicUrl}/approve/${approval.id}`,
       payment_id: payment?.id ?? null,
       batch_id: batch?.id ?? null,
       amount_minor: payment?.amount_minor ?? batch?.total_minor ?? '0',
@@ -61,7 +62,7 @@ const list = defineTool({
       purpose: payment?.narrative ?? batch?.name ?? null,
     }))
     const waiting = approvals.some((approval) => approval.status === 'pending')
-    const message = waiting ? 'Only a person decides: show them each url.' : 'Nothing waits for a person here.'
+    const message = waiting ? 'Only a person decides: show them each approval.url.' : 'Nothing waits for a person here.'
     return { next: waiting ? ('ask_a_person' as const) : ('done' as const), message, approvals, next_cursor }
   },
 })

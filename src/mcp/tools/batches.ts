@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
-import { amountInput, minorOf } from '../amount.ts'
-import { agentStep, guide, guided } from '../next.ts'
-import { answered, type Caller, defineTool, reads, toolRefusalOf } from '../tool.ts'
+import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
+import { guide, refusalFields, refusedAnswer } from '../next.ts'
+import { ApprovalLink, approvalLink, isDecidable } from '../outcome.ts'
+import { answered, type Caller, defineTool, type Refused, reads } from '../tool.ts'
 
 const Wire = z.object({
   id: z.string(),
@@ -24,19 +25,19 @@ const BatchOutcome = z.object({
   status: z.enum([...paymentBatchStatuses, 'refused']).describe('`refused`: nothing was created.'),
   batch_id: z.string().nullable(),
   ...guide,
-  address: z.string().optional().describe('Where a person does something about a refusal.'),
   items_count: z.int().optional(),
   total_minor: z.string().optional(),
   currency: z.string().optional(),
   counts: z.record(z.string(), z.int()).optional().describe('How many payments have each status.'),
-  approval_url: z.string().optional().describe('Where a person decides about the whole batch. Give it to the person as it is.'),
+  approval: ApprovalLink.optional().describe('Of the whole batch.'),
   faults: z.array(Fault).optional().describe('Every item that cannot be paid, by its place in `items`, and why.'),
+  ...refusalFields,
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
 
 const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], string]>> = {
   scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
-  pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval_url. Then call get_payment_batch.'],
+  pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval.url. Then call get_payment_batch.'],
   processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch later.'],
   completed: ['done', 'Every payment has ended; `counts` says how. list_payments with batch_id names those that failed.'],
   failed: ['stop', 'None of its payments was made, and the money is back. Tell the person.'],
@@ -48,7 +49,6 @@ const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], str
 const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
   const [next, message] = steps[batch.status]
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
-  const waits = batch.approval_id !== null && (batch.status === 'pending_approval' || batch.status === 'scheduled')
   return {
     status: batch.status,
     batch_id: batch.id,
@@ -58,31 +58,24 @@ const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
     total_minor: batch.total_minor,
     currency: batch.currency,
     counts: batch.counts,
-    ...(waits && { approval_url: `${caller.publicUrl}/approve/${batch.approval_id}` }),
+    ...(batch.approval_id !== null && isDecidable(batch.status) && { approval: approvalLink(caller, batch.approval_id) }),
   }
 }
 
-/** What only another credential solves stays an error. */
-const refusalOf = (caller: Caller, error: unknown): BatchOutcome => {
-  const refusal = toolRefusalOf(error)
-  if (!refusal || agentStep(refusal.envelope.error) === 'new_credential') throw error
-  const { next, message, address, details } = guided(caller, refusal.envelope)
-  const faults = z.array(Fault).safeParse(details.items)
-  return {
-    status: 'refused',
-    batch_id: null,
-    next,
-    message,
-    ...(address !== undefined && { address }),
-    ...(faults.success && { faults: faults.data }),
-  }
+const refusedBatch = async (
+  refused: Refused,
+  _input: Readonly<Record<string, unknown>>,
+  caller: Caller,
+): Promise<BatchOutcome> => {
+  const faults = z.array(Fault).safeParse(refused.envelope.details.items)
+  return { batch_id: null, ...refusedAnswer(caller, refused), ...(faults.success && { faults: faults.data }) }
 }
 
 const create = defineTool({
   name: 'create_payment_batch',
   title: 'Create a payment batch',
   description:
-    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval_url; change_request means that `faults` names what to correct.',
+    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval.url; change_request means that `faults` names what to correct.',
   operation: 'payment_batches.create',
   hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
   input: z.strictObject({
@@ -110,17 +103,21 @@ const create = defineTool({
   }),
   output: BatchOutcome,
   run: async ({ idempotency_key: idempotencyKey, items, ...rest }, caller) => {
-    try {
-      const body = {
-        ...rest,
-        items: items.map(({ amount, amount_minor, ...item }) => ({ ...item, amount_minor: minorOf({ amount, amount_minor }) })),
-      }
-      const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
-      return outcomeOf(caller, answered(Wire, answer))
-    } catch (error) {
-      return refusalOf(caller, error)
+    const body = { ...rest, items: items.map(withMinor) }
+    const slips = body.items.flatMap(({ narrative, amount_minor }, index) => {
+      const other = otherAmountIn(narrative, amount_minor, caller.currency)
+      return other?.isSlip ? [{ index, param: 'amount', message: other.sentence }] : []
+    })
+    const [slip] = slips
+    if (slip) {
+      const message = `Nothing was created. ${slip.message}, a hundred times more or less. Ask the person which one is meant.`
+      const refusal = { code: 'amount_differs' }
+      return { status: 'refused' as const, batch_id: null, next: 'ask_a_person' as const, message, faults: slips, refusal }
     }
+    const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
+    return outcomeOf(caller, answered(Wire, answer))
   },
+  refused: refusedBatch,
 })
 
 const get = defineTool({

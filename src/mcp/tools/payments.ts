@@ -1,11 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
-import { amountInput, minorOf } from '../amount.ts'
-import { headline, payeeText } from '../headline.ts'
+import { amountInput, withMinor } from '../amount.ts'
+import { doubtOf } from '../doubt.ts'
 import { guide } from '../next.ts'
-import { isUnderWay, outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
-import { NameAtRail, readNamesAtRail } from '../payee.ts'
+import {
+  ApprovalLink,
+  approvalLink,
+  doubtfulOutcome,
+  isDecidable,
+  isUnderWay,
+  outcomeOf,
+  PaymentOutcome,
+  refusedOutcome,
+  WirePayment,
+} from '../outcome.ts'
+import { headline, NameAtRail, payeeText, readNamesAtRail, readPayee } from '../payee.ts'
 import { Simulated, simulated } from '../simulated.ts'
 import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
@@ -23,16 +33,6 @@ const order = {
 const ExecuteAt = z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.')
 const Narrative = z.string().max(140).optional().describe('What it is for. The person who approves reads it.')
 
-/** The order as the API takes it. */
-const withMinor = <In extends { amount?: string | undefined; amount_minor?: string | undefined }>({
-  amount,
-  amount_minor,
-  ...rest
-}: In) => ({
-  ...rest,
-  amount_minor: minorOf({ amount, amount_minor }),
-})
-
 const read = async (caller: Caller, id: string): Promise<WirePayment> =>
   answered(WirePayment, await caller.call({ method: 'GET', path: `/v1/payments/${encodeURIComponent(id)}` }))
 
@@ -45,14 +45,19 @@ const simulate = defineTool({
   hints: reads,
   input: z.strictObject({ ...order, narrative: Narrative, execute_at: ExecuteAt }),
   output: Simulated,
-  run: async ({ narrative, ...input }, caller) => simulated(caller, withMinor(input), narrative),
+  run: async (input, caller) => simulated(caller, withMinor(input)),
 })
+
+const isUsed = async (caller: Caller, idempotency_key: string): Promise<boolean> => {
+  const { status, body } = await caller.call({ method: 'GET', path: '/v1/payments', query: { idempotency_key, limit: '1' } })
+  return status === 200 && z.object({ data: z.array(z.unknown()) }).parse(body).data.length > 0
+}
 
 const create = defineTool({
   name: 'create_payment',
   title: 'Create a payment',
   description:
-    'Pays a beneficiary. Money leaves the account. Follow `next` in the answer: ask_a_person means that a person must approve at approval.url; change_request means that decision.change would pass; after stop, do not try another way.',
+    'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. After stop, do not try another way.',
   operation: 'payments.create',
   hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
   input: z.strictObject({
@@ -64,52 +69,44 @@ const create = defineTool({
     duplicate_of: z
       .string()
       .optional()
-      .describe('Only after a refusal that names an earlier payment, and only if the person wants to pay twice: its id.'),
+      .describe(
+        'The id of the earlier payment that a refusal named, if the person wants to pay twice. A person then approves it.',
+      ),
   }),
   output: PaymentOutcome,
   run: async ({ idempotency_key: idempotencyKey, ...input }, caller) => {
     const body = withMinor(input)
-    try {
-      // A model repeats calls: a payment that looks like an earlier one is refused until `duplicate_of` names that one.
-      const order = { ...body, on_duplicate: 'confirm' }
-      const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: order, idempotencyKey })
-      const payment = answered(WirePayment, answer)
-      // A replay shows the payment as it was at first; its status may have changed since.
-      const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
-      return await outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
-    } catch (error) {
-      return await refusalOutcome(caller, body, error)
-    }
+    const payee = await readPayee(caller, body.beneficiary_id)
+    const doubt = await doubtOf(caller, body, payee)
+    // A key that was used gets its payment again, whatever came after it.
+    if (doubt && !(await isUsed(caller, idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
+    // A model repeats calls, and names the earlier payment of its own accord: a second one that is meant is approved by a person.
+    const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
+    const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
+    const payment = answered(WirePayment, answer)
+    // A replay shows the payment as it was at first; its status may have changed since.
+    const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
+    return outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
   },
-})
-
-const get = defineTool({
-  name: 'get_payment',
-  title: 'Read a payment',
-  description: 'The status of a payment, and what to do next.',
-  operation: 'payments.get',
-  hints: reads,
-  input: z.strictObject({ payment_id: z.string() }),
-  output: PaymentOutcome,
-  run: async ({ payment_id }, caller) => outcomeOf(caller, await read(caller, payment_id)),
+  refused: refusedOutcome,
 })
 
 const firstPauseMs = 250
 const longestPauseMs = 2_000
 
-const wait = defineTool({
-  name: 'wait_for_payment',
-  title: 'Wait for a payment',
+const get = defineTool({
+  name: 'get_payment',
+  title: 'Read a payment, or wait for it',
   description:
-    'Waits until a payment has ended, at most timeout_seconds, and returns its status. Call it again while `next` is wait or ask_a_person.',
+    'The status of a payment, and what to do next. With wait_seconds it waits that long for the end: call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
   hints: reads,
-  waits: true,
-  input: z.strictObject({ payment_id: z.string(), timeout_seconds: z.int().min(1).max(50).default(25) }),
+  waits: ({ wait_seconds }) => wait_seconds !== undefined && wait_seconds !== 0,
+  input: z.strictObject({ payment_id: z.string(), wait_seconds: z.int().min(0).max(50).default(0) }),
   output: PaymentOutcome,
-  run: async ({ payment_id, timeout_seconds }, caller) => {
+  run: async ({ payment_id, wait_seconds }, caller) => {
     let payment = await read(caller, payment_id)
-    let left = timeout_seconds * 1000
+    let left = wait_seconds * 1000
     for (let ms = firstPauseMs; isUnderWay(payment) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
       const turn = Math.min(ms, left)
       await pause(turn, undefined, { signal: caller.signal })
@@ -154,7 +151,13 @@ const list = defineTool({
   }),
   output: z.object({
     ...guide,
-    payments: z.array(Listed.extend({ summary: z.string(), payee_verification: NameAtRail.optional() })),
+    payments: z.array(
+      Listed.omit({ approval_id: true }).extend({
+        summary: z.string(),
+        approval: ApprovalLink.optional(),
+        payee_verification: NameAtRail.optional(),
+      }),
+    ),
     next_cursor: nextCursor,
   }),
   run: async ({ limit, cursor, ...filters }, caller) => {
@@ -167,11 +170,12 @@ const list = defineTool({
       caller,
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )
-    const payments = page.data.map((payment) => {
+    const payments = page.data.map(({ approval_id: id, ...payment }) => {
       const verification = names.get(payment.beneficiary_id)
       return {
         summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
         ...payment,
+        ...(id !== null && isDecidable(payment.status) && { approval: approvalLink(caller, id) }),
         ...(verification && { payee_verification: verification }),
       }
     })
@@ -194,4 +198,4 @@ const cancel = defineTool({
   },
 })
 
-export const paymentTools = [simulate, create, get, wait, list, cancel]
+export const paymentTools = [simulate, create, get, list, cancel]
