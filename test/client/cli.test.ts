@@ -248,6 +248,19 @@ describe('with an API key', () => {
     expect(JSON.parse(dry.out()).outcome).toBe('allow')
   })
 
+  test('pay --purpose says what a payment is for, and the list of payments shows it and finds it', async () => {
+    const env = await withKey()
+    const run = payments(['pay', beneficiary, '36.00', '--purpose', 'SALA'], env)
+    expect(await run.ended, run.err()).toBe(0)
+    const { id, purpose_code } = JSON.parse(run.out())
+    expect(purpose_code).toBe('SALA')
+    const found = payments(['payments', '--purpose', 'SALA'], env)
+    expect(await found.ended, found.err()).toBe(0)
+    expect(found.out()).toMatch(new RegExp(`^${id} .* \\(SALA\\): \\w+\\n$`))
+    const others = payments(['payments', '--purpose', 'SUPP'], env)
+    expect([await others.ended, others.out()]).toEqual([0, ''])
+  })
+
   test('pay --at refuses what is no time, a time that has passed or is more than 90 days ahead, and --wait, in a sentence', async () => {
     const env = await withKey()
     const at = async (time: string, ...more: string[]) => {

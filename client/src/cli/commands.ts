@@ -161,9 +161,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: simulate,
   },
   pay: {
-    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
+    arguments:
+      'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--purpose CODE] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
     summary:
-      'Pays. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead.',
+      'Pays. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead. CODE: what it is for, an ISO 20022 purpose code such as SALA.',
     run: pay,
   },
   batch: {
@@ -173,7 +174,7 @@ export const commands: Readonly<Record<string, Command>> = {
       'Pays a list in CSV with one approval, and shows its rows as a table; with --dry-run only says what it would do; with --watch how far it is. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it says so and exits with 3. --at TIME is as for pay.',
     run: batch,
   },
-  payments: { arguments: `[--status STATUS] ${list}`, summary: 'The newest payments.', run: paymentsList },
+  payments: { arguments: `[--status STATUS] [--purpose CODE] ${list}`, summary: 'The newest payments.', run: paymentsList },
   refusals: { arguments: list, summary: 'Payments that were asked for and refused, and why.', run: refusals },
   approvals: {
     arguments: `[--status STATUS] ${list}`,

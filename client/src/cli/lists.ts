@@ -3,23 +3,29 @@ import type { Payments } from '../client.ts'
 import type { Pages } from '../pages.ts'
 import type { Item } from '../route-types.ts'
 import { amountText, payeeText, paymentText } from './amount.ts'
-import { clientOf } from './session.ts'
+import { clientOf, UsageError } from './session.ts'
 import { flag, type Terminal, text } from './terminal.ts'
 
-type Options = { limit: number; status: string | undefined }
-type Listing<Row> = { read: (client: Payments, options: Options) => Pages<Row>; line: (row: Row, client: Payments) => string }
+type Options = { limit: number; status: string | undefined; purpose: string | undefined }
+type Listing<Row> = {
+  read: (client: Payments, options: Options) => Pages<Row>
+  line: (row: Row, client: Payments) => string
+  /** Whether `--purpose` narrows it. */
+  byPurpose?: boolean
+}
 
 /** A line for a person for each item, newest first; with --json the whole item, for another program. */
 const listing =
-  <Row extends { id: string }>({ read, line }: Listing<Row>) =>
+  <Row extends { id: string }>({ read, line, byPurpose = false }: Listing<Row>) =>
   async (terminal: Terminal): Promise<void> => {
     const { values } = parseArgs({
       args: [...terminal.args],
-      options: { url: text, limit: text, status: text, json: flag },
+      options: { url: text, limit: text, status: text, purpose: text, json: flag },
     })
+    if (values.purpose !== undefined && !byPurpose) throw new UsageError('--purpose is for the list of payments')
     const limit = Number(values.limit ?? 25)
     const client = await clientOf(terminal, values.url)
-    const { data } = await read(client, { limit, status: values.status }).page()
+    const { data } = await read(client, { limit, status: values.status, purpose: values.purpose }).page()
     for (const item of data) terminal.out(values.json ? JSON.stringify(item) : `${item.id}  ${line(item, client)}`)
     if (data.length === 0) terminal.say('There is nothing here.')
   }
@@ -28,9 +34,15 @@ const statusOf = <Status extends string>(status: string | undefined): { status?:
   status === undefined ? {} : { status: status as Status }
 
 export const paymentsList = listing({
-  read: (client, { limit, status }) =>
-    client.payments.list({ limit, ...(status !== undefined && { status: [status as Item<'/v1/payments'>['status']] }) }),
-  line: (payment) => `${payment.created_at}  ${paymentText(payment)}: ${payment.status}`,
+  byPurpose: true,
+  read: (client, { limit, status, purpose }) =>
+    client.payments.list({
+      limit,
+      ...(status !== undefined && { status: [status as Item<'/v1/payments'>['status']] }),
+      ...(purpose !== undefined && { purpose_code: purpose }),
+    }),
+  line: (payment) =>
+    `${payment.created_at}  ${paymentText(payment)}${payment.purpose_code ? ` (${payment.purpose_code})` : ''}: ${payment.status}`,
 })
 
 export const approvals = listing({

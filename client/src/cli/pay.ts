@@ -56,10 +56,14 @@ export const pay = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
     allowPositionals: true,
-    options: { url: text, reference: text, narrative: text, at: text, key: text, again: flag, wait: flag },
+    options: { url: text, reference: text, narrative: text, purpose: text, at: text, key: text, again: flag, wait: flag },
   })
-  const { narrative, again, key } = values
-  const now = { ...orderOf(positionals, values.reference), ...(narrative !== undefined && { narrative }) }
+  const { narrative, purpose, again, key } = values
+  const now = {
+    ...orderOf(positionals, values.reference),
+    ...(narrative !== undefined && { narrative }),
+    ...(purpose !== undefined && { purpose_code: purpose }),
+  }
   if (values.wait && values.at !== undefined)
     throw new UsageError('--wait is for a payment that is sent at once: read one with --at later, by payments payments')
   const client = await clientOf(terminal, values.url)

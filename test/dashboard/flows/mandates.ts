@@ -8,7 +8,7 @@ export const mandateFlows = (world: World): void => {
     const home = await createHousehold(world.service)
     const { page, wallet, complaints, close } = await visitAs(world, home.person)
     await page.goto('/mandates/new')
-    await page.getByLabel('Purpose').fill('Stationery')
+    await page.getByLabel(/^Purpose(?! code)/).fill('Stationery')
     await page.getByLabel('Total limit').fill('30,000')
     await page.getByLabel('Only to these beneficiaries').fill('Savannah Supplies Ltd')
     await page.getByRole('button', { name: 'Remove Savannah Supplies Ltd' }).waitFor()

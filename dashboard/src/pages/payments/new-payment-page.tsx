@@ -49,6 +49,7 @@ const Prepared = () => {
         amount: editableMajor(payment.amount_minor),
         reference: payment.account_reference ?? '',
         narrative: payment.narrative ?? '',
+        purposeCode: payment.purpose_code ?? '',
         type: payment.payment_type === payment.payment_rail ? '' : payment.payment_type,
       }
     : { ...emptyPayment, beneficiary: params.get('beneficiary') ?? '' }

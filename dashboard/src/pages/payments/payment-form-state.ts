@@ -8,6 +8,7 @@ export type PaymentFields = {
   reference: string
   narrative: string
   type: string
+  purposeCode: string
   mandate: string
   time: SendTime
 }
@@ -18,6 +19,7 @@ export const emptyPayment: PaymentFields = {
   reference: '',
   narrative: '',
   type: '',
+  purposeCode: '',
   mandate: '',
   time: sendNow,
 }
@@ -38,8 +40,9 @@ export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFie
 }
 
 /** The body of the payment. */
-export const bodyOf = (draft: Draft, { reference, narrative }: PaymentFields) => ({
+export const bodyOf = (draft: Draft, { reference, narrative, purposeCode }: PaymentFields) => ({
   ...draft,
   ...(reference.trim() && { account_reference: reference.trim() }),
   ...(narrative.trim() && { narrative: narrative.trim() }),
+  ...(purposeCode.trim() && { purpose_code: purposeCode.trim().toUpperCase() }),
 })

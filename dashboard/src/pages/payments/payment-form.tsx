@@ -163,6 +163,13 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
             maxLength={64}
             hint="Policies can select by it, for example “rent”."
           />
+          <TextField
+            label="Purpose code"
+            optional
+            {...field('purposeCode', 'purpose_code')}
+            maxLength={4}
+            hint="ISO 20022: four letters, for example SALA for salaries."
+          />
           {mandates.length > 0 && (
             <SelectField
               label="Mandate"

@@ -69,6 +69,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
               Sent: draft.execute_at && dueWords(draft.execute_at),
               Purpose: fields.narrative.trim(),
               'Account reference': fields.reference.trim(),
+              'Purpose code': fields.purposeCode.trim().toUpperCase(),
               Type: fields.type.trim() && typeLabel(fields.type.trim()),
               From: workspace.name,
             }}
