@@ -36,7 +36,6 @@ CREATE TABLE "push_notices" (
 	"approval_id" uuid NOT NULL,
 	"subscription_id" uuid NOT NULL,
 	"requested_at" timestamp (3) with time zone NOT NULL,
-	"withdrawn_at" timestamp (3) with time zone,
 	CONSTRAINT "push_notices_approval_id_subscription_id_pk" PRIMARY KEY("approval_id","subscription_id")
 );
 --> statement-breakpoint
@@ -48,7 +47,6 @@ CREATE TABLE "push_subscriptions" (
 	"endpoint_key_id" text NOT NULL,
 	"endpoint_hash" "bytea" NOT NULL,
 	"p256dh" "bytea" NOT NULL,
-	"auth_ciphertext" "bytea" NOT NULL,
 	"user_agent" text,
 	"created_at" timestamp (3) with time zone NOT NULL
 );
@@ -85,6 +83,8 @@ ALTER TABLE "identities" ADD COLUMN "origin_session_id" uuid;
 ALTER TABLE "approvals" ADD COLUMN "name_awaited_until" timestamp (3) with time zone;
 --> statement-breakpoint
 ALTER TABLE "approvals" ADD COLUMN "renewed_at" timestamp (3) with time zone;
+--> statement-breakpoint
+ALTER TABLE "approvals" ADD COLUMN "notice_due_at" timestamp (3) with time zone;
 --> statement-breakpoint
 ALTER TABLE "api_keys" ADD COLUMN "origin_session_id" uuid;
 --> statement-breakpoint
@@ -125,6 +125,8 @@ ALTER TABLE "beneficiary_verifications" ADD CONSTRAINT "beneficiary_verification
 ALTER TABLE "push_notices" ADD CONSTRAINT "push_notices_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "push_subscriptions" ADD CONSTRAINT "push_subscriptions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "push_subscriptions" ADD CONSTRAINT "push_subscriptions_session_id_sessions_id_fk" FOREIGN KEY ("session_id") REFERENCES "public"."sessions"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 CREATE INDEX "beneficiary_verifications_beneficiary" ON "beneficiary_verifications" USING btree ("beneficiary_id","id");
 --> statement-breakpoint

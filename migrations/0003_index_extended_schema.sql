@@ -61,3 +61,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS "sessions_began_by" ON "sessions" USING 
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_origin_session" ON "invitations" USING btree ("origin_session_id") WHERE "invitations"."origin_session_id" is not null;
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_invited_by" ON "invitations" USING btree ("invited_by");
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "approvals_notice_due" ON "approvals" USING btree ("notice_due_at") WHERE "approvals"."notice_due_at" is not null;

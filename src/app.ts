@@ -33,6 +33,8 @@ import { registerDocumentation } from './http/documentation.ts'
 import { createEnvelope } from './http/envelope.ts'
 import { registerErrors } from './http/errors.ts'
 import { registerDocument, registerOpenapi } from './http/openapi.ts'
+import { createGuardedFetch } from './http/outbound/guarded-fetch.ts'
+import { createHostResolver } from './http/outbound/resolve-host.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
 import { registerQueryGuard } from './http/query.ts'
@@ -50,13 +52,12 @@ import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
-import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
-import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { operationTexts } from './modules/operations.ts'
 import { createSubmissions } from './modules/payments/submissions.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createTokenSharing } from './modules/provider-tokens/service.ts'
+import { createPush } from './modules/push/send.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operate/listener/gauges.ts'
@@ -122,6 +123,9 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   if (instruments) onCommitted(db, eventsCommitted, instruments.events)
   onCommitted(db, alertCommitted, ({ alert, facts }) => alerts.raise(alert, facts))
   const vault = createVault(config.ENCRYPTION_KEYS)
+  const timeoutMs = config.OAUTH_METADATA_TIMEOUT_MS
+  const servers = config.OAUTH_METADATA_DNS_SERVERS
+  const guards = { timeoutMs, resolve: createHostResolver({ clock, deadlineMs: timeoutMs, servers }) }
   rails.shareTokens(createTokenSharing({ clock, db, logger, vault }))
   const parts: Omit<Deps, keyof ReturnType<typeof createSubmissions>> = {
     config,
@@ -142,14 +146,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     ),
     identityProviders: identity.providers,
     readClient: createReadClient(db.lookup),
-    clientDocuments: createDocumentFetcher({
-      timeoutMs: config.OAUTH_METADATA_TIMEOUT_MS,
-      resolve: createHostResolver({
-        clock,
-        deadlineMs: config.OAUTH_METADATA_TIMEOUT_MS,
-        servers: config.OAUTH_METADATA_DNS_SERVERS,
-      }),
-    }),
+    clientDocuments: createGuardedFetch(guards),
+    push: createPush(config, { derivations, fetch: createGuardedFetch(guards), logger, vault }),
     cursors: createCursors(derivations),
     appendEvents: (tx, _at, events) => appendEvents(tx, events),
     feed,

@@ -10,6 +10,7 @@ import {
   list,
   minorAmount,
   origin,
+  pushHosts,
   rails,
   rpcUrls,
   whole,
@@ -60,6 +61,17 @@ const environment = z.object({
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_PORT: whole(0, 65_535).default(0),
   ...railSettings,
+  VAPID_KEYS: lastingKey.optional(),
+  VAPID_SUBJECT: z
+    .string()
+    .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, 'must be mailto: and an address, or an https URL')
+    .optional(),
+  PUSH_HOSTS: pushHosts.default([
+    'fcm.googleapis.com',
+    '*.push.services.mozilla.com',
+    '*.push.apple.com',
+    '*.notify.windows.com',
+  ]),
   ADMIN_ACCOUNTS: administrators.default([]),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),

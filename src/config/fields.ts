@@ -72,6 +72,11 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
 /** A key ring of one entry: what is made with it must be the same for ever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')
 
+/** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is no push service. */
+export const pushHosts = list.pipe(
+  z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry is a host name in small letters, or *. and one')),
+)
+
 export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> => {
   const urls = new Map<number, string>()
   for (const entry of entries) {

@@ -29,6 +29,7 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly ENCRYPTION_KEYS?: KeyRing | undefined
   readonly TOKEN_SECRETS?: KeyRing | undefined
   readonly RECEIPT_KEYS?: KeyRing | undefined
+  readonly VAPID_KEYS?: KeyRing | undefined
   readonly ORDER_KEY?: KeyRing | undefined
   readonly RAILS?: readonly string[] | undefined
   readonly NAME_LOOKUPS?: readonly string[] | undefined
@@ -87,8 +88,9 @@ function* unsafeUrls<Env extends Settings>(env: Env, providers: readonly Provide
       yield `CORS_ORIGINS must be https:// in production (${url}): its pages may call the API with the session's cookie`
 }
 
-function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS }: Settings): Generator<string> {
-  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS }
+function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, VAPID_KEYS }: Settings): Generator<string> {
+  // Without a key for it push is off.
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, ...(VAPID_KEYS && { VAPID_KEYS }) }
   const seen = new Map<string, string>()
   for (const [name, ring] of Object.entries(rings)) {
     if (!ring) {

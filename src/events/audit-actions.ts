@@ -30,6 +30,8 @@ export const privateAuditActions = [
   'identity.unlink',
   'passkey.add',
   'passkey.remove',
+  'push_subscription.add',
+  'push_subscription.remove',
   'session.create',
   'session.prove',
   'session.prove_refused',

@@ -60,6 +60,13 @@ export const withoutPermission: Readonly<Record<string, readonly [access: OpenAc
   'passkeys.prepare': ['undelegated', 'A person begins a passkey of their own; nothing is registered yet.'],
   'passkeys.add': ['undelegated', 'Registers a passkey of the person; it approves only where their role lets them.'],
   'passkeys.remove': ['undelegated', 'A person removes a passkey of their own.'],
+  'push.key': ['public', 'A public key; browsers name it to their push service.'],
+  'push_subscriptions.list': ['undelegated', 'Shows a person the browsers that get their notices.'],
+  'push_subscriptions.create': [
+    'undelegated',
+    'A person’s own browser gets notices of what the person may decide, while its session lasts.',
+  ],
+  'push_subscriptions.delete': ['undelegated', 'A person ends the notices of a browser of their own.'],
   'workspaces.current': ['authenticated', 'Every credential may know in which workspace it acts.'],
   'workspaces.switch': ['undelegated', 'Only into a workspace that has the caller as a member.'],
   'invitations.preview': ['undelegated', 'The invitation’s secret is in the body; the caller is no member yet.'],

@@ -5,7 +5,7 @@ import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
 
 /** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
-export const workKinds = ['payments', 'topups', 'deliveries', 'names'] as const
+export const workKinds = ['payments', 'topups', 'deliveries', 'names', 'notices'] as const
 export type WorkKind = (typeof workKinds)[number]
 
 export type Work = {

@@ -27,6 +27,7 @@ export const idPrefixes = {
   approval: 'apr',
   mandate: 'man',
   topup: 'top',
+  push_subscription: 'psh',
   event: 'evt',
   ledger: 'led',
   suspense: 'sus',

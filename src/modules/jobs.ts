@@ -21,6 +21,7 @@ import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { renewOverdue } from './payments/approvals/await-name.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
+import { createNoticesLane } from './payments/approvals/notices.ts'
 import { renewTexts } from './payments/approvals/renew.ts'
 import { cancelUnauthorized } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
@@ -114,6 +115,7 @@ const createWork = (deps: WorkDeps): Work => ({
     ...createSendingLanes(deps, subjects),
     deliveries: [createDeliveriesLane(deps, subjects)],
     names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
+    notices: [createNoticesLane(deps)],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {

@@ -12,6 +12,7 @@ import { oauthOperations } from './oauth/operations.ts'
 import { paymentsOperations } from './payments/operations.ts'
 import { policiesOperations } from './policies/operations.ts'
 import { proofOperations } from './proof/operations.ts'
+import { pushOperations } from './push/operations.ts'
 import { reconciliationOperations } from './reconciliation/operations.ts'
 import { requestLogOperations } from './request-log/operations.ts'
 import { simulationOperations } from './simulation/operations.ts'
@@ -34,6 +35,7 @@ export const operationTexts = {
   ...paymentsOperations,
   ...policiesOperations,
   ...proofOperations,
+  ...pushOperations,
   ...reconciliationOperations,
   ...requestLogOperations,
   ...simulationOperations,

@@ -36,6 +36,8 @@ import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
 import type { Deps as ProofDeps } from './proof/deps.ts'
 import { registerProof } from './proof/routes.ts'
+import type { Deps as PushDeps } from './push/deps.ts'
+import { registerPush } from './push/routes.ts'
 import type { Deps as RequestLogDeps } from './request-log/deps.ts'
 import { registerRequestLogRoutes } from './request-log/routes.ts'
 import type { Deps as SimulationDeps } from './simulation/deps.ts'
@@ -65,6 +67,7 @@ export type RoutesDeps = AdminDeps &
   PaymentsDeps &
   PoliciesDeps &
   ProofDeps &
+  PushDeps &
   RequestLogDeps &
   SimulationDeps &
   StatementsDeps &
@@ -93,6 +96,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
+  registerPush(app, deps)
   registerNotifications(app, deps)
   registerPaymentBatches(app, deps)
   registerPaymentRefusals(app, deps)

@@ -55,8 +55,9 @@ export const tags: readonly Tag[] = [
   },
   {
     name: 'Notifications',
-    features: ['notifications'],
-    description: 'Everything that happens, as a stream or as a list. There are no webhooks.',
+    features: ['notifications', 'push', 'push_subscriptions'],
+    description:
+      'Everything that happens, as a stream or as a list, and approvals as notices in a person’s own browser. There are no webhooks.',
   },
   {
     name: 'Sign-in',

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
+import { loadConfig } from '../../src/config.ts'
 import { formatId, parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -15,6 +16,7 @@ import type { Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
+import { startPushService } from '../harness/push-service.ts'
 import { openService, startService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
@@ -317,11 +319,20 @@ test('after a restore into a server whose transaction ids are behind, new rows a
   expect(await findBreaches(service)).toEqual([])
 })
 
+test('push-keys prints a key that the service takes, another one each time', async () => {
+  const [VAPID_KEYS, other] = [await admin('push-keys'), await admin('push-keys')]
+  expect(VAPID_KEYS).not.toBe(other)
+  expect(loadConfig({ VAPID_KEYS }).VAPID_KEYS?.current.bytes).toHaveLength(32)
+})
+
 describe('after the keys were replaced', () => {
   test('rotate-keys encrypts and fingerprints everything with the current keys, so the old ones can be removed', async () => {
     const owner = await signIn(service.api)
     const destination = '254722000302'
     await newBeneficiary(owner.api, { destination })
+    const pushes = await startPushService()
+    const phone = pushes.browser()
+    expect((await owner.api.post('/v1/accounts/me/push-subscriptions', phone.subscription)).status).toBe(201)
     const rings = {
       ENCRYPTION_KEYS: `second:${randomBytes(32).toString('base64')},${keys.ENCRYPTION_KEYS}`,
       TOKEN_SECRETS: `second:${randomBytes(32).toString('base64')},${keys.TOKEN_SECRETS}`,
@@ -337,7 +348,8 @@ describe('after the keys were replaced', () => {
       beneficiaries: expect.any(Number),
     })
     const left = await service.deps.db.query(`select from beneficiaries where destination_key_id <> 'second' union all
-      select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_bodies where body_key_id <> 'second'`)
+      select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_bodies where body_key_id <> 'second'
+      union all select from push_subscriptions where endpoint_key_id <> 'second'`)
     expect(left).toEqual([])
     // Started with the new keys alone: the payee is still the same one, and can be paid.
     const [encryption = '', secret = ''] = [rings.ENCRYPTION_KEYS.split(',')[0], rings.TOKEN_SECRETS.split(',')[0]]
@@ -357,9 +369,14 @@ describe('after the keys were replaced', () => {
       const payment = await api.post('/v1/payments', { beneficiary_id, amount_minor: '100000' })
       await next.settle()
       expect((await api.get(`/v1/payments/${payment.body.id}`)).body.status).toBe('succeeded')
+      await api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+      await api.post('/v1/payments', { beneficiary_id, amount_minor: '120000' })
+      await next.settle()
+      expect([phone.received.length, pushes.refused]).toEqual([1, []])
       expect(await findBreaches(next)).toEqual([])
     } finally {
       await next.close()
+      await pushes.close()
     }
   })
 })

@@ -46,6 +46,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['policies', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],
   ['payments', 'mandates/end.ts'],
+  // Approvals are pushed to browsers.
+  ['payments', 'push/send.ts'],
   // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],

@@ -6,6 +6,7 @@ import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { type PushService, startPushService } from '../harness/push-service.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, type Team } from '../workspaces/team.ts'
 import { unknownPath } from './probe.ts'
@@ -21,6 +22,7 @@ const ofTenants = table.filter(
 type Owned = { id: string; body?: object; version?: number }
 
 let service: TestService
+let pushes: PushService
 let team: Team
 let strangers: { name: string; api: Person['api'] }[]
 /** What the team has, by the route that names it, with a body that would have an effect for its owner. */
@@ -51,6 +53,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const invitation = await made(api.post('/v1/workspaces/current/invitations', { role: 'viewer' }))
   const identity = (await api.get('/v1/accounts/me/identities')).body.data[0].id
   const passkey = (await addPasskey(owner.api, service.deps.config.publicUrl)).passkey.id
+  const pushSubscription = await made(api.post('/v1/accounts/me/push-subscriptions', pushes.browser().subscription))
   const session = (await api.get('/v1/accounts/me/sessions')).body.data[0].id
   const client = await registerClient(service.api)
   const authorization = await requestConsent(owner, client, newPkce())
@@ -65,6 +68,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'DELETE /v1/accounts/me/api-keys/:id': { id: key.id },
     'DELETE /v1/accounts/me/identities/:id': { id: identity },
     'DELETE /v1/accounts/me/passkeys/:id': { id: passkey },
+    'DELETE /v1/accounts/me/push-subscriptions/:id': { id: pushSubscription },
     'DELETE /v1/accounts/me/sessions/:id': { id: session },
     'GET /v1/oauth/authorizations/:id': { id: authorization },
     'POST /v1/oauth/authorizations/:id/decision': { id: authorization, body: { decision: 'approve' } },
@@ -100,6 +104,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
 }
 
 beforeAll(async () => {
+  pushes = await startPushService()
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
   team = await createTeam(service)
   owned = await furnish()
@@ -123,7 +128,10 @@ beforeAll(async () => {
     { name: 'an agent', api: agent.api },
   ]
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await pushes.close()
+})
 
 const routeOf = ({ method, path }: Row) => `${method} ${path}`
 const call = (api: Person['api'], row: Row, path: string) => {

@@ -184,6 +184,8 @@ export const unmeasured: Readonly<Record<string, string>> = {
     sign_in.link_continue oauth.authorize oauth.push oauth.get_authorization oauth.decide_authorization oauth.get_device oauth.decide_device oauth.revoke`,
   'need a signature or an authenticator, a few times a year': `sessions.prepare_proof sessions.prove identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
     approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
+  'of a browser that wants notices, a few times a year':
+    'push.key push_subscriptions.create push_subscriptions.list push_subscriptions.delete',
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
     invitations.accept policies.confirm_change policies.withdraw_change`,

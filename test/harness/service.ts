@@ -36,7 +36,7 @@ export type TestService = Service & {
 }
 
 const keys = () => `test:${randomBytes(32).toString('base64')}`
-const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: keys(), RECEIPT_KEYS: keys() }
+const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: keys(), RECEIPT_KEYS: keys(), VAPID_KEYS: keys() }
 
 export type TestOptions = {
   env?: Record<string, string>

@@ -106,6 +106,16 @@ export const playExamples = async (
   const { challenge } = await play('sessions.prepare_proof', elsewhere.api)
   await play('sessions.prove', elsewhere.api, { body: { passkey: authenticator.answer(challenge) } })
   await play('passkeys.remove', api, { path: { id: passkey.id } })
+  await play('push.key', open)
+  const keys = {
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  }
+  const notices = await play('push_subscriptions.create', api, {
+    body: { endpoint: 'https://fcm.googleapis.com/fcm/send/dGVzdA', keys },
+  })
+  await play('push_subscriptions.list', api)
+  await play('push_subscriptions.delete', api, { path: { id: notices.id } })
   const sessions = await play('sessions.list', api)
   await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })
   await play('sign_in.create_dashboard_token', api)
@@ -489,6 +499,7 @@ const opaque = new Set([
   'receipt',
   'last_four',
   'credential_id',
+  'public_key',
   'rawId',
   'challenge',
   'attestationObject',

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createGuardedFetch, guardedFetch } from '../../src/http/outbound/guarded-fetch.ts'
+import { isPublicAddress } from '../../src/http/outbound/public-address.ts'
 import { parseId } from '../../src/lib/ids.ts'
-import { createDocumentFetcher, fetchDocument } from '../../src/modules/oauth/clients/fetch-document.ts'
-import { isPublicAddress } from '../../src/modules/oauth/clients/public-address.ts'
 import {
   answerOf,
   authorizeAgent,
@@ -262,7 +262,7 @@ describe('the connection', () => {
     }
     const checked: string[] = []
     const allows = (address: string) => checked.push(address) > 0
-    const { text } = await fetchDocument(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })
+    const { text } = await guardedFetch(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })
     expect(JSON.parse(text).client_name).toBe('Document agent')
     expect([requestCount, checked]).toEqual([1, ['127.0.0.1']])
   })
@@ -274,7 +274,7 @@ describe('the connection', () => {
       underWay += 1
       return release.promise
     }
-    const read = createDocumentFetcher({ timeoutMs: 30_000, resolve })
+    const read = createGuardedFetch({ timeoutMs: 30_000, resolve })
     const reading = Array.from({ length: 32 }, () =>
       read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true }),
     )
@@ -293,7 +293,7 @@ describe('the connection', () => {
       { address: '10.0.0.1', family: 4 },
     ]
     const allows = (address: string) => address === '127.0.0.1'
-    await expect(fetchDocument(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })).rejects.toThrow(
+    await expect(guardedFetch(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })).rejects.toThrow(
       'could not be fetched',
     )
     expect(hits).toBe(before)

@@ -11,6 +11,7 @@ type PrivateAction = Extract<
   | `dashboard_token.${string}`
   | `identity.${string}`
   | `passkey.${string}`
+  | `push_subscription.${string}`
   | `session.${string}`
   | `sign_in.${string}`
 >

@@ -39,6 +39,8 @@ export const approvals = pgTable(
     nameAwaitedUntil: instant(),
     /** When the text was made anew, because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
+    /** When its notices are due to be sent or taken back (Web Push). Null: nothing is due. */
+    noticeDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -48,6 +50,7 @@ export const approvals = pgTable(
     index('approvals_workspace').on(t.workspaceId, t.id),
     index('approvals_workspace_status').on(t.workspaceId, t.status, t.id),
     index('approvals_expiry').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
+    index('approvals_notice_due').on(t.noticeDueAt).where(sql`${t.noticeDueAt} is not null`),
     check('approvals_proof_check', oneOf(t.approvalProof, approvalProofs)),
     check('approvals_required_check', sql`${t.requiredApprovals} > 0`),
   ],

@@ -2,6 +2,7 @@ import { index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm
 import { accounts } from './accounts.ts'
 import { approvals } from './approvals.ts'
 import { bytes, id, idOf, instant } from './columns.ts'
+import { sessions } from './sessions.ts'
 
 /** A browser that asked for notices of approvals (Web Push, RFC 8030). It ends with the session that made it. */
 export const pushSubscriptions = pgTable(
@@ -9,14 +10,16 @@ export const pushSubscriptions = pgTable(
   {
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
-    sessionId: uuid().notNull(),
-    /** The push service's address of the browser: who knows it can send to it, so it is encrypted under the row's id. */
+    /** Nothing is sent once it has ended, and the row is deleted with the session's. */
+    sessionId: uuid()
+      .references(() => sessions.id, { onDelete: 'cascade' })
+      .notNull(),
+    /** The push service's address of the browser and the browser's secret (RFC 8291): who knows them can send to it. Sealed under the row's id. */
     endpointCiphertext: bytes().notNull(),
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
-    /** The browser's public key, and its secret encrypted like the endpoint (RFC 8291). */
+    /** The browser's public key. */
     p256dh: bytes().notNull(),
-    authCiphertext: bytes().notNull(),
     userAgent: text(),
     createdAt: instant().notNull(),
   },
@@ -27,15 +30,13 @@ export const pushSubscriptions = pgTable(
   ],
 )
 
-/** What was sent to a subscription about an approval: written before it is sent, so that nothing is sent twice. */
+/** What was sent to a subscription about an approval that waits: written before it is sent, so that nothing is sent twice. */
 export const pushNotices = pgTable(
   'push_notices',
   {
     approvalId: idOf(() => approvals.id).notNull(),
     subscriptionId: uuid().notNull(),
     requestedAt: instant().notNull(),
-    /** When the notice was taken back, because the approval had ended. */
-    withdrawnAt: instant(),
   },
   (t) => [primaryKey({ columns: [t.approvalId, t.subscriptionId] })],
 )

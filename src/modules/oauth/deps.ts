@@ -3,9 +3,10 @@ import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
+import type { GuardedFetch } from '../../http/outbound/guarded-fetch.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
-import type { DocumentFetcher, ReadClient } from './ports.ts'
+import type { ReadClient } from './ports.ts'
 
 /** What the OAuth endpoints need: `app.ts` builds each part once. */
 export type Deps = {
@@ -14,7 +15,8 @@ export type Deps = {
   clock: Clock
   logger: Logger
   derivations: Derivations
-  clientDocuments: DocumentFetcher
+  /** Reads what a client publishes about itself. */
+  clientDocuments: GuardedFetch
   readClient: ReadClient
   appendEvents: AppendEvents
   onGrantsRevoked: OnGrantsRevoked

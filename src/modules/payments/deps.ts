@@ -14,6 +14,7 @@ import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import type { PaymentMandates } from '../mandates/for-payments.ts'
+import type { Push } from '../push/send.ts'
 import type { ChainAnswers } from './evaluation/contract-wallets.ts'
 import type { PaymentApprovals, Refusals, SubmitBatch, SubmitPayment } from './request.ts'
 
@@ -35,6 +36,7 @@ export type Deps = {
   jobs: Jobs
   rails: Rails
   alerts: Alerts
+  push: Push | null
   submitPayment: SubmitPayment
   submitBatch: SubmitBatch
   refusals: Refusals

@@ -64,6 +64,8 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   receipt-keys list                            the keys that sign receipts, with their times
   receipt-keys new                             prints a key to put first in RECEIPT_KEYS; the ones before it stay after it
   receipt-keys retire <id>                     ends one that is no longer first: it stays published, and may leave RECEIPT_KEYS
+  push-keys                                    prints a key for VAPID_KEYS, with which notices are sent to browsers; browsers that subscribed
+                                               under another one subscribe again when they are used next
   rotate-keys                                  seals everything under the current keys
   after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
                                                writes, when the statements were compared: it names those that were not (--reason: why, for the audit log)`

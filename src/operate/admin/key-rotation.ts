@@ -9,6 +9,7 @@ import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
 import type { Operator } from '../../modules/operators.ts'
 import { deliveryContext } from '../../modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
+import { subscriptionContext } from '../../modules/push/send.ts'
 import { depositContext } from '../../modules/topups/deposits/record.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
 
@@ -50,6 +51,13 @@ const sealed: readonly SealedColumn[] = [
     keyId: 'body_key_id',
     workspace: false,
     context: (row) => deliveryContext(row.id),
+  },
+  {
+    table: 'push_subscriptions',
+    ciphertext: 'endpoint_ciphertext',
+    keyId: 'endpoint_key_id',
+    workspace: false,
+    context: (row) => subscriptionContext(row.id),
   },
 ]
 

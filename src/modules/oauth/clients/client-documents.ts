@@ -1,11 +1,11 @@
 import type { Config } from '../../../config.ts'
+import { FetchError } from '../../../http/outbound/guarded-fetch.ts'
+import { isPublicAddress } from '../../../http/outbound/public-address.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
-import { FetchError } from './fetch-document.ts'
-import { isPublicAddress } from './public-address.ts'
 
 const maxBytes = 5 * 1024
 const maxLength = 500
@@ -39,6 +39,8 @@ const freshFor = (cacheControl: string): number => {
   return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.least), freshSeconds.most)
 }
 
+const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')
+
 const parse = (text: string): Record<string, unknown> => {
   try {
     const value: unknown = JSON.parse(text)
@@ -55,15 +57,17 @@ export const readClientDocument = async (
   url: URL,
 ): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
-  const { text, cacheControl } = await deps.clientDocuments(url, { maxBytes, allows }).catch((error: unknown) => {
+  const answer = await deps.clientDocuments(url, { accept: 'application/json', maxBytes, allows }).catch((error: unknown) => {
     if (!(error instanceof FetchError)) throw error
     throw error.cause === undefined ? refused(error.message) : unavailable(error.message)
   })
-  const document = parse(text)
+  if (answer.status !== 200) throw refused('did not answer with 200; redirects are not followed')
+  if (!isJson(answer.headers['content-type'])) throw refused('is not application/json')
+  const document = parse(answer.text)
   if (document.client_id !== url.href) throw refused('names another client_id than its own address')
   if ('client_secret' in document || 'client_secret_expires_at' in document)
     throw refused('must not have a secret: everybody can read it')
   const metadata = readClientMetadata(document, { authMethod: 'none', fetched: true })
   if (metadata.authMethod !== 'none') throw refused('must have the token_endpoint_auth_method none')
-  return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(cacheControl)) }
+  return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(answer.headers['cache-control'] ?? '')) }
 }

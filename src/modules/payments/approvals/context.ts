@@ -62,6 +62,29 @@ const deciders = prepare(
 
 type Decider = { accountId: Uuid; canSign: boolean; countsFrom: Date | null }
 
+/**
+ * As when a decision is made: an account whose decision counts need not decide again, the initiator cannot where duties are separate, and where two
+ * are asked for an approver of today does not count yet.
+ */
+const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now: Date): Uuid[] => {
+  const { approval, payment } = record
+  const excluded = new Set([
+    ...currentDecisions(record)
+      .filter((decision) => counts(record, decision))
+      .map(({ accountId }) => accountId),
+    ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
+  ])
+  return deciders
+    .filter(({ countsFrom }) => !asksForTwo(record) || countsFrom === null || countsFrom <= now)
+    .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
+    .map(({ accountId }) => accountId)
+    .filter((id) => !excluded.has(id))
+}
+
+/** The accounts that may decide it now. */
+export const readEligible = async ({ clock, db }: Pick<Deps, 'clock' | 'db'>, record: ApprovalRecord): Promise<Uuid[]> =>
+  eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
+
 const payeeOf = (history: History | undefined): PayeeHistory => {
   if (!history) return neverPaid
   const { paymentsCount, lastPaidAt, lastPaid } = history
@@ -73,27 +96,14 @@ const contextOf = (
   record: ApprovalRecord,
   history: History | undefined,
   availableMinor: Minor,
-  mayDecide: readonly Decider[],
+  eligibleApprovers: Uuid[],
   mayHaveBeenSent: number,
-): ApprovalContext => {
-  const { approval, payment } = record
-  // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
-  const excluded = new Set([
-    ...currentDecisions(record)
-      .filter((decision) => counts(record, decision))
-      .map(({ accountId }) => accountId),
-    ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
-  ])
-  return {
-    payee: approval.batchId === null ? payeeOf(history) : null,
-    availableAfterMinor: availableMinor,
-    eligibleApprovers: mayDecide
-      .filter((decider) => approval.approvalProof === 'any' || decider.canSign)
-      .map(({ accountId }) => accountId)
-      .filter((id) => !excluded.has(id)),
-    mayHaveBeenSent,
-  }
-}
+): ApprovalContext => ({
+  payee: record.approval.batchId === null ? payeeOf(history) : null,
+  availableAfterMinor: availableMinor,
+  eligibleApprovers,
+  mayHaveBeenSent,
+})
 
 /** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
 const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
@@ -125,13 +135,12 @@ export const readContexts = async (
     getBalance(db, workspace.owningAccountId),
   ])
   const now = deps.clock.now()
-  const counted = mayDecide.filter((decider) => decider.countsFrom === null || decider.countsFrom <= now)
-  const all = counted.length === mayDecide.length ? mayDecide : counted
   return async (records) => {
     const lost = await countLost(deps, records)
     return (record) => {
       const { id } = record.approval
-      return contextOf(record, histories.get(id), availableMinor, asksForTwo(record) ? all : mayDecide, lost.get(id) ?? 0)
+      const eligible = eligibleAmong(record, mayDecide, now)
+      return contextOf(record, histories.get(id), availableMinor, eligible, lost.get(id) ?? 0)
     }
   }
 }

@@ -15,13 +15,13 @@ import type { ApprovalRecord } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
-const end = prepareUpdate('approvals.end', approvals, ['status', 'updatedAt'])
+const end = prepareUpdate('approvals.end', approvals, ['status', 'updatedAt', 'noticeDueAt'])
 
 /** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
 export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, to: ApprovalEnd): Promise<ApprovalRecord> => {
   const { at } = tx
   const { approval, payment } = record
-  end(tx, approval.id, { status: to, updatedAt: at })
+  end(tx, approval.id, { status: to, updatedAt: at, noticeDueAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
   await appendEvents(tx, [approvalEvent(`approval.${to}`, after)])
   const subject = { type: 'approval', id: approval.id }

@@ -83,7 +83,7 @@ type NewApproval = Asked &
 const insert = async (tx: Tx, payment: PaymentRecord, { mandateSignature, ...approval }: NewApproval): Promise<void> => {
   const { at } = tx
   const { accountId, workspaceId } = payment
-  const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at } as const
+  const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at, noticeDueAt: at } as const
   insertApproval(tx, { ...approval, accountId, workspaceId, ...asked })
   if (mandateSignature)
     insertSigned(tx, {

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { type Clock, secondsAfter } from '../../../lib/clock.ts'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
 
 export type Address = { address: string; family: number }
 export type ResolveHost = (hostname: string) => Promise<Address[]>

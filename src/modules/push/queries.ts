@@ -1,0 +1,43 @@
+import { eq } from 'drizzle-orm'
+import type { Config } from '../../config.ts'
+import { type Db, first, statement } from '../../db/client.ts'
+import { sessionIsActive } from '../../db/credential-life.ts'
+import { prepare } from '../../db/prepare.ts'
+import { pushSubscriptions } from '../../db/tables/push.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
+
+// As text, because whether a session is active is said there. A subscription ends with its session, whatever ended that.
+const selectLive = `select p.id, p.account_id as "accountId", p.session_id as "sessionId", p.endpoint_ciphertext as "endpointCiphertext",
+    p.endpoint_key_id as "endpointKeyId", p.endpoint_hash as "endpointHash", p.p256dh, p.user_agent as "userAgent", p.created_at as "createdAt"
+  from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
+const live = statement(
+  'push_subscriptions.live',
+  `${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`,
+)
+const told = statement(
+  'push_subscriptions.told',
+  `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
+)
+
+type LifeDeps = { clock: Clock; config: Pick<Config, 'SESSION_IDLE_DAYS'> }
+
+/** Those that have not ended of some accounts: of each the newest first. */
+export const liveSubscriptions = (
+  db: Db,
+  { clock, config }: LifeDeps,
+  accountIds: readonly Uuid[],
+): Promise<SubscriptionRecord[]> => db.query<SubscriptionRecord>(live, [accountIds, clock.now(), config.SESSION_IDLE_DAYS])
+
+/** Those of them that were told of an approval. */
+export const toldSubscriptions = (db: Db, { clock, config }: LifeDeps, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
+  db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
+
+const byEndpoint = prepare('push_subscriptions.by_endpoint', { hash: 'bytea' }, (orm, at) =>
+  orm.select().from(pushSubscriptions).where(eq(pushSubscriptions.endpointHash, at.hash)),
+)
+
+/** Also one whose session has ended. */
+export const findByEndpoint = (db: Db, hash: Buffer): Promise<SubscriptionRecord | undefined> => first(db, byEndpoint, { hash })

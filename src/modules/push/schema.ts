@@ -1,0 +1,45 @@
+import { createPublicKey } from 'node:crypto'
+import { z } from 'zod'
+import { bounded, IdOut, TimeOut } from '../../http/wire.ts'
+
+export const PushKey = z
+  .object({
+    public_key: z.string().meta({ description: 'What `pushManager.subscribe()` takes as `applicationServerKey` (VAPID).' }),
+  })
+  .meta({ id: 'PushKey' })
+
+const base64url = (bytes: number) =>
+  bounded(100)
+    .regex(/^[\w-]+={0,2}$/, 'must be base64url')
+    .transform((text) => Buffer.from(text, 'base64url'))
+    .refine(({ length }) => length === bytes, `must be ${bytes} bytes in base64url`)
+
+/** Whether the bytes are an uncompressed point of P-256: nothing can be encrypted for another. */
+const isPoint = (bytes: Buffer): boolean => {
+  if (bytes.length !== 65 || bytes[0] !== 4) return false
+  try {
+    createPublicKey({
+      format: 'jwk',
+      key: { kty: 'EC', crv: 'P-256', x: bytes.toString('base64url', 1, 33), y: bytes.toString('base64url', 33) },
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const CreatePushSubscription = z
+  .strictObject({
+    endpoint: bounded(2048).meta({ description: 'The address at a push service, as the browser names it.' }),
+    keys: z.strictObject({
+      p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').meta({ description: 'The browser’s public key.' }),
+      auth: base64url(16).meta({ description: 'The browser’s secret of 16 bytes.' }),
+    }),
+  })
+  .meta({ id: 'CreatePushSubscription' })
+export type CreatePushSubscription = z.output<typeof CreatePushSubscription>
+
+export const PushSubscription = z
+  .object({ id: IdOut('push_subscription'), created_at: TimeOut, user_agent: z.string().nullable() })
+  .meta({ id: 'PushSubscription' })
+export type PushSubscription = z.output<typeof PushSubscription>

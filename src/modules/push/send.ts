@@ -1,0 +1,94 @@
+import { createECDH } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Derivations, Vault } from '../../auth/vault.ts'
+import type { Config } from '../../config.ts'
+import type { GuardedFetch } from '../../http/outbound/guarded-fetch.ts'
+import { isPublicAddress } from '../../http/outbound/public-address.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { isLoopbackUrl } from '../../lib/loopback.ts'
+import type { SubscriptionRecord } from './queries.ts'
+import { endpointProblem, type PushHosts } from './rules.ts'
+
+/** What a browser's worker gets. Without a title the notice with this tag is taken back. */
+export type PushMessage = { tag: string; title?: string; body?: string; url?: string }
+
+export type Push = {
+  publicKey: string
+  /**
+   * Sends once, and never again. `topic`: a message that was not delivered yet is replaced by the next one of its topic. False where the push
+   * service no longer knows the subscription.
+   */
+  send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
+}
+
+export const pushHosts = ({ PUSH_HOSTS, NODE_ENV }: Pick<Config, 'NODE_ENV' | 'PUSH_HOSTS'>): PushHosts => ({
+  hosts: PUSH_HOSTS,
+  loopback: NODE_ENV !== 'production',
+})
+
+/** Who has both can send to the browser. */
+type Endpoint = { endpoint: string; auth: string }
+
+export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subscription', id]
+
+export const sealEndpoint = (vault: Vault, id: Uuid, { endpoint, auth }: Endpoint) =>
+  vault.seal(JSON.stringify([endpoint, auth]), subscriptionContext(id))
+
+const openEndpoint = (
+  vault: Vault,
+  { id, endpointCiphertext: ciphertext, endpointKeyId: keyId }: SubscriptionRecord,
+): Endpoint => {
+  const [endpoint, auth] = JSON.parse(vault.open({ ciphertext, keyId }, subscriptionContext(id))) as [string, string]
+  return { endpoint, auth }
+}
+
+/** Development's key follows from its other keys: a browser that subscribed stays subscribed after the next start. */
+const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buffer | null =>
+  VAPID_KEYS?.current.bytes ?? (NODE_ENV === 'development' ? derivations.mac('push', 'key') : null)
+
+const maxAnswerBytes = 16 * 1024
+
+/** Web Push (RFC 8030, encrypted by RFC 8291, identified by RFC 8292). Null where it is off. */
+export const createPush = (
+  config: Config,
+  { derivations, fetch, logger, vault }: { derivations: Derivations; fetch: GuardedFetch; logger: Logger; vault: Vault },
+): Push | null => {
+  const key = keyOf(config, derivations)
+  if (!key) return null
+  const ecdh = createECDH('prime256v1')
+  ecdh.setPrivateKey(key)
+  const publicKey = ecdh.getPublicKey('base64url')
+  const subject = config.VAPID_SUBJECT ?? (isLoopbackUrl(config.publicUrl) ? 'mailto:operator@localhost' : config.publicUrl)
+  const vapidDetails = { subject, publicKey, privateKey: key.toString('base64url') }
+  return {
+    publicKey,
+    send: async (to, message, { topic, ttlSeconds }) => {
+      const { endpoint, auth } = openEndpoint(vault, to)
+      const problem = endpointProblem(endpoint, pushHosts(config))
+      const note = (facts: object) =>
+        logger.warn({ subscription: to.id, ...facts }, 'a notice was not accepted by the push service')
+      if (problem !== undefined) {
+        note({ problem })
+        return true
+      }
+      const { default: webPush } = await import('web-push')
+      const subscription = { endpoint, keys: { p256dh: to.p256dh.toString('base64url'), auth } }
+      const { body, headers } = webPush.generateRequestDetails(subscription, JSON.stringify(message), {
+        vapidDetails,
+        TTL: ttlSeconds,
+        urgency: 'high',
+        topic,
+        contentEncoding: 'aes128gcm',
+      })
+      const post = { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])), body }
+      const allows = isLoopbackUrl(endpoint) ? () => true : isPublicAddress
+      const url = new URL(endpoint)
+      const answer = await fetch(url, { post, maxBytes: maxAnswerBytes, allows }).catch((error: unknown) => {
+        note({ problem: error instanceof Error ? error.message : 'no answer' })
+        return null
+      })
+      if (answer && (answer.status < 200 || answer.status > 299)) note({ status: answer.status })
+      return answer === null || (answer.status !== 404 && answer.status !== 410)
+    },
+  }
+}

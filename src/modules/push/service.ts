@@ -1,0 +1,90 @@
+import { and, eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import { sha256 } from '../../auth/secrets.ts'
+import { sessionBehind } from '../../auth/session-behind.ts'
+import { lockAccount } from '../../db/account-lock.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { pushSubscriptions } from '../../db/tables/push.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Deps } from './deps.ts'
+import { findByEndpoint, liveSubscriptions, type SubscriptionRecord } from './queries.ts'
+import { endpointProblem } from './rules.ts'
+import type { CreatePushSubscription } from './schema.ts'
+import { type Push, pushHosts, sealEndpoint } from './send.ts'
+
+const maxSubscriptions = 20
+
+export const requirePush = ({ push }: Pick<Deps, 'push'>): Push => {
+  if (!push) throw new Refusal('provider_not_configured', { message: 'Notices by push are not configured here.' })
+  return push
+}
+
+const insertRow = prepareInsert('push_subscriptions.insert', pushSubscriptions)
+const renewRow = prepareUpdate('push_subscriptions.renew', pushSubscriptions, [
+  'sessionId',
+  'endpointCiphertext',
+  'endpointKeyId',
+  'p256dh',
+  'userAgent',
+])
+const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, at) =>
+  orm
+    .delete(pushSubscriptions)
+    .where(and(eq(pushSubscriptions.id, at.id), at.accountId && eq(pushSubscriptions.accountId, at.accountId)))
+    .returning(),
+)
+
+/** Where a push service no longer knows it. */
+export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeRow, { id })
+
+/**
+ * Sends notices to the browser of the caller's session from now on. A browser has one address: who subscribes there last has it, so nobody's
+ * notices go on to the next person who signs in there.
+ */
+export const subscribe = async (
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'config' | 'push' | 'vault'>,
+  principal: Principal,
+  { endpoint, keys }: CreatePushSubscription,
+): Promise<SubscriptionRecord> => {
+  requirePush(deps)
+  const problem = endpointProblem(endpoint, pushHosts(deps.config))
+  if (problem !== undefined) throw invalidFields({ path: 'endpoint', message: problem })
+  const { accountId, credential, origin } = principal
+  const sessionId = await sessionBehind(tx, credential)
+  if (sessionId === null) throw new Error('a person in person acts in a session')
+  await lockAccount(tx, accountId)
+  const endpointHash = sha256(endpoint)
+  const before = await findByEndpoint(tx, endpointHash)
+  const own = before?.accountId === accountId ? before : undefined
+  const live = await liveSubscriptions(tx, deps, [accountId])
+  if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)
+    throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
+  const id = own?.id ?? newId()
+  const { ciphertext, keyId } = sealEndpoint(deps.vault, id, { endpoint, auth: keys.auth.toString('base64url') })
+  const fresh = {
+    sessionId,
+    endpointCiphertext: ciphertext,
+    endpointKeyId: keyId,
+    p256dh: keys.p256dh,
+    userAgent: origin.userAgent,
+  }
+  if (own) {
+    renewRow(tx, id, fresh)
+    return { ...own, ...fresh }
+  }
+  if (before) await removeGone(tx, before.id)
+  const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }
+  insertRow(tx, record)
+  await audit(tx, principal, tx.at, { action: 'push_subscription.add', subject: { type: 'push_subscription', id } })
+  return record
+}
+
+export const unsubscribe = async (tx: Tx, principal: Principal, id: Uuid): Promise<SubscriptionRecord> => {
+  const removed = found(await first(tx, removeRow, { id, accountId: principal.accountId }))
+  await audit(tx, principal, tx.at, { action: 'push_subscription.remove', subject: { type: 'push_subscription', id } })
+  return removed
+}
