@@ -1,4 +1,4 @@
-import { type AnyColumn, and, asc, desc, gt, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { type AnyColumn, and, asc, desc, lt, lte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
 /** The places of a page's parameters: older than this row, and how many. */
@@ -37,16 +37,22 @@ export const newestFirst = <Query>(
  */
 export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any(array(${page}))`
 
-/** What a sweep reads next: those rows that come after this one in the order of their ids, which it has processed. */
-export const behind = <Query>(
+/** What a sweep is read with: what is due by then, behind the row that it has processed. */
+export const duePlaces = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
+
+/** With its microseconds, for the place behind it. */
+export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due}::text`.as('due')
+
+/** What a sweep reads next, in the order of the partial index on its time: so it reads nothing that is not due, however much waits. */
+export const dueBehind = <Query>(
   query: Selected<Query>,
-  id: PgColumn,
-  at: { behind: SQL; take: Placeholder },
+  { id, due }: { id: PgColumn; due: PgColumn },
+  at: { now: SQL; since: SQL; behind: SQL; take: Placeholder },
   ...conditions: SQL[]
 ): Query =>
   query
-    .where(and(...conditions, gt(id, at.behind)))
-    .orderBy(asc(id))
+    .where(and(...conditions, lte(due, at.now), sql`(${due}, ${id}) > (${at.since}::timestamptz, ${at.behind})`))
+    .orderBy(asc(due), asc(id))
     .limit(at.take)
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')

@@ -31,22 +31,28 @@ export const forEachRow = async <Row extends { id: Uuid }>(
     await Promise.all(rows.slice(from, from + atOnce).map((row) => isolate(deps, sweep, row, work)))
 }
 
+/** Where a sweep is: behind this row, by when it was due. The time as a text, which has its microseconds. */
+export type Place = { since: string; behind: Uuid }
+
+export const beginning: Place = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
+
 /**
- * Processes everything that is due. `read` returns what is due after an id, in the order of ids, at most `batch` rows: so rows that fail,
- * and stay due, never keep later ones from being read.
+ * Processes everything that is due. `read` returns what is due behind a place, in the order of the index on its time (`dueBehind`), at most `batch`
+ * rows: so rows that fail, and stay due, never keep later ones from being read.
  */
-export const sweepRows = async <Row extends { id: Uuid }>(
+export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   deps: Isolated,
   sweep: string,
   batch: number,
-  read: (behind: Uuid, batch: number) => Promise<readonly Row[]>,
+  read: (place: Place, batch: number) => Promise<readonly Row[]>,
   work: (row: Row) => Promise<unknown>,
 ): Promise<void> => {
-  let behind: Uuid = '00000000-0000-0000-0000-000000000000'
+  let place = beginning
   for (let full = true; full; ) {
-    const rows = await read(behind, batch)
+    const rows = await read(place, batch)
     await forEachRow(deps, sweep, rows, work)
-    behind = rows.at(-1)?.id ?? behind
+    const last = rows.at(-1)
+    if (last) place = { since: last.due, behind: last.id }
     full = rows.length === batch
   }
 }

@@ -1,6 +1,6 @@
-import { lte, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
-import { behind } from '../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
@@ -14,14 +14,13 @@ import { lockTopupWithAccount } from './queries.ts'
 
 const overdue = prepare(
   'topups.overdue',
-  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  duePlaces,
   (orm, at) =>
-    behind(
-      orm.select({ id: topups.id }).from(topups),
-      topups.id,
+    dueBehind(
+      orm.select({ id: topups.id, due: dueText(topups.expiresAt) }).from(topups),
+      { id: topups.id, due: topups.expiresAt },
       at,
       sql`${topups.status} = 'pending'`,
-      lte(topups.expiresAt, at.now),
       sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,
     ),
   'pool',
@@ -52,7 +51,7 @@ export const expireTopups = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 
     deps,
     'topups.expire',
     100,
-    (behind, take) => deps.db.run(overdue, { now, behind, take }),
+    (place, take) => deps.db.run(overdue, { now, ...place, take }),
     ({ id }) => inTx(deps.db, (tx) => expire(tx, id)),
   )
 }

@@ -1,8 +1,8 @@
-import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { lockAccount } from '../../../db/account-lock.ts'
 import type { Database } from '../../../db/client.ts'
 import { first, inTx } from '../../../db/client.ts'
-import { behind } from '../../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -54,15 +54,16 @@ export const awaitName = async (deps: AwaitDeps, id: Uuid): Promise<void> => {
 
 const due = prepare(
   'approvals.names_overdue',
-  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  duePlaces,
   (orm, at) =>
-    behind(
-      orm.select({ id: approvals.id, accountId: approvals.accountId }).from(approvals),
-      approvals.id,
+    dueBehind(
+      orm
+        .select({ id: approvals.id, accountId: approvals.accountId, due: dueText(approvals.nameAwaitedUntil) })
+        .from(approvals),
+      { id: approvals.id, due: approvals.nameAwaitedUntil },
       at,
       sql`${approvals.status} = 'pending'`,
       isNotNull(approvals.batchId),
-      lte(approvals.nameAwaitedUntil, at.now),
     ),
   'pool',
 )
@@ -73,6 +74,6 @@ export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>):
     deps,
     'approvals.renew',
     100,
-    (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
     ({ id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
   )

@@ -1,7 +1,7 @@
-import { lte, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/client.ts'
 import { inTx } from '../../../db/client.ts'
-import { behind } from '../../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -13,14 +13,13 @@ import { findApproval } from './queries.ts'
 
 const due = prepare(
   'approvals.due',
-  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  duePlaces,
   (orm, at) =>
-    behind(
-      orm.select({ id: approvals.id }).from(approvals),
-      approvals.id,
+    dueBehind(
+      orm.select({ id: approvals.id, due: dueText(approvals.expiresAt) }).from(approvals),
+      { id: approvals.id, due: approvals.expiresAt },
       at,
       sql`${approvals.status} = 'pending'`,
-      lte(approvals.expiresAt, at.now),
     ),
   'pool',
 )
@@ -39,6 +38,6 @@ export const expireApprovals = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'lo
     deps,
     'approvals.expire',
     100,
-    (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
     ({ id }) => expire(deps.db, id),
   )

@@ -1,6 +1,6 @@
-import { isNotNull, lt, sql } from 'drizzle-orm'
+import { isNotNull, sql } from 'drizzle-orm'
 import { inTx } from '../../../db/client.ts'
-import { behind } from '../../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -14,15 +14,15 @@ import { releasePayment } from './end.ts'
 
 const waiting = prepare(
   'payments.waiting_for_rail',
-  { rails: 'text[]', before: 'timestamptz', behind: 'uuid', take: 'rows' },
+  { ...duePlaces, rails: 'text[]' },
   (orm, at) =>
-    behind(
-      orm.select({ id: payments.id }).from(payments),
-      payments.id,
+    dueBehind(
+      orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
+      { id: payments.id, due: payments.updatedAt },
       at,
+      sql`${payments.status} = 'processing'`,
       isNotNull(payments.dispatchDueAt),
       sql`${payments.rail} = any(${at.rails})`,
-      lt(payments.updatedAt, at.before),
     ),
   'pool',
 )
@@ -39,7 +39,7 @@ export const giveUpWaiting = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' |
     deps,
     'payments.give_up',
     100,
-    (behind, take) => deps.db.run(waiting, { rails, before, behind, take }),
+    (place, take) => deps.db.run(waiting, { rails, now: before, ...place, take }),
     ({ id }) =>
       inTx(deps.db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)

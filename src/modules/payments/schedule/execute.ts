@@ -1,6 +1,6 @@
-import { isNull, lte, sql } from 'drizzle-orm'
+import { isNull, sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { behind } from '../../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -102,28 +102,33 @@ const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[], standing
 
 const duePayments = prepare(
   'payments.scheduled_due',
-  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  duePlaces,
   (orm, at) =>
-    behind(
-      orm.select({ id: payments.id, workspaceId: payments.workspaceId, mandateId: payments.mandateId }).from(payments),
-      payments.id,
+    dueBehind(
+      orm
+        .select({
+          id: payments.id,
+          workspaceId: payments.workspaceId,
+          mandateId: payments.mandateId,
+          due: dueText(payments.executeAt),
+        })
+        .from(payments),
+      { id: payments.id, due: payments.executeAt },
       at,
       sql`${payments.status} = 'scheduled'`,
-      lte(payments.executeAt, at.now),
       isNull(payments.batchId),
     ),
   'pool',
 )
 const dueBatches = prepare(
   'payment_batches.scheduled_due',
-  { now: 'timestamptz', behind: 'uuid', take: 'rows' },
+  duePlaces,
   (orm, at) =>
-    behind(
-      orm.select({ id: paymentBatches.id }).from(paymentBatches),
-      paymentBatches.id,
+    dueBehind(
+      orm.select({ id: paymentBatches.id, due: dueText(paymentBatches.executeAt) }).from(paymentBatches),
+      { id: paymentBatches.id, due: paymentBatches.executeAt },
       at,
       sql`${paymentBatches.status} = 'scheduled'`,
-      lte(paymentBatches.executeAt, at.now),
     ),
   'pool',
 )
@@ -135,7 +140,7 @@ export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' |
     deps,
     'payments.execute',
     100,
-    (behind, take) => deps.db.run(duePayments, { now, behind, take }),
+    (place, take) => deps.db.run(duePayments, { now, ...place, take }),
     async ({ id, workspaceId, mandateId }) => {
       const standing = await deps.mandates.standing(workspaceId, mandateId)
       await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
@@ -145,7 +150,7 @@ export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' |
     deps,
     'payments.execute',
     20,
-    (behind, take) => deps.db.run(dueBatches, { now, behind, take }),
+    (place, take) => deps.db.run(dueBatches, { now, ...place, take }),
     ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
   )
 }

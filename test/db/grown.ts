@@ -1,0 +1,25 @@
+import type pg from 'pg'
+import { fillTables } from './filled.ts'
+
+/** What waits, and is not due: as a service that has many customers and is up to date. Most of the rows have one owner. */
+const waiting = [
+  `update grants set revoked_at = null, expires_at = now() + n * interval '1 minute', ancestor_ids = '{}' from (select id as of, row_number() over () as n from grants) x where id = of`,
+  `update intent_mandates set status = 'active', expires_at = now() + interval '30 days'`,
+  `update spending_policies set archived_at = null, pending_change_effective_at = now() + interval '1 day'`,
+  `update approvals set status = 'pending', expires_at = now() + interval '1 day', name_awaited_until = now() + interval '1 hour'`,
+  `update payments set status = (array['scheduled', 'processing', 'succeeded', 'unknown'])[1 + account_number % 4], dispatch_due_at = null,
+     execute_at = now() + interval '1 day', updated_at = now() from (select id as of, row_number() over () as account_number from payments) x where id = of`,
+  `update payment_batches set status = 'scheduled', execute_at = now() + interval '1 day'`,
+  `update topups set status = 'pending', expires_at = now() + interval '1 hour', dispatch_due_at = null`,
+  `update rail_attempts set state = 'submitted', next_check_at = now() + interval '1 hour'`,
+  `update deposits set state = 'received', received_at = now() + interval '1 minute'`,
+  `update callback_deliveries set processed_at = now(), next_attempt_at = null`,
+  `update beneficiaries set name_check_due_at = null`,
+]
+
+/** A database that has grown: as many rows in every table, in the states in which sweeps look for what is due. */
+export const growDatabase = async (client: pg.Client, rows: number): Promise<void> => {
+  await fillTables(client, rows)
+  for (const update of waiting) await client.query(update)
+  await client.query('vacuum analyze')
+}
