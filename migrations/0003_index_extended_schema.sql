@@ -63,3 +63,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_origin_session" ON "invitat
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "invitations_invited_by" ON "invitations" USING btree ("invited_by");
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "approvals_notice_due" ON "approvals" USING btree ("notice_due_at") WHERE "approvals"."notice_due_at" is not null;
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "oauth_grants_expiry" ON "oauth_grants" USING btree ("expires_at");

@@ -138,7 +138,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     vault,
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
-    witness: createWitness({ db, logger }, options.journal),
+    witness: createWitness({ clock, db, logger }, options.journal),
     sends: options.journal,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>

@@ -13,7 +13,7 @@ type Old = {
   /** Which rows may go, by a time. */
   when: (before: SQL) => SQL | undefined
   /** The order in which they go. */
-  by: readonly PgColumn[]
+  by: readonly (PgColumn | SQL)[]
 }
 
 export const prepareRemoval = (name: string, table: PgTable, { key, when, by }: Old): Remove => {

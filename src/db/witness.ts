@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Clock } from '../lib/clock.ts'
 import type { Database, Db } from './client.ts'
 import { describeError } from './errors.ts'
 import type { Mark, MarkFile, Place } from './mark.ts'
@@ -12,7 +13,7 @@ export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) ||
 
 const look = statement(
   'witness.look',
-  `select exists(select from rail_pauses where cause = 'lost_writes') as lost, case when pg_is_in_recovery() then null else ${serverSql} end as server,
+  `select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost, case when pg_is_in_recovery() then null else ${serverSql} end as server,
      (select system_identifier::text from pg_control_system()) as system,
      case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`,
 )
@@ -37,6 +38,8 @@ export type Witness = {
   /** The server from which rails may be called; undefined while nothing may be sent. */
   trusted: () => string | undefined
   state: () => WitnessState
+  /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
+  clockDiffersByMs: () => number
   /** A connection was lost, or a statement ran on another server: nothing is sent until `check` has looked. */
   doubt: () => void
   check: () => Promise<void>
@@ -51,6 +54,7 @@ export type Witness = {
 }
 
 const checkEveryMs = 1_000
+const warnOfClockMs = 1_000
 /** After a change of server, for the processes that remember something else: one of them may find a loss. */
 const graceMs = 2_000
 
@@ -66,16 +70,17 @@ const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
   return rows.map(({ what }) => what)
 }
 
-type Seen = { lost: boolean; server: string | null; system: string; position: string | null }
+type Seen = { now: Date; lost: boolean; server: string | null; system: string; position: string | null }
 
-export const createWitness = (deps: { db: Database; logger: Logger }, file?: MarkFile): Witness => {
-  const { db, logger } = deps
+export const createWitness = (deps: { clock: Clock; db: Database; logger: Logger }, file?: MarkFile): Witness => {
+  const { clock, db, logger } = deps
   const { mark } = db
   if (file) mark.loadFrom(file)
   const listeners: (() => void)[] = []
   let state: WitnessState = 'looking'
   let trusted: string | undefined
   let changedAtMs: number | undefined
+  let clockDiffersByMs = 0
   let declare: (() => Promise<void>) | undefined
   let isDeclared = false
   let checking: Promise<void> | undefined
@@ -116,6 +121,10 @@ export const createWitness = (deps: { db: Database; logger: Logger }, file?: Mar
   const checkOnce = async (): Promise<void> => {
     const [row] = await db.query<Seen>(look)
     if (!row?.server || row.position === null) return
+    const differed = clockDiffersByMs
+    clockDiffersByMs = clock.follow?.(row.now) ?? 0
+    if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
+      logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, whose time is used")
     const place = { system: row.system, server: row.server, position: BigInt(row.position) }
     if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
     if (state === 'lost' && (row.lost || !isDeclared)) {
@@ -152,6 +161,7 @@ export const createWitness = (deps: { db: Database; logger: Logger }, file?: Mar
   return {
     trusted: () => (state === 'trusted' ? trusted : undefined),
     state: () => state,
+    clockDiffersByMs: () => clockDiffersByMs,
     doubt,
     check,
     reportLoss: (what) => lose({ what }),

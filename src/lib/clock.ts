@@ -3,6 +3,8 @@ export type Clock = {
   now: () => Date
   /** A pause of this clock; without it nothing waits. */
   sleep?: (ms: number) => Promise<void>
+  /** Takes over the database's time where this one differs. Answers by how much the machine's clock does, in milliseconds. */
+  follow?: (databaseNow: Date) => number
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -11,12 +13,26 @@ export const systemClock: Clock = { now: () => new Date(), sleep }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** The system's time plus an offset: for a sandbox that is moved to a later day. Never for real money. */
-export const createMovableClock = (): MovableClock => {
+/** Closer, it may be the way of the answer. */
+const sameWithinMs = 250
+
+/**
+ * The time of the service: by it all processes write and compare what is due, so it is the database's. It begins as the system's, and runs on by
+ * whatever has gone further since it was last set: the time since then, also where the system's clock is set back, or the system's clock, also where
+ * the machine was asleep. Plus an offset, for a sandbox that is moved to a later day; never for real money.
+ */
+export const createMovableClock = (system: () => number = Date.now): MovableClock => {
   let offset = 0
+  let set = { ms: system(), system: system(), running: performance.now() }
+  const nowMs = () => set.ms + Math.max(performance.now() - set.running, system() - set.system)
   return {
-    now: () => new Date(Date.now() + offset),
+    now: () => new Date(nowMs() + offset),
     sleep,
+    follow: (databaseNow) => {
+      const ms = databaseNow.getTime()
+      if (Math.abs(nowMs() - ms) > sameWithinMs) set = { ms, system: system(), running: performance.now() }
+      return system() - ms
+    },
     offsetMs: () => offset,
     moveTo: (offsetMs) => {
       offset = offsetMs

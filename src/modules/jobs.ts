@@ -23,7 +23,7 @@ import { renewOverdue } from './payments/approvals/await-name.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
 import { createNoticesLane } from './payments/approvals/notices.ts'
 import { renewTexts } from './payments/approvals/renew.ts'
-import { cancelUnauthorized } from './payments/approvals/unauthorized.ts'
+import { createUnauthorizedSweep } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries/deliveries.ts'
 import { createDeliveriesLane } from './payments/lifecycle/attempts/deliveries/lane.ts'
@@ -71,7 +71,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
-    { name: 'payments.unauthorized', everySeconds: 30, run: () => cancelUnauthorized(deps) },
+    { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
     { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },

@@ -3,6 +3,11 @@ import { fillTables } from './filled.ts'
 
 /** What waits, and is not due: as a service that has many customers and is up to date. Most of the rows have one owner. */
 const waiting = [
+  // Of these there are few.
+  `delete from signing_keys`,
+  `delete from rail_pauses`,
+  `delete from write_losses`,
+  `delete from provider_tokens`,
   `update grants set revoked_at = null, expires_at = now() + n * interval '1 minute', ancestor_ids = '{}' from (select id as of, row_number() over () as n from grants) x where id = of`,
   `update intent_mandates set status = 'active', expires_at = now() + interval '30 days'`,
   `update spending_policies set archived_at = null, pending_change_effective_at = now() + interval '1 day'`,
@@ -13,7 +18,6 @@ const waiting = [
   `update topups set status = 'pending', expires_at = now() + interval '1 hour', dispatch_due_at = null`,
   `update rail_attempts set state = 'submitted', next_check_at = now() + interval '1 hour'`,
   `update deposits set state = 'received', received_at = now() + interval '1 minute'`,
-  `update callback_deliveries set processed_at = now(), next_attempt_at = null`,
   `update beneficiaries set name_check_due_at = null`,
 ]
 

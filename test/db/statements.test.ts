@@ -38,12 +38,9 @@ const knowingly = new Set([
   'request_log.trim reads all of request_log: an index of seven days, six times an hour',
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
-  'sessions.prune reads all of sessions: in parts, six times an hour, of a table from which the same sweep deletes what has ended',
   'sessions.prune reads all of dashboard_tokens: with the rows of sessions',
   'oauth.prune_unused_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
   'oauth.prune_lapsed_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
-  'oauth.prune_grants reads all of oauth_grants: in parts, six times an hour, of a table from which it deletes',
-  'oauth.prune_grants reads all of grants: with the rows of oauth_grants',
   'oauth.prune_lapsed_clients reads all of oauth_clients: in parts, six times an hour, of a table from which it deletes',
   'oauth.prune_lapsed_clients reads all of oauth_authorizations: with the rows of oauth_clients',
 ])

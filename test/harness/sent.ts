@@ -2,7 +2,7 @@ import pg from 'pg'
 import { vi } from 'vitest'
 
 /** What was sent to Postgres. `trips`: how often something was sent, of which all that leaves together counts once. */
-export type Sent = { statements: { name: string | undefined; text: string }[]; trips: number }
+export type Sent = { statements: { name: string | undefined; text: string; values: readonly unknown[] }[]; trips: number }
 
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/
 
@@ -28,9 +28,9 @@ export const sentDuring = async (work: () => Promise<unknown>): Promise<Sent> =>
     const number = numbers.get(this) ?? numbers.size
     numbers.set(this, number)
     flushes.add(`${turn} ${number}`)
-    const query = parameters[0] as string | { text: string; name?: string }
-    const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query
-    if (!control.test(text)) statements.push({ name, text })
+    const query = parameters[0] as string | { text: string; name?: string; values?: unknown[] }
+    const { text, name, values = [] } = typeof query === 'string' ? { text: query } : query
+    if (!control.test(text)) statements.push({ name, text, values })
     return Reflect.apply(original, this, parameters)
   } as typeof original)
   try {

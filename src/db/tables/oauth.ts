@@ -118,7 +118,11 @@ export const oauthGrants = pgTable(
     /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */
     endsAt: instant(),
   },
-  (t) => [uniqueIndex('oauth_grants_handle_key').on(t.handle), index('oauth_grants_client').on(t.clientId)],
+  (t) => [
+    uniqueIndex('oauth_grants_handle_key').on(t.handle),
+    index('oauth_grants_client').on(t.clientId),
+    index('oauth_grants_expiry').on(t.expiresAt),
+  ],
 )
 
 export const oauthAccessTokens = pgTable(

@@ -1,5 +1,8 @@
+import { sql } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
+import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { openPaymentsSql } from '../../db/transitions.ts'
@@ -62,17 +65,26 @@ export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uu
   }
 }
 
+const due = prepare(
+  'mandates.due',
+  duePlaces,
+  (orm, at) =>
+    dueBehind(
+      orm.select({ id: intentMandates.id, due: dueText(intentMandates.expiresAt) }).from(intentMandates),
+      { id: intentMandates.id, due: intentMandates.expiresAt },
+      at,
+      sql`${intentMandates.status} = 'active'`,
+    ),
+  'pool',
+)
+
 /** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
 export const expireMandates = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'mandates.expire',
     100,
-    (behind, batch) =>
-      deps.db.query<{ id: Uuid }>(
-        "select id from intent_mandates where status = 'active' and expires_at <= $1 and id > $2 order by id limit $3",
-        [deps.clock.now(), behind, batch],
-      ),
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
     ({ id }) =>
       inTx(deps.db, async (tx) => {
         const mandate = await lockMandate(tx, id)

@@ -1,6 +1,5 @@
 import { lt, type SQL, sql } from 'drizzle-orm'
 import { prepareRemoval, prune } from '../../db/prune.ts'
-import { grants } from '../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Deps } from './deps.ts'
@@ -24,9 +23,8 @@ const accessTokens = prepareRemoval('oauth.prune_access_tokens', oauthAccessToke
 /** The grant itself stays: it is the history of what was delegated. Without this row its tokens are unknown. */
 const deadGrants = prepareRemoval('oauth.prune_grants', oauthGrants, {
   key: oauthGrants.grantId,
-  when: (before) =>
-    sql`least(${oauthGrants.expiresAt}, (select ${grants.revokedAt} from ${grants} where ${grants.id} = ${oauthGrants.grantId})) < ${before}`,
-  by: [oauthGrants.grantId],
+  when: (before) => lt(oauthGrants.expiresAt, before),
+  by: [oauthGrants.expiresAt, oauthGrants.grantId],
 })
 /** No account has given them a grant, or is deciding about one. */
 const idleClients = (name: string, isIdle: (before: SQL) => SQL) =>

@@ -1,11 +1,11 @@
-import { isNotNull, lte, sql } from 'drizzle-orm'
+import { isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { Assertion, challengeFor } from '../../auth/passkey.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { behind } from '../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
@@ -213,25 +213,25 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
 }
 
 /** What waits in a frozen workspace goes on waiting. */
-const due = prepare('policies.due_changes', { now: 'timestamptz', behind: 'uuid', take: 'rows' }, (orm, at) =>
-  behind(
+const due = prepare('policies.due_changes', duePlaces, (orm, at) =>
+  dueBehind(
     orm
       .select({
         id: spendingPolicies.id,
         workspaceId: spendingPolicies.workspaceId,
         owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
         requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
+        due: dueText(spendingPolicies.pendingChangeEffectiveAt),
       })
       .from(spendingPolicies),
-    spendingPolicies.id,
+    { id: spendingPolicies.id, due: spendingPolicies.pendingChangeEffectiveAt },
     at,
     isNotNull(spendingPolicies.pendingChangeEffectiveAt),
-    lte(spendingPolicies.pendingChangeEffectiveAt, at.now),
     sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
       from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
   ),
 )
-type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
+type Due = { id: Uuid; due: string; workspaceId: Uuid; owner: Uuid; requester: Uuid }
 
 /** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
 const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Promise<void> => {
@@ -256,6 +256,6 @@ export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'lo
     deps,
     'policies.change',
     100,
-    (behind, take) => deps.db.run(due, { now: deps.clock.now(), behind, take }),
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
     (row) => inTx(deps.db, (tx) => applyDue(tx, row)),
   )

@@ -1,5 +1,8 @@
+import { isNotNull, isNull } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import type { Actor } from '../../../events/audit.ts'
@@ -53,6 +56,21 @@ export const revokeGrantsOf = async (
 
 const batch = 100
 
+const due = prepare(
+  'grants.due',
+  duePlaces,
+  (orm, at) =>
+    dueBehind(
+      // Of grants that end together the oldest comes first: its descendants end with it.
+      orm.select({ id: grants.id, due: dueText(grants.expiresAt) }).from(grants),
+      { id: grants.id, due: grants.expiresAt },
+      at,
+      isNull(grants.revokedAt),
+      isNotNull(grants.expiresAt),
+    ),
+  'pool',
+)
+
 /** A refresh may have moved the end of an OAuth grant while this waited for its lock. */
 const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
@@ -70,11 +88,6 @@ export const revokeDueGrants = (
     deps,
     'grants.end',
     batch,
-    // A grant is older than its descendants, so it comes before them.
-    (behind, take) =>
-      deps.db.query<{ id: Uuid }>(
-        'select id from grants where revoked_at is null and expires_at <= $1 and id > $2 order by id limit $3',
-        [deps.clock.now(), behind, take],
-      ),
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
     ({ id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps, id)),
   )

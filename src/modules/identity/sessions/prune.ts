@@ -8,11 +8,13 @@ const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens, {
   when: (before) => lt(dashboardTokens.expiresAt, before),
   by: [dashboardTokens.expiresAt, dashboardTokens.id],
 })
+/** As their index has it. */
+const end = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 const oldSessions = prepareRemoval('sessions.prune', sessions, {
   key: sessions.id,
-  when: (before) => sql`least(${sessions.expiresAt}, ${sessions.revokedAt}) < ${before}
+  when: (before) => sql`${end} < ${before}
     and not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
-  by: [sessions.id],
+  by: [end, sessions.id],
 })
 
 /** Sessions that ended long ago: the audit log has what was done with them. */

@@ -57,9 +57,7 @@ const due = prepare(
   duePlaces,
   (orm, at) =>
     dueBehind(
-      orm
-        .select({ id: approvals.id, accountId: approvals.accountId, due: dueText(approvals.nameAwaitedUntil) })
-        .from(approvals),
+      orm.select({ id: approvals.id, accountId: approvals.accountId, due: dueText(approvals.nameAwaitedUntil) }).from(approvals),
       { id: approvals.id, due: approvals.nameAwaitedUntil },
       at,
       sql`${approvals.status} = 'pending'`,

@@ -9,7 +9,7 @@ import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { sweepRows } from '../../for-each-row.ts'
+import { beginning, forEachRow } from '../../for-each-row.ts'
 import { moveBatch } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
@@ -77,33 +77,58 @@ export const endUnauthorizedPayments = async (tx: Tx, actor: Actor, { accountId,
   )
 }
 
-const due = statement(
-  'payments.unauthorized_waiting',
-  `select p.id from approvals a join payments p on p.id = a.payment_id
-   where a.status = 'pending' and p.id > $1 and not ${mayStillRequest('p')}
-   union select p.id from payments p where p.status = 'scheduled' and p.id > $1 and not ${mayStillRequest('p')} order by id limit $2`,
-)
+/** What waits, behind a place in the index on its time, and whether its requester may still ask for it. */
+const waiting = {
+  approvals: statement(
+    'payments.waiting_for_approval',
+    `select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+     from (select expires_at as due, id, payment_id from approvals where status = 'pending' and (expires_at, id) > ($1::timestamptz, $2::uuid)
+       order by expires_at, id limit $3) w left join payments p on p.id = w.payment_id order by w.due, w.id`,
+  ),
+  scheduled: statement(
+    'payments.waiting_for_time',
+    `select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+     from (select * from payments where status = 'scheduled' and (execute_at, id) > ($1::timestamptz, $2::uuid)
+       order by execute_at, id limit $3) p order by p.execute_at, p.id`,
+  ),
+}
+type Waiting = { due: string; id: Uuid; paymentId: Uuid | null; isDue: boolean | null }
 const isDue = statement(
   'payments.is_unauthorized',
   `select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`,
 )
 
+const batch = 100
+/** A run looks at so many of each kind, and the next one goes on behind them: whatever is sent is looked at once more before. */
+const mostInRun = 500
+
 /** Cancels what still waits for an approval or for its time although its requester may no longer ask for it. */
-export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> =>
-  sweepRows(
-    deps,
-    'payments.unauthorized',
-    100,
-    (behind, batch) => deps.db.query<{ id: Uuid }>(due, [behind, batch]),
-    ({ id }) =>
-      inTx(deps.db, async (tx) => {
-        await lockPaymentsWithAccounts(tx, [id])
-        const rows = await tx.query<{ id: Uuid }>(isDue, [id])
-        const actor = { accountId: null, origin: null, way: 'end_of_authority' }
-        await endUnsent(
-          tx,
-          actor,
-          rows.map((row) => row.id),
-        )
-      }),
-  )
+export const createUnauthorizedSweep = (deps: Pick<Deps, 'alerts' | 'db' | 'logger'>): (() => Promise<void>) => {
+  const places = { approvals: beginning, scheduled: beginning }
+  const cancel = ({ id }: { id: Uuid }) =>
+    inTx(deps.db, async (tx) => {
+      await lockPaymentsWithAccounts(tx, [id])
+      const rows = await tx.query<{ id: Uuid }>(isDue, [id])
+      const actor = { accountId: null, origin: null, way: 'end_of_authority' }
+      await endUnsent(
+        tx,
+        actor,
+        rows.map((row) => row.id),
+      )
+    })
+  const look = async (kind: keyof typeof waiting) => {
+    for (let seen = 0, full = true; full && seen < mostInRun; seen += batch) {
+      const { since, behind } = places[kind]
+      const rows = await deps.db.query<Waiting>(waiting[kind], [since, behind, batch])
+      const due = rows.flatMap(({ paymentId, isDue }) => (isDue && paymentId ? [{ id: paymentId }] : []))
+      await forEachRow(deps, 'payments.unauthorized', due, cancel)
+      const last = rows.at(-1)
+      full = rows.length === batch
+      places[kind] = full && last ? { since: last.due, behind: last.id } : beginning
+    }
+  }
+  return async () => {
+    await look('approvals')
+    await look('scheduled')
+  }
+}
