@@ -52,6 +52,8 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS "payments_paid" ON "payments" USING btre
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "payments_lookalikes" ON "payments" USING btree ("payee_id",hashtextextended(coalesce(upper(replace(account_reference, ' ', '')), ''), amount_minor),"created_at");
 --> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "payments_amount" ON "payments" USING btree ("workspace_id","amount_minor");
+--> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "payments_purpose" ON "payments" USING btree ("workspace_id","purpose_code","id") WHERE "payments"."purpose_code" is not null;
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "spending_policies_pending_change" ON "spending_policies" USING btree ("pending_change_effective_at") WHERE "spending_policies"."pending_change_effective_at" is not null;

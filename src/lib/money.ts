@@ -16,6 +16,14 @@ export const displayAmount = (amount: Minor, currency: string): string => {
   return `${currency} ${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')}`
 }
 
+/** "1963", "1,963.50", "KES 1,963.00", "1 963 KES": an amount as people write it. Undefined: the text is none. */
+export const amountIn = (text: string, currency: string): Minor | undefined => {
+  const unit = String.raw`(?:${currency}|KSHS?|SHS?)\.?`
+  const [, whole, cents = ''] =
+    new RegExp(String.raw`^(?:${unit})?(\d{1,16})(?:\.(\d{1,2}))?(?:${unit})?$`, 'i').exec(text.replace(/[\s,'’]/g, '')) ?? []
+  return whole === undefined ? undefined : BigInt(whole + cents.padEnd(2, '0'))
+}
+
 /** "-1234.50": major units as spreadsheets and accounting programs read them, without a separator of thousands. */
 export const formatMajor = (amount: Minor): string => {
   const absolute = amount < 0n ? -amount : amount

@@ -1,12 +1,14 @@
 import pg from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Db } from '../../src/db/client.ts'
 import { connect } from '../../src/db/connect.ts'
 import { addressed, settingsOf } from '../../src/db/settings.ts'
 import { namedStatements } from '../../src/db/statement.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { listBeneficiaries } from '../../src/modules/beneficiaries/queries.ts'
+import { listPayments, type PaymentFilter, readMatching } from '../../src/modules/payments/queries.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { fillTables } from './filled.ts'
 
@@ -96,6 +98,33 @@ test('payees of one verification find their page in the index that has it', asyn
     expect(await planOf(textOf(name))).toMatch(
       /"Index Name":"beneficiaries_verification"[^}]*"Index Cond":"[^"]*verification = ANY/,
     )
+})
+
+test('an amount that is searched for is found by its index among all payments of a workspace; where there is none, few pages are read', async () => {
+  const db = connect({
+    url: database.url,
+    poolSize: 1,
+    logger: pino({ level: 'silent' }),
+    clock: systemClock,
+    statementTimeoutMs: 10_000,
+  })
+  const { rows } = await client.query('select workspace_id from payments limit 1')
+  const [workspaceId, text, amount] = [rows[0].workspace_id, '7777777.77', 777_777_777n]
+  const search = { searched: { text, amount } }
+  const list = (source: Db, filter: PaymentFilter) => listPayments(source, workspaceId, { before: null, take: 20 }, filter)
+  expect(await readMatching(db, workspaceId, search, list)).toEqual([])
+  await db.close()
+  await client.query('begin')
+  await client.query('set local enable_bitmapscan = on')
+  await client.query(`prepare searched as ${textOf('payments.list+pattern+receipt+searchedAmount')}`)
+  const values = `'${workspaceId}', '%${text}%', '${text}', ${amount}, 20`
+  const explained = await client.query(`explain (analyze, buffers, format json) execute searched(${values})`)
+  await client.query('rollback')
+  const [{ Plan: plan }] = explained.rows[0]['QUERY PLAN']
+  expect(JSON.stringify(plan)).toMatch(
+    /"Index Name":"payments_amount"[^}]*"Index Cond":"[^"]*workspace_id = [^"]*amount_minor = /,
+  )
+  expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(60)
 })
 
 test.for([

@@ -96,6 +96,18 @@ describe('payments are found by', () => {
     expect(await find(`q=${made.rent.provider_receipt}`)).toEqual(['rent'])
   })
 
+  test('an amount as people write it: with separators, cents and the currency or without', async () => {
+    for (const text of ['6000', '6,000', '6000.00', 'KES 6,000.00', 'kes6000', 'Ksh 6,000', '6 000', '6\u00a0000,', '6000 KES'])
+      expect([text, await find(`q=${encodeURIComponent(text)}`)]).toEqual([text, ['held']])
+    for (const text of ['60', '6000.01', '6,000.001', '-6000', 'USD 6000', '600000', '9'.repeat(30)])
+      expect([text, await find(`q=${encodeURIComponent(text)}`)]).toEqual([text, []])
+    const found = await person.api.get('/v1/payments?q=KES+6,000&status=pending_approval')
+    expect(namesOf(found.body.data)).toEqual(['held'])
+    expect((await person.api.get('/v1/payments/summary?q=6000')).body).toMatchObject({ count: 1, amount_minor: '600000' })
+    const stranger = await signIn(service.api)
+    expect(namesOf((await stranger.api.get('/v1/payments?q=6000')).body.data)).toEqual([])
+  })
+
   test('a searched text is not a pattern', async () => {
     expect(await find(`q=${encodeURIComponent('100%')}`)).toEqual(['rent'])
     expect(await find(`q=${encodeURIComponent('%%')}`)).toEqual([])

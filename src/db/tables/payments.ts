@@ -92,6 +92,8 @@ export const payments = pgTable(
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
+    // An amount that a person searches for.
+    index('payments_amount').on(t.workspaceId, t.amountMinor),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     // Of all tenants, for administrators.
     index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),

@@ -11,7 +11,7 @@ export const paymentsOperations = {
   },
   'payments.list': {
     summary: 'List and search payments',
-    text: 'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id. With `Accept: text/csv` everything that matches is streamed as CSV.',
+    text: 'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
   },
   'payments.summary': {
     summary: 'Add up payments',

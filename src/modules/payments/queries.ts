@@ -15,6 +15,7 @@ import type { PageRequest } from '../../http/pagination.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
 import { only } from '../../lib/only.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
@@ -110,6 +111,7 @@ const filters = {
   named: 'uuid[]?',
   receipt: 'text?',
   searchedId: 'uuid?',
+  searchedAmount: 'bigint?',
 } as const
 const scope = { workspaceId: 'uuid', ...filters } as const
 const page = { before: 'uuid?', take: 'rows' } as const
@@ -117,9 +119,13 @@ const page = { before: 'uuid?', take: 'rows' } as const
 export type PaymentFilter = Values<typeof filters>
 
 /** The filter of a request: its text has not been looked up among the beneficiaries yet. */
-export type PaymentSearch = Omit<PaymentFilter, 'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId'> & {
+export type PaymentSearch = Omit<
+  PaymentFilter,
+  'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId' | 'searchedAmount'
+> & {
   statuses?: readonly PaymentStatus[]
-  text?: string
+  /** `amount`: what the text says where it is one. */
+  searched?: { text: string; amount: Minor | undefined }
 }
 
 const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, at) =>
@@ -136,11 +142,12 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
   workspaceId: Uuid,
-  { text, statuses, ...others }: PaymentSearch,
+  { searched: asked, statuses, ...others }: PaymentSearch,
   read: (db: Db, filter: PaymentFilter) => Promise<T>,
 ): Promise<T> => {
   const filter = { ...others, ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }) }
-  if (text === undefined) return read(db, filter)
+  if (asked === undefined) return read(db, filter)
+  const { text, amount: searchedAmount } = asked
   return db.search(async (searching) => {
     const pattern = containing(text)
     const named = await searching.run(namedLike, { workspaceId, pattern })
@@ -150,6 +157,7 @@ export const readMatching = <T>(
       ...(named.length > 0 && { named: named.map(({ id }) => id) }),
       receipt: text,
       searchedId: parseId('payment', text.toLowerCase()),
+      searchedAmount,
     })
   })
 }
@@ -165,6 +173,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
     at.named && sql`${payments.beneficiaryId} = any(${at.named})`,
     at.receipt && sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = ${at.receipt}`,
     at.searchedId && eq(payments.id, at.searchedId),
+    at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
   )
 
 /** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */

@@ -7,6 +7,7 @@ import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import { found, notFound } from '../../lib/errors.ts'
+import { amountIn } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
@@ -32,7 +33,7 @@ const one = `${path}/:id`
 
 const createRefusals = [...batchRefusals, 'not_found'] as const
 
-const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch => ({
+const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
   ...(query.status && { statuses: query.status }),
   ...(query.batch_id && { batchId: query.batch_id }),
   ...(query.purpose_code && { purposeCode: query.purpose_code }),
@@ -45,7 +46,7 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch 
   ...(query.metadata && { metadata: query.metadata }),
   ...(query.amount_min_minor !== undefined && { amountMinMinor: query.amount_min_minor }),
   ...(query.amount_max_minor !== undefined && { amountMaxMinor: query.amount_max_minor }),
-  ...(query.q !== undefined && { text: query.q }),
+  ...(query.q !== undefined && { searched: { text: query.q, amount: amountIn(query.q, currency) } }),
   ...(query.created_after && { createdAfter: query.created_after }),
   ...(query.created_before && { createdBefore: query.created_before }),
 })
@@ -88,7 +89,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const search = searchOf(request.query)
+      const search = searchOf(request.query, deps.config.CURRENCY)
       const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace.zone, deps.clock.now())), (page) =>
@@ -126,7 +127,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
   routes.get(`${path}/summary`, {
     config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
     schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
-    read: ({ principal, query }) => summarizePayments(deps, principal, searchOf(query), query.days),
+    read: ({ principal, query }) => summarizePayments(deps, principal, searchOf(query, deps.config.CURRENCY), query.days),
   })
   routes.get(one, {
     config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },

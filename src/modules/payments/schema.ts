@@ -150,7 +150,10 @@ export const ListPayments = PageQuery.extend({
     .trim()
     .min(2)
     .optional()
-    .meta({ description: "Part of the payee's name, the reference or the narrative; or a whole receipt or id." }),
+    .meta({
+      description:
+        "Part of the payee's name, the reference or the narrative; a whole receipt or id; or an amount as people write it: `1963`, `KES 1,963.00`.",
+    }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

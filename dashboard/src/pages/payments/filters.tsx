@@ -26,7 +26,7 @@ export const Filters = ({ filters }: Props) => (
       autoComplete="off"
       value={filters.get('q') ?? ''}
       onChange={(event) => filters.set('q', event.target.value)}
-      placeholder="Name, purpose or reference"
+      placeholder="Name, amount, purpose or reference"
     />
     <div className="filter-chips">
       <Status filters={filters} />
