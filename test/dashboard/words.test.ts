@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest'
 import type { Schemas } from '../../dashboard/src/api/types.ts'
-import { activityWords } from '../../dashboard/src/lib/activity-words.ts'
+import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
 import { statusCount } from '../../dashboard/src/lib/status-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
-const sentence = (entry: Partial<Schemas['AuditEntry']>) =>
+const payment = {
+  id: 'pay_1',
+  amount_minor: '45000',
+  currency: 'KES',
+  beneficiary: { id: 'ben_1', display_name: 'Brian Otieno' },
+  batch: null,
+}
+const sentence = (entry: Partial<Schemas['WorkspaceAuditEntry']>) =>
   activityWords(
-    { account_id: 'acc_own', grant_id: null, before: null, after: null, ...entry } as Schemas['AuditEntry'],
+    { account_id: 'acc_own', grant_id: null, before: null, after: null, ...entry } as Schemas['WorkspaceAuditEntry'],
     context,
   ).replaceAll('\u00a0', ' ')
 
@@ -46,7 +53,40 @@ test.each([
   ],
   [{ action: 'approval.approve', account_id: 'acc_other' }, 'Amina Otieno approved a payment'],
   [{ action: 'payment.succeeded', account_id: null }, 'A payment succeeded'],
+  [{ action: 'payment.succeeded', account_id: null, payment }, 'The payment of KES 450 to Brian Otieno succeeded'],
+  [
+    { action: 'approval.approve', account_id: 'acc_other', subject: { type: 'approval', id: 'apr_1' }, payment },
+    'Amina Otieno approved the payment of KES 450 to Brian Otieno',
+  ],
+  [
+    {
+      action: 'approval.approve',
+      account_id: 'acc_other',
+      subject: { type: 'approval', id: 'apr_1' },
+      payment: { ...payment, batch: { id: 'pbt_1', name: 'Salaries' } },
+    },
+    'Amina Otieno approved the list “Salaries”',
+  ],
+  [
+    { action: 'approval.expired', account_id: null, subject: { type: 'approval', id: 'apr_1' }, payment },
+    'An approval request expired: KES 450 to Brian Otieno',
+  ],
 ] as const)('the role %j reads "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
+
+test('what happened to the payments of one list is one sentence, with their sum', () => {
+  const batch = { id: 'pbt_1', name: 'Salaries' }
+  const entry = {
+    action: 'payment.succeeded',
+    account_id: null,
+    subject: { type: 'payment', id: 'pay_1' },
+    payment: { ...payment, batch },
+  }
+  const entries = [entry, entry] as Schemas['WorkspaceAuditEntry'][]
+  const words = (of: typeof entries) => activityOfList(of, context).replaceAll('\u00a0', ' ')
+  expect(words(entries)).toBe('2 payments of the list “Salaries” succeeded, KES 900 together')
+  const released = entries.map((each) => ({ ...each, action: 'payment.processing' as const }))
+  expect(words(released)).toBe('2 payments of the list “Salaries” were released for sending, KES 900 together')
+})
 
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
   expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)

@@ -103,7 +103,7 @@ const most: Readonly<Record<string, Cost>> = {
   'workspaces.list': [2, 2],
   'workspaces.current': [1, 1],
   'workspaces.update': [8, 6],
-  'workspaces.audit_log': [2, 2],
+  'workspaces.audit_log': [3, 3],
   'members.list': [2, 2],
   'workspace_grants.list': [4, 3],
   'beneficiaries.create': [9, 7],

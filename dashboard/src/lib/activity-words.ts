@@ -1,9 +1,9 @@
 import type { Schemas } from '../api/types.ts'
-import { capitalized } from './list-words.ts'
-import { shortMoney } from './money.ts'
+import { capitalized, countWords } from './list-words.ts'
+import { shortMoney, sumMinor } from './money.ts'
 import { requesterWords } from './requester.ts'
 
-type Entry = Schemas['AuditEntry']
+type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }
 type PrivateAction = Extract<
   Entry['action'],
   | `account.${string}`
@@ -160,9 +160,38 @@ export const activityWords = (entry: Entry, context: Context): string => {
   const sentence = Object.hasOwn(words, entry.action) ? words[entry.action as Action] : 'Another action was recorded'
   const object = { name: nameIn(entry, context), before: fieldsOf(entry.before), after: fieldsOf(entry.after) }
   const text = typeof sentence === 'string' ? sentence : sentence(object)
-  if (/^[A-Z]/.test(text)) return text
-  return capitalized(`${actorOf(entry, context)} ${text}`)
+  const named = entry.payment ? naming(text, entry, entry.payment) : text
+  return /^[A-Z]/.test(named) ? named : capitalized(`${actorOf(entry, context)} ${named}`)
 }
+
+const listName = ({ name }: { name: string | null }): string => (name === null ? 'a list' : `the list “${name}”`)
+
+/** "approved a payment" as "approved the payment of KES 450 to Brian Otieno": an approval of a list is about the whole of it. */
+const naming = (text: string, { subject }: Entry, payment: NonNullable<Entry['payment']>): string => {
+  const money = shortMoney(payment.amount_minor, payment.currency)
+  if (text.includes(money)) return text
+  if (payment.batch && subject?.type === 'approval') return text.replace(/\ba payment\b/, listName(payment.batch))
+  const what = `${money} to ${payment.beneficiary.display_name}`
+  const put = text.replace(/\b(a) payment\b/i, (_, a: string) => `${a === 'A' ? 'The' : 'the'} payment of ${what}`)
+  return put === text ? `${text}: ${what}` : put
+}
+
+/** What happened to several payments of one list, as one sentence. */
+export const activityOfList = (entries: readonly Entry[], context: Context): string => {
+  const payments = entries.flatMap(({ payment }) => payment ?? [])
+  const [entry] = entries
+  const batch = payments[0]?.batch
+  if (!entry || !batch) return ''
+  const one = activityWords({ ...entry, payment: null }, context)
+  const many = `${countWords(payments.length, 'payment')} of ${listName(batch)}`
+  const total = shortMoney(sumMinor(payments.map(({ amount_minor: minor }) => minor)), context.currency)
+  const put = one.replace(/^A payment( was)?\b/, (_, was?: string) => `${many}${was ? ' were' : ''}`)
+  return `${put === one ? `${one}, for ${many}` : put}, ${total} together`
+}
+
+/** Entries about payments of one list on which the same was done. */
+export const listKey = ({ action, subject, payment }: Entry): string | null =>
+  payment?.batch && subject?.type === 'payment' ? `${action} ${payment.batch.id}` : null
 
 export const activityGroups: readonly { value: string; label: string }[] = [
   { value: '', label: 'All activity' },

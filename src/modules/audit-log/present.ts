@@ -1,7 +1,8 @@
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
-import type { AuditRecord } from './queries.ts'
-import type { AuditEntry } from './schema.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { AuditPayment, AuditRecord } from './queries.ts'
+import type { AuditEntry, WorkspaceAuditEntry } from './schema.ts'
 
 /** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
@@ -25,3 +26,14 @@ export const presentAudit = (row: AuditRecord): AuditEntry => ({
   request_id: row.requestId,
   created_at: isoTime(row.at),
 })
+
+export const presentPayment = (payment: AuditPayment | undefined): WorkspaceAuditEntry['payment'] =>
+  payment
+    ? {
+        id: formatId('payment', payment.id),
+        amount_minor: formatMinor(payment.amountMinor),
+        currency: payment.currency,
+        beneficiary: { id: formatId('beneficiary', payment.beneficiaryId), display_name: payment.displayName },
+        batch: payment.batchId ? { id: formatId('payment_batch', payment.batchId), name: payment.batchName } : null,
+      }
+    : null

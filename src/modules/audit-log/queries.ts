@@ -4,9 +4,13 @@ import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { beginningWith, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
+import { approvals } from '../../db/tables/approvals.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { noneOf } from '../../db/tables/columns.ts'
 import { auditLog, frequentActions } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
+import { paymentBatches } from '../../db/tables/payment-batches.ts'
+import { payments } from '../../db/tables/payments.ts'
 import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -155,3 +159,49 @@ export const listWorkspaceAudit = (
   readByAction(action, rareActions(action, accountId, workspaceAuditActions), request.take, (by) =>
     db.run(ofWorkspace, { workspaceId, accountId, ...filtersOf(filter), ...by, ...request }),
   )
+
+const paymentsOf = prepare(
+  'audit.payments',
+  { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({
+        id: payments.id,
+        approvalId: payments.approvalId,
+        amountMinor: payments.amountMinor,
+        currency: payments.currency,
+        beneficiaryId: payments.beneficiaryId,
+        displayName: beneficiaries.displayName,
+        batchId: payments.batchId,
+        batchName: paymentBatches.name,
+      })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+      .where(
+        and(
+          eq(payments.workspaceId, at.workspaceId),
+          sql`${payments.id} = any(${at.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${at.approvals})))`,
+        ),
+      ),
+  'page',
+)
+
+export type AuditPayment = Awaited<ReturnType<typeof readPayments>>[number]
+
+const readPayments = (db: Db, values: { workspaceId: Uuid; ids: readonly Uuid[]; approvals: readonly Uuid[] }) =>
+  db.run(paymentsOf, values)
+
+/** The payments that entries are about, by the id of what was acted on: of an approval the payment that is decided. */
+export const paymentsOfEntries = async (
+  db: Db,
+  workspaceId: Uuid,
+  entries: readonly AuditRecord[],
+): Promise<ReadonlyMap<Uuid, AuditPayment>> => {
+  const about = (type: string) =>
+    entries.flatMap(({ subjectType, subjectId }) => (subjectType === type && subjectId ? [subjectId] : []))
+  const [ids, decided] = [about('payment'), about('approval')]
+  if (ids.length + decided.length === 0) return new Map()
+  const rows = await readPayments(db, { workspaceId, ids, approvals: decided })
+  return new Map(rows.flatMap((row) => [[row.id, row] as const, ...(row.approvalId ? [[row.approvalId, row] as const] : [])]))
+}

@@ -2,9 +2,9 @@ import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import type { Deps } from './deps.ts'
-import { presentAudit } from './present.ts'
-import { listAudit, listWorkspaceAudit } from './queries.ts'
-import { AuditEntry, FindAudit, FindWorkspaceAudit } from './schema.ts'
+import { presentAudit, presentPayment } from './present.ts'
+import { listAudit, listWorkspaceAudit, paymentsOfEntries } from './queries.ts'
+import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
 
 export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
@@ -13,14 +13,20 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
     schema: {
       description: 'Who did what in the workspace, newest first. What members do about their own accounts is not in it.',
       querystring: FindWorkspaceAudit,
-      response: { 200: pageOf(AuditEntry) },
+      response: { 200: pageOf(WorkspaceAuditEntry) },
     },
     listing: ({ principal, query }) => {
       const { id } = principal.workspace
       return {
         of: id,
         read: (page) => listWorkspaceAudit(deps.db, id, query, page),
-        present: (rows) => rows.map(presentAudit),
+        present: async (rows) => {
+          const payments = await paymentsOfEntries(deps.db, id, rows)
+          return rows.map((row) => ({
+            ...presentAudit(row),
+            payment: presentPayment(row.subjectId ? payments.get(row.subjectId) : undefined),
+          }))
+        },
       }
     },
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
 
 const AnyId = bounded(100).transform((text, context): Uuid => {
@@ -31,6 +31,20 @@ export const AuditEntry = z
   })
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.output<typeof AuditEntry>
+
+export const WorkspaceAuditEntry = AuditEntry.extend({
+  payment: z
+    .object({
+      id: IdOut('payment'),
+      amount_minor: MinorOut,
+      currency: z.string(),
+      beneficiary: z.object({ id: IdOut('beneficiary'), display_name: z.string() }),
+      batch: z.object({ id: IdOut('payment_batch'), name: z.string().nullable() }).nullable(),
+    })
+    .nullable()
+    .meta({ description: 'The payment that it was done to, or that was decided; of a whole list its first.' }),
+}).meta({ id: 'WorkspaceAuditEntry' })
+export type WorkspaceAuditEntry = z.output<typeof WorkspaceAuditEntry>
 
 export const FindWorkspaceAudit = PageQuery.extend({
   action: bounded(100)

@@ -146,14 +146,10 @@ export const ListPayments = PageQuery.extend({
   metadata: Metadata.optional().meta({ description: '`?metadata[invoice]=2026-0117`: all of the named keys have these values.' }),
   amount_min_minor: MinorIn.optional(),
   amount_max_minor: MinorIn.optional(),
-  q: bounded(100)
-    .trim()
-    .min(2)
-    .optional()
-    .meta({
-      description:
-        "Part of the payee's name, the reference or the narrative; a whole receipt or id; or an amount as people write it: `1963`, `KES 1,963.00`.",
-    }),
+  q: bounded(100).trim().min(2).optional().meta({
+    description:
+      "Part of the payee's name, the reference or the narrative; a whole receipt or id; or an amount as people write it: `1963`, `KES 1,963.00`.",
+  }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

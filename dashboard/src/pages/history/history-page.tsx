@@ -1,13 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { historyQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useFilters } from '../../lib/filters.ts'
+import { together } from '../../lib/list-words.ts'
+import { moneyText, sumMinor } from '../../lib/money.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -104,31 +106,78 @@ const OwnHistory = () => {
   )
 }
 
-const Entries = ({ entries }: { entries: readonly Entry[] }) => {
+/** Entries of the payments of one list: held together, paid one after the other. */
+const keyOf = ({ type, batch }: Entry): string | null => batch && `${type} ${batch.id}`
+
+const Entries = ({ entries }: { entries: readonly Entry[] }) => (
+  <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
+    {together(entries, keyOf).map((group) =>
+      group.length > 1 ? (
+        <ListEntries key={group[0].id} entries={group} />
+      ) : (
+        <Line key={group[0].id} entry={group[0]} minor={group[0].amount_minor} held={group[0].held_change_minor}>
+          <Linked href={hrefOf(group[0])}>{titleOf(group[0])}</Linked>
+        </Line>
+      ),
+    )}
+  </Table>
+)
+
+type LineProps = { entry: Entry; minor: string; held: string; children: ReactNode }
+
+const Line = ({ entry, minor, held, children }: LineProps) => {
   const { currency } = useSession()
   return (
-    <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
-      {entries.map((entry) => (
-        <tr key={entry.id}>
-          <td className="faint nowrap">
-            <ExactTime at={entry.created_at} />
-          </td>
-          <td>
+    <tr>
+      <td className="faint nowrap">
+        <ExactTime at={entry.created_at} />
+      </td>
+      <td>{children}</td>
+      <td className="figure">
+        {minor === '0' ? (
+          <span className="faint">{moneyText(held.replace('-', ''), currency)} from the held amount</span>
+        ) : (
+          <Amount minor={minor} currency={currency} signed gain={entry.type === 'topup'} />
+        )}
+      </td>
+      <td className="figure">
+        <Amount minor={entry.available_after_minor} currency={currency} />
+      </td>
+    </tr>
+  )
+}
+
+const listTitles: Readonly<Record<EntryType, string>> = {
+  ...titles,
+  payment_hold: 'Held for',
+  payment: 'Paid',
+  payment_release: 'Returned from',
+}
+
+/** The payments of one list in one line, with their sum; each of them when it is opened. */
+const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => {
+  const [open, setOpen] = useState(false)
+  const [newest] = entries
+  return (
+    <>
+      <Line
+        entry={newest}
+        minor={sumMinor(entries.map(({ amount_minor: minor }) => minor))}
+        held={sumMinor(entries.map(({ held_change_minor: minor }) => minor))}
+      >
+        {listTitles[newest.type]} {entries.length} payments of{' '}
+        <Link href={`/payments/batches/${newest.batch?.id}`}>{newest.batch?.name ?? 'a list'}</Link>{' '}
+        <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Fold' : 'Each of them'}
+        </Button>
+      </Line>
+      {open &&
+        entries.map((entry) => (
+          <Line key={entry.id} entry={entry} minor={entry.amount_minor} held={entry.held_change_minor}>
             <Linked href={hrefOf(entry)}>{titleOf(entry)}</Linked>
-          </td>
-          <td className="figure">
-            {entry.amount_minor === '0' ? (
-              <span className="faint">from the held amount</span>
-            ) : (
-              <Amount minor={entry.amount_minor} currency={currency} signed gain={entry.type === 'topup'} />
-            )}
-          </td>
-          <td className="figure">
-            <Amount minor={entry.available_after_minor} currency={currency} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+          </Line>
+        ))}
+    </>
   )
 }
 

@@ -1,21 +1,25 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { auditQuery, membersQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
-import { activityGroups, activityHref, activityWords } from '../../lib/activity-words.ts'
+import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
+import { together } from '../../lib/list-words.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import type { IconName } from '../../ui/icon.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { memberName } from './members.tsx'
 
-type Entry = Schemas['AuditEntry']
+type Entry = Schemas['WorkspaceAuditEntry']
 
 /** Who did what in the workspace, from the audit log. */
 export const ActivityPage = () => (
@@ -67,20 +71,30 @@ const Activity = () => {
       </FilterBar>
       <section className="card" aria-label="Entries">
         <Listing query={query} empty={<Empty icon="list" title="No activity matches" />}>
-          {(entries) => <Rows items={entries}>{(entry) => <Row entry={entry} people={people} />}</Rows>}
+          {(entries) => (
+            <ul className="rows">
+              {together(entries, listKey).map((group) => (
+                <li key={group[0].id}>
+                  {group.length > 1 ? <ListRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
+                </li>
+              ))}
+            </ul>
+          )}
         </Listing>
       </section>
     </>
   )
 }
 
-const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }) => {
+type RowProps = { entry: Entry; people: (id: string) => string }
+
+const Row = ({ entry, people }: RowProps) => {
   const { currency } = useSession()
   const href = entry.action === 'payment.denied' ? '/payments/refused' : activityHref(entry.subject)
   const sentence = activityWords(entry, { people, currency })
   return (
     <Item
-      icon={entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list'}
+      icon={iconOf(entry)}
       title={href ? <Link href={href}>{sentence}</Link> : sentence}
       note={
         <>
@@ -89,5 +103,29 @@ const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }
         </>
       }
     />
+  )
+}
+
+const iconOf = (entry: Entry): IconName => (entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list')
+
+/** What happened to many payments of one list: one line, and each of them when it is opened. */
+const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; people: RowProps['people'] }) => {
+  const { currency } = useSession()
+  const [entry] = entries
+  const [open, setOpen] = useState(false)
+  const batch = entry.payment?.batch
+  return (
+    <>
+      <Item
+        icon={iconOf(entry)}
+        title={batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency })}</Link>}
+        note={<ExactTime at={entry.created_at} />}
+      >
+        <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Fold' : 'Each of them'}
+        </Button>
+      </Item>
+      {open && entries.map((each) => <Row key={each.id} entry={each} people={people} />)}
+    </>
   )
 }

@@ -3,13 +3,15 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { togetherByIds } from '../../../db/together.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-export type Payee = { id: Uuid; displayName: string }
+/** Who was paid, and the list that the payment is of. */
+export type Payee = { id: Uuid; displayName: string; batchId: Uuid | null; batchName: string | null }
 /** Both as they are read, so that what is made of them is kept with them. */
 export type NamedEntry = { id: Uuid; entry: HistoryEntry; payee: Payee | null }
 
@@ -23,9 +25,12 @@ const selectPaidTo = prepare(
         workspaceId: payments.workspaceId,
         id: beneficiaries.id,
         displayName: beneficiaries.displayName,
+        batchId: payments.batchId,
+        batchName: paymentBatches.name,
       })
       .from(payments)
       .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
       .where(sql`${payments.id} = any(${at.ids})`),
   'page',
 )

@@ -47,6 +47,7 @@ export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView => 
   available_after_minor: formatMinor(entry.availableAfterMinor),
   reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
   beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
+  batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
   created_at: isoTime(entry.createdAt),
 })
 
@@ -58,7 +59,7 @@ export const presentRow = <Row extends NamedEntry>(row: Row): Row & { shown: Ent
   shown: presentHistoryEntry(row),
 })
 
-const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<Exported> => [
+const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'>): Column<Exported> => [
   name,
   ({ shown }) => shown[name],
 ]

@@ -66,6 +66,10 @@ export const HistoryEntry = z
       .object({ id: IdOut('beneficiary'), display_name: z.string() })
       .nullable()
       .meta({ description: 'Who was paid. Null if the entry is not a payment, and for a reader without `beneficiary.read`.' }),
+    batch: z
+      .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The list that the payment is of. Null as `beneficiary` is.' }),
     created_at: TimeOut,
   })
   .meta({ id: 'HistoryEntry' })
