@@ -39,7 +39,10 @@ export const WorkspaceAuditEntry = AuditEntry.extend({
       amount_minor: MinorOut,
       currency: z.string(),
       beneficiary: z.object({ id: IdOut('beneficiary'), display_name: z.string() }),
-      batch: z.object({ id: IdOut('payment_batch'), name: z.string().nullable() }).nullable(),
+      batch: z
+        .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
+        .nullable()
+        .meta({ description: 'The list that the payment is of.' }),
     })
     .nullable()
     .meta({ description: 'The payment that it was done to, or that was decided; of a whole list its first.' }),
