@@ -1,19 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { batch } from '../../client/src/cli/batch.ts'
 import type { Json } from '../harness/client.ts'
 import { credit } from '../harness/money.ts'
-import { signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { listFiles } from './list-files.ts'
+import { type ListFile, listFiles } from './list-files.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const folder = await mkdtemp(join(tmpdir(), 'lists-'))
 afterAll(async () => {
+  await rm(folder, { recursive: true })
   expect(await findBreaches(service)).toEqual([])
 })
+
+const paidAs = (items: Json[]) =>
+  items.map(({ display_name, destination_mask, amount_minor }) => [display_name, destination_mask.slice(-4), amount_minor])
+
+/** What the command line says of a file: its output for programs, and its output for people. */
+const commandLine = async (person: Person, { bytes, contentType }: ListFile) => {
+  const path = join(folder, `${person.accountId}.csv`)
+  await writeFile(path, bytes)
+  const { key } = await createKey(person)
+  const charset = /charset="?([^"]+)/i.exec(contentType)?.[1]
+  const said: string[] = []
+  let out = ''
+  const terminal = {
+    args: [path, '--dry-run', '--json', ...(charset === undefined ? [] : ['--charset', charset])],
+    env: { PAYMENTS_API_KEY: key, PAYMENTS_URL: service.api.url },
+    out: (text: string) => {
+      out += text
+    },
+    say: (line: string) => said.push(line),
+    progress: () => undefined,
+    signal: new AbortController().signal,
+  }
+  await batch(terminal).catch((error: Error) => said.push(error.message))
+  return { items: out === '' ? [] : JSON.parse(out).items, said: said.join('\n') }
+}
 
 test.each(listFiles)('as people send it: $name', async (file) => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
+  const { items, said } = await commandLine(person, file)
   const answer = await person.api.post('/v1/payment-batches', undefined, {
     raw: file.bytes,
     headers: { 'content-type': file.contentType },
@@ -21,22 +53,23 @@ test.each(listFiles)('as people send it: $name', async (file) => {
   const paid = (await person.api.get('/v1/payments')).body.data.reverse()
   if ('pays' in file) {
     expect([answer.status, answer.body.message]).toEqual([201, undefined])
-    expect(
-      paid.map(({ beneficiary, amount_minor }: Json) => [
-        beneficiary.display_name,
-        beneficiary.destination_mask.slice(-4),
-        amount_minor,
-      ]),
-    ).toEqual(file.pays)
+    expect([said, paidAs(items)]).toEqual(['', file.pays])
+    expect(paidAs(paid.map(({ beneficiary, amount_minor }: Json) => ({ ...beneficiary, amount_minor })))).toEqual(file.pays)
     return
   }
   expect(paid).toEqual([])
   if ('says' in file) {
     expect([answer.status, answer.body.message]).toEqual([file.status, expect.stringContaining(file.says)])
+    expect(said).toContain(file.says)
     return
   }
   expect(answer.status).toBe(400)
   expect(answer.body.details.items.map(({ row, param, message }: Json) => [row, param, message])).toEqual(
     file.rows.map(([row, param, says]) => [row, param, expect.stringContaining(says)]),
   )
+  for (const [row, , says] of file.rows) {
+    expect(said).toMatch(new RegExp(`^rows? (?:.*\\D)?${row}\\b`, 'm'))
+    // Where a message begins with the cell, the cell stands beside the row.
+    expect(said).toContain(says.replace(/^"[^"]*" /, ''))
+  }
 })

@@ -1,6 +1,8 @@
 /** A file as a person sends it, and what it is: payments, or what is wrong with the whole or with rows. */
 export type ListFile = {
   name: string
+  /** What the page says where it asks and the API refuses: a page can ask which column is what, and which letters are right. */
+  page?: string
   bytes: Uint8Array
   contentType: string
 } & (
@@ -38,29 +40,49 @@ const good: ListFile[] = [
   { name: 'Google Sheets: no mark, no last line end', bytes: utf8(plain.trimEnd()), contentType: csv, pays: two },
   { name: 'LibreOffice on Linux', bytes: utf8(plain.replaceAll('\r\n', '\n')), contentType: `${csv};charset=UTF-8`, pays: two },
   { name: 'Numbers, every cell quoted', bytes: utf8(plain.replace(/[^,\r\n]+/g, '"$&"')), contentType: csv, pays: two },
-  { name: 'Excel, plain "CSV", declared', bytes: latin1(plain), contentType: `${csv}; charset=windows-1252`, pays: two },
+  {
+    name: 'Excel, plain "CSV", declared',
+    page: 'Which line is right?',
+    bytes: latin1(plain),
+    contentType: `${csv}; charset=windows-1252`,
+    pays: two,
+  },
   {
     name: 'Excel, plain "CSV" with a curly apostrophe, declared',
+    page: 'Which line is right?',
     bytes: Buffer.concat([latin1('name,phone,amount\r\nN'), Buffer.of(0x92), latin1('gang\xE9,0722000101,12500\r\n')]),
     contentType: `${csv}; charset="Windows-1252"`,
     pays: [['N’gangé', '0101', '1250000']],
   },
   {
     name: 'Excel for Mac, "CSV (Macintosh)", declared',
+    page: 'Which line is right?',
     bytes: Buffer.concat([latin1('name,phone,amount\rCh'), Buffer.of(0x8e), latin1('bet Kosgei,0722000101,12500\r')]),
     contentType: `${csv}; charset=macintosh`,
     pays: [['Chébet Kosgei', '0101', '1250000']],
   },
   { name: 'Excel, "Unicode Text"', bytes: utf16(`\uFEFF${tabs}`), contentType: csv, pays: two },
   { name: 'UTF-16 with the big end first', bytes: utf16(`\uFEFF${plain}`).swap16(), contentType: csv, pays: two },
-  { name: 'UTF-16 without a mark, declared', bytes: utf16(plain), contentType: `${csv}; charset=utf-16le`, pays: two },
+  {
+    name: 'UTF-16 without a mark, declared',
+    page: 'Which line is right?',
+    bytes: utf16(plain),
+    contentType: `${csv}; charset=utf-16le`,
+    pays: two,
+  },
   {
     name: 'a mark that contradicts the declared charset',
     bytes: utf8(`\uFEFF${plain}`),
     contentType: `${csv}; charset=windows-1252`,
     pays: two,
   },
-  { name: 'latin1, declared in capitals', bytes: latin1(plain), contentType: `${csv}; CHARSET=ISO-8859-1`, pays: two },
+  {
+    name: 'latin1, declared in capitals',
+    page: 'Which line is right?',
+    bytes: latin1(plain),
+    contentType: `${csv}; CHARSET=ISO-8859-1`,
+    pays: two,
+  },
   { name: 'Excel where commas are decimal', bytes: utf8(`\uFEFF${semicolons}`), contentType: csv, pays: two },
   { name: 'Excel with a sep= line', bytes: utf8(`sep=;\r\n${semicolons}`), contentType: csv, pays: two },
   { name: 'a quoted sep= line behind a mark', bytes: utf8(`\uFEFF"sep=,"\r\n${plain}`), contentType: csv, pays: two },
@@ -152,6 +174,7 @@ const good: ListFile[] = [
 const refused: ListFile[] = [
   {
     name: 'Excel, plain "CSV", not declared',
+    page: 'Which line is right?',
     bytes: latin1(plain),
     contentType: csv,
     status: 400,
@@ -159,6 +182,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'Excel, plain "CSV", declared as UTF-8',
+    page: 'Which line is right?',
     bytes: latin1(plain),
     contentType: `${csv}; charset=utf-8`,
     status: 400,
@@ -166,12 +190,20 @@ const refused: ListFile[] = [
   },
   {
     name: 'UTF-16 without a mark',
+    page: 'Which line is right?',
     bytes: utf16(plain.replace('é', 'e')),
     contentType: csv,
     status: 400,
     says: 'UTF-16 without a byte order mark',
   },
-  { name: 'an unknown charset', bytes: utf8(plain), contentType: `${csv}; charset=ibm850`, status: 400, says: '"ibm850"' },
+  {
+    name: 'an unknown charset',
+    page: '',
+    bytes: utf8(plain),
+    contentType: `${csv}; charset=ibm850`,
+    status: 400,
+    says: '"ibm850"',
+  },
   { name: 'an xlsx workbook', bytes: xlsx, contentType: csv, status: 400, says: 'save it as "CSV UTF-8"' },
   { name: 'an xls workbook', bytes: xls, contentType: 'application/vnd.ms-excel', status: 400, says: 'save it as "CSV UTF-8"' },
   {
@@ -197,6 +229,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a column __proto__',
+    page: 'Say what “__proto__” is',
     bytes: utf8(plain.replace('name,', '__proto__,')),
     contentType: csv,
     status: 400,
@@ -204,6 +237,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a column constructor',
+    page: 'Say what “constructor” is',
     bytes: utf8(plain.replace('name,', 'constructor,')),
     contentType: csv,
     status: 400,
@@ -211,6 +245,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'two columns for one thing',
+    page: '“Phone” and “Mobile” cannot both be “Phone or account”',
     bytes: utf8(plain.replace('name,phone', 'Phone,Mobile')),
     contentType: csv,
     status: 400,
@@ -218,13 +253,28 @@ const refused: ListFile[] = [
   },
   {
     name: 'no amounts',
+    page: 'Say which one column is the amount',
     bytes: utf8('name,phone\r\nAchieng,0722000101\r\n'),
     contentType: csv,
     status: 400,
     says: 'give each row one amount',
   },
-  { name: 'titles alone', bytes: utf8('name,phone,amount\r\n'), contentType: csv, status: 400, says: 'has no rows' },
-  { name: 'nothing but a mark', bytes: utf8('\uFEFF'), contentType: csv, status: 400, says: 'has no rows' },
+  {
+    name: 'titles alone',
+    page: 'This has no payments',
+    bytes: utf8('name,phone,amount\r\n'),
+    contentType: csv,
+    status: 400,
+    says: 'has no rows',
+  },
+  {
+    name: 'nothing but a mark',
+    page: 'This has no payments',
+    bytes: utf8('\uFEFF'),
+    contentType: csv,
+    status: 400,
+    says: 'has no rows',
+  },
   {
     name: 'a quote that is not closed',
     bytes: rowOf('"Achieng,0722000101,12500'),
@@ -234,6 +284,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a filled column without a title',
+    page: 'Say what the column without a title is',
     bytes: rowOf('Achieng,x,0722000101,12500', 'name,,phone,amount\r\n'),
     contentType: csv,
     status: 400,

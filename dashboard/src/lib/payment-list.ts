@@ -85,18 +85,25 @@ const charsets = [
   ['windows-1252', 'Excel on Windows'],
   ['macintosh', 'Excel on a Mac'],
   ['windows-1250', 'Excel in Central Europe'],
-  ['utf-16le', 'Unicode text'],
 ] as const
+/** Of text that any other reading would make nonsense of. */
+const unicodeText = ['utf-16le', 'Unicode text'] as const
 
 export type Encoding = { charset: string; label: string; sample: string }
 
-/** How a file can be read that does not say its encoding: each with a line whose letters differ from one to the next, so that a person sees which is right. */
+/**
+ * How a file can be read that does not say its encoding: each with a line whose letters differ from one to the next, so that a person sees which
+ * is right. None where the encoding is not what is wrong with it.
+ */
 export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
   const found: Encoding[] = []
-  for (const [charset, label] of charsets) {
+  if (typeof (await readTextFile(file)) === 'string') return found
+  const isUnicodeText = new Uint8Array(await file.arrayBuffer()).includes(0)
+  for (const [charset, label] of isUnicodeText ? [unicodeText] : charsets) {
     const text = await readTextFile(file, charset)
-    const sample = typeof text === 'string' ? text.split(/[\r\n]+/).find((line) => /[^\0-\x7f]/.test(line)) : undefined
-    if (sample !== undefined && found.every((other) => other.sample !== sample)) found.push({ charset, label, sample })
+    const lines = typeof text === 'string' ? text.split(/[\r\n]+/) : []
+    const sample = lines.find((line) => /[^\0-\x7f]/.test(line)) ?? lines[0]
+    if (sample && found.every((other) => other.sample !== sample)) found.push({ charset, label, sample })
   }
   return found
 }

@@ -1,14 +1,74 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { batch } from '../../../client/src/cli/batch.ts'
 import { registerAtEmulator } from '../../../src/modules/topups/deposits/register.ts'
+import type { Json } from '../../harness/client.ts'
 import { fund } from '../../harness/money.ts'
-import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { createKey, signIn } from '../../harness/people.ts'
+import { connectAgent } from '../../mcp/connect.ts'
+import { type ListFile, listFiles } from '../../payments/list-files.ts'
+import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const rows = `name,phone,amount,narrative
 Achieng Otieno,0722000701,450,March salary
 Baraka Mwangi,72200070,380.50,March salary
 `
+
+const choose = async (page: Page, name: string, bytes: Uint8Array, mimeType = 'text/csv') => {
+  await follow(page, '/payments/batches')
+  await page.getByText('Salaries and other lists').waitFor()
+  await follow(page, '/payments/batches/new')
+  await page.getByLabel('File').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) })
+}
+
+/** Checks the list that the page has read, and gives what the service found. */
+const check = async (page: Page): Promise<Json> => {
+  const answer = page.waitForResponse((response) => response.url().includes('dry_run=true'))
+  await page.getByRole('button', { name: 'Check the list' }).click()
+  return (await answer).json()
+}
+
+/** What the page makes of a file, as a person goes on with it: the text that stops them, the items that would be paid, or the faults that it shows. */
+const onPage = async (page: Page, file: ListFile): Promise<Json> => {
+  await choose(page, 'list.csv', file.bytes, file.contentType.split(';')[0])
+  const columns = page.getByRole('table', { name: 'Columns' })
+  await page.locator('.field-error, .notice').or(columns).first().waitFor()
+  const asked = await page.locator('.field-error, .notice').allInnerTexts()
+  if ('pays' in file && asked.some((text) => text.includes('Which line is right?')))
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: file.pays[0]?.[0] ?? '' })
+      .getByRole('button')
+      .click()
+  else if (asked.length > 0) return { says: asked.join('\n') }
+  await columns.waitFor()
+  const { items, details } = await check(page)
+  if (items) await page.getByText('Every row can be paid').waitFor()
+  else await page.getByText('cannot be paid, so nothing was created').waitFor()
+  return {
+    items: items?.map(({ display_name, destination_mask, amount_minor }: Json) => [
+      display_name,
+      destination_mask.slice(-4),
+      amount_minor,
+    ]),
+    rows: details?.items.map(({ row }: Json) => row),
+    says: await page.locator('main').textContent(),
+    asked,
+  }
+}
+
+const download = async (page: Page, button: string | RegExp): Promise<Json[]> => {
+  const started = page.waitForEvent('download')
+  await page.getByRole('button', { name: button }).click()
+  const text = await readFile(await (await started).path(), 'utf8')
+  expect(text.startsWith('\uFEFF')).toBe(true)
+  return parse(text, { columns: true, bom: true })
+}
 
 export const batchFlows = (world: World): void => {
   test('a list is mended in place, checked, approved by its lines and their root, followed to its end, and stands in the statement', async () => {
@@ -37,9 +97,13 @@ export const batchFlows = (world: World): void => {
     expect(await page.getByText('Never paid before', { exact: true }).count()).toBe(2)
     const [batch] = (await payer.api.get('/v1/payment-batches')).body.data
     await payer.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
-    await world.service.settle()
     await page.goto(`/payments/batches/${batch.id}`)
+    const bar = page.getByRole('progressbar')
+    expect(await bar.getAttribute('aria-valuetext')).toBe('0 of 2 have ended')
+    await world.service.settle()
+    await bar.and(page.locator('[aria-valuenow="2"]')).waitFor()
     await page.getByText('2 succeeded').waitFor()
+    expect(await page.getByText(/^Approved by$/).count()).toBe(1)
     await page.goto('/statements')
     await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
     await page
@@ -94,6 +158,220 @@ export const batchFlows = (world: World): void => {
     })
     await page.goto(`/approvals/${approval_id}`)
     await page.getByText('Do not approve').waitFor()
+    await close()
+  })
+
+  test('files as people send them give on the page what they give elsewhere, or a question that a person can answer', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 10_000_000n)
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/batches')
+    for (const file of listFiles) {
+      const seen = await onPage(page, file)
+      const asks = file.page !== undefined && file.page !== ''
+      if (asks)
+        expect([file.name, seen.asked?.join() ?? seen.says]).toEqual([file.name, expect.stringContaining(file.page ?? '')])
+      if ('pays' in file) expect([file.name, seen.items]).toEqual([file.name, file.pays])
+      if ('says' in file && file.page === undefined)
+        expect([file.name, seen.says]).toEqual([file.name, expect.stringContaining(file.says)])
+      if (!('rows' in file)) continue
+      expect([file.name, [...new Set(seen.rows)]]).toEqual([file.name, [...new Set(file.rows.map(([row]) => row))]])
+      for (const [, , says] of file.rows) expect([file.name, seen.says]).toEqual([file.name, expect.stringContaining(says)])
+    }
+    expect((await payer.api.get('/v1/payments')).body.data).toEqual([])
+    // The browser reports each refusal that the page shows.
+    expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
+    await close()
+  }, 120_000)
+
+  test('a payroll of a thousand from a payroll system, with mistakes, is understood, corrected, paid and followed, and its results come back as a file', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 10_000_000n)
+    const { page, complaints, close } = await visitAs(world, payer)
+    const mistakes: Readonly<Record<number, string>> = {
+      10: '1010;Achieng Otieno;72210;Stores;150,00',
+      11: '1011;Baraka Mwangi;72211;Stores;150.00',
+      12: '1012;Chebet Koech;72212;Stores;150.00',
+      500: '1500;Daudi Kamau;722001500;Stores;many',
+      700: '1700;Eunice Wafula;722001700;150.00',
+    }
+    const rows = Array.from(
+      { length: 1_000 },
+      (_, n) => mistakes[n + 2] ?? `${1002 + n};Chébet ${n + 2};${722_100_000 + n};Stores;150.00`,
+    )
+    const text = `Emp No;Employee Name;Phone Number;Department;Net Pay\r\n${rows.join('\r\n')}\r\n`
+    await page.goto('/payments/batches')
+    await choose(page, 'Salaries March.csv', Buffer.from(text, 'latin1'))
+    await page.getByText('Which line is right?').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Chébet' }).getByRole('button').click()
+    await page.getByText('Say what “Emp No” is, or leave it out.').waitFor()
+    expect(await page.getByRole('button', { name: 'Check the list' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel('What “Emp No” is').selectOption('A note of yours')
+    await page.getByLabel('What “Department” is').selectOption('Leave out')
+    const understood = page.getByRole('table', { name: 'Columns' })
+    expect(await understood.getByRole('row', { name: /Net Pay/ }).textContent()).toContain('KES\u00a0150.00')
+    expect(await understood.getByRole('row', { name: /Phone Number/ }).textContent()).toContain('0722100000')
+
+    await check(page)
+    await page.getByText('5 rows cannot be paid, so nothing was created').waitFor()
+    const said = (await page.locator('main').textContent()) ?? ''
+    expect(said).toContain('Rows 10 to 12: Phone Number must be a Kenyan mobile number')
+    expect(said).toContain('Rows 10 ("150,00") and 500 ("many"): Net Pay is no amount')
+    expect(said).toContain('Row 700: 4 cells, 5 columns: a cell is missing')
+    expect(said.split('The balance does not suffice')).toHaveLength(2)
+    expect(said).toMatch(/The list needs KES\u00a0149,\d{3}\.00, and KES\u00a0100,000\.00 is available/)
+    const payable = await download(page, 'The 995 rows that can be paid')
+    expect(payable).toHaveLength(995)
+    expect(payable[0]).toEqual({
+      'Emp No': '1002',
+      'Employee Name': 'Chébet 2',
+      'Phone Number': '722100000',
+      Department: 'Stores',
+      'Net Pay': '150.00',
+    })
+    const wrong = await download(page, 'The 5 rows that cannot, with reasons')
+    expect(wrong.map((row) => [row['Emp No'], row['Why it was not paid']])).toEqual([
+      [
+        '1010',
+        expect.stringMatching(/Net Pay "150,00" is no amount.*; Phone Number must be|Phone Number must be.*; Net Pay "150,00"/),
+      ],
+      ['1011', expect.stringContaining('Phone Number must be a Kenyan mobile number')],
+      ['1012', expect.stringContaining('Phone Number must be a Kenyan mobile number')],
+      ['1500', expect.stringContaining('Net Pay "many" is no amount')],
+      ['1700', expect.stringContaining('a cell is missing')],
+    ])
+
+    await fund(world.service, payer, 10_000_000n)
+    for (const row of [10, 11, 12]) await page.getByLabel(`Row ${row}, Phone Number`).fill(`07220010${row}`)
+    await page.getByLabel('Row 10, Net Pay').fill('150')
+    await page.getByLabel('Row 500, Net Pay').fill('150')
+    await page.getByRole('button', { name: 'Remove row 700' }).click()
+    await check(page)
+    await page.getByText('Every row can be paid').waitFor()
+    await page.getByRole('button', { name: 'Pay this list' }).click()
+    await page.getByRole('heading', { name: 'Salaries March' }).waitFor()
+    const bar = page.getByRole('progressbar')
+    expect(await bar.getAttribute('aria-valuetext')).toMatch(/^\d+ of 999 have ended$/)
+    // A page that follows every event costs ten seconds more.
+    const batchAt = new URL(page.url()).pathname
+    await page.goto('about:blank')
+    await world.service.settle()
+    await page.goto(`${world.service.api.url}${batchAt}`)
+    await page.getByRole('progressbar').and(page.locator('[aria-valuenow="999"]')).waitFor()
+    await page.getByText('You', { exact: true }).first().waitFor()
+    await page.getByLabel('Search').last().fill('Daudi')
+    await page.getByText('Row 500. ').waitFor()
+    const results = await download(page, 'Export CSV')
+    expect(results.map(({ batch_row }) => Number(batch_row))).toEqual(
+      Array.from({ length: 1_000 }, (_, n) => n + 2).filter((row) => row !== 700),
+    )
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['succeeded']))
+    expect(results[8]).toMatchObject({ beneficiary_name: 'Achieng Otieno', amount: '150.00', list: 'Salaries March' })
+    expect(results[8]?.metadata).toBe('{"Emp No":"1010"}')
+
+    await choose(
+      page,
+      'Salaries April.csv',
+      Buffer.from('Emp No;Employee Name;Phone Number;Department;Net Pay\r\n1;Nia;722000999;Stores;99\r\n'),
+    )
+    await page.getByLabel('What “Emp No” is').waitFor()
+    expect(await page.getByText(/^Say what/).count()).toBe(0)
+    expect((await check(page)).items).toMatchObject([{ row: 2, amount_minor: '9900' }])
+    expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
+    await close()
+  }, 90_000)
+
+  test('a list that is sent in six ways, twice in each, is paid once', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    const { key } = await createKey(payer, { spending_controls: { new_payees: 'allow' } })
+    const agent = await connectAgent(world.service.api.url, { bearer: key })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/batches')
+    const rows = [
+      ['Achieng Otieno', '0722000721', '450'],
+      ['Baraka Mwangi', '0722000722', '380'],
+    ]
+    const csv = `name,phone,amount\n${rows.map((cells) => `${cells.join(',')}\n`).join('')}`
+    const items = rows.map(([display_name, destination, amount]) => ({ display_name, destination, amount_minor: `${amount}00` }))
+    const path = '/v1/payment-batches'
+    const textual = { raw: csv, headers: { 'content-type': 'text/csv' } }
+    const folder = await mkdtemp(join(tmpdir(), 'list-'))
+    const file = join(folder, 'march.csv')
+    await writeFile(file, csv)
+    const said = async (answer: Promise<Json>) => {
+      const { status, body } = await answer
+      return status === 201 ? 'paid' : body.details.reason
+    }
+    const ways: Record<string, (time: number) => Promise<string>> = {
+      'CSV with a key': (time) => said(payer.api.post(path, undefined, { ...textual, key: `march ${time}` })),
+      'CSV without a key': () => said(payer.api.post(path, undefined, textual)),
+      'JSON by an API key': () => said(payer.api.as({ bearer: key, cookie: undefined }).post(path, { items })),
+      'the command line': async () => {
+        const lines: string[] = []
+        const say = (line: string) => lines.push(line)
+        const env = { PAYMENTS_API_KEY: key, PAYMENTS_URL: world.service.api.url }
+        const run = { args: [file], env, out: say, say, progress: say, signal: new AbortController().signal }
+        await batch(run).catch((error: Error) => say(error.message))
+        return /looks like an earlier payment/.test(lines.join()) ? 'possible_duplicate' : lines.join()
+      },
+      'an agent': async (time) => {
+        const { data } = (await payer.api.get('/v1/beneficiaries')).body
+        const idOf = (name: string) => data.find((payee: Json) => payee.display_name === name)?.id
+        const outcome = await agent.call('create_payment_batch', {
+          idempotency_key: `march by agent ${time}`,
+          items: items.map(({ display_name = '', amount_minor }) => ({ beneficiary_id: idOf(display_name), amount_minor })),
+        })
+        return outcome.status === 'refused' && /looks like/.test(outcome.faults[0].message)
+          ? 'possible_duplicate'
+          : outcome.status
+      },
+      'the page': async () => {
+        await choose(page, 'march.csv', Buffer.from(csv))
+        await check(page)
+        await page.getByText('2 rows would be paid twice').waitFor()
+        const pay = page.getByRole('button', { name: 'Pay this list' })
+        return (await pay.getAttribute('aria-disabled')) === 'true' ? 'possible_duplicate' : 'paid'
+      },
+    }
+    const answers: string[] = []
+    for (const time of [1, 2]) for (const send of Object.values(ways)) answers.push(await send(time))
+    expect(answers).toEqual(['paid', ...Array.from({ length: 11 }, () => 'possible_duplicate')])
+    expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    expect((await payer.api.get('/v1/accounts/me')).body.balance.held_minor).toBe('83000')
+    expect(await said(payer.api.post(path, undefined, { ...textual, key: 'march 1' }))).toBe('paid')
+    expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    expect(complaints).toEqual([])
+    await agent.close()
+    await rm(folder, { recursive: true })
+    await close()
+  })
+
+  test('whoever approves a list sees which rows call a payee otherwise, and that one number has two names', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+    await payer.api.post('/v1/beneficiaries', {
+      type: 'individual',
+      display_name: 'Achieng Otieno',
+      payment_rail: 'MPESA_B2C',
+      destination: '0722000711',
+    })
+    const list = 'name,phone,amount\nNobody,0722000711,10\nBaraka,0722000712,20\nChebet,0722000712,30\nDaudi,0722000713,40\n'
+    const { body } = await payer.api.post('/v1/payment-batches', undefined, {
+      raw: list,
+      headers: { 'content-type': 'text/csv' },
+    })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/approvals/${body.approval_id}`)
+    await page.getByText('You approve exactly these lines').waitFor()
+    const line = (text: string) => page.getByRole('row').filter({ hasText: text }).textContent()
+    expect(await line('row 2')).toContain('The list says “Nobody”')
+    expect(await line('row 3')).toContain('This number is also “Chebet” in the list')
+    expect(await line('row 4')).toContain('The list says “Chebet”')
+    expect(await line('row 4')).toContain('This number is also “Baraka” in the list')
+    expect(await line('row 5')).not.toMatch(/The list says|also/)
+    expect(complaints).toEqual([])
     await close()
   })
 
