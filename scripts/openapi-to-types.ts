@@ -35,17 +35,26 @@ const Schema: z.ZodType<Schema> = z.lazy(() =>
   }),
 )
 const Content = z.record(z.string(), z.looseObject({ schema: Schema.optional() }))
+const Response = z.looseObject({ $ref: z.string().optional(), content: Content.optional() })
+type Response = z.output<typeof Response>
+const Parameter = z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: Schema.optional() })
 const Operation = z.looseObject({
-  parameters: z
-    .array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: Schema.optional() }))
-    .optional(),
+  parameters: z.array(Parameter).optional(),
   requestBody: z.looseObject({ required: z.boolean().optional(), content: Content }).optional(),
-  responses: z.record(z.string(), z.looseObject({ content: Content.optional() })),
+  responses: z.record(z.string(), Response),
 })
 type Operation = z.output<typeof Operation>
 const Document = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), Operation)),
-  components: z.looseObject({ schemas: z.record(z.string(), Schema).optional() }),
+  components: z.looseObject({
+    schemas: z.record(z.string(), Schema).optional(),
+    responses: z.record(z.string(), Response).optional(),
+  }),
+})
+/** A document whose operations may name their parameters instead of listing them. */
+const Shared = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(z.looseObject({})).optional() }))),
+  components: z.looseObject({ parameters: z.record(z.string(), Parameter).optional() }),
 })
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -84,7 +93,7 @@ const typed = (schema: Schema, type: string): string => {
 }
 
 const typeOf = (schema: Schema): string => {
-  if (schema.$ref) return `components["schemas"][${quoted(schema.$ref.split('/').at(-1) ?? '')}]`
+  if (schema.$ref) return named('schemas', schema.$ref)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)))
   const choices = schema.anyOf ?? schema.oneOf
@@ -120,14 +129,17 @@ const parametersType = (operation: Operation): string => {
   return `{ ${places.join('; ')} }`
 }
 
+const named = (kind: string, ref: string): string => `components[${quoted(kind)}][${quoted(ref.split('/').at(-1) ?? '')}]`
+
+const responseType = ({ $ref, content }: Response): string =>
+  $ref ? named('responses', $ref) : `{ headers: Record<string, string>; ${contentType(content)} }`
+
 const operationType = (operation: Operation): string => {
   const { requestBody, responses } = operation
   const body = requestBody
     ? `requestBody${requestBody.required ? '' : '?'}: { ${contentType(requestBody.content)} }`
     : 'requestBody?: never'
-  const answers = Object.entries(responses).map(
-    ([status, { content }]) => `${status}: { headers: Record<string, string>; ${contentType(content)} }`,
-  )
+  const answers = Object.entries(responses).map(([status, response]) => `${status}: ${responseType(response)}`)
   return `{ parameters: ${parametersType(operation)}; ${body}; responses: { ${answers.join('; ')} } }`
 }
 
@@ -143,7 +155,13 @@ const pathType = (path: string, operations: Record<string, Operation>): string =
 
 /** `paths` and `components` in the form that openapi-fetch reads. */
 export const typesOf = (document: unknown): string => {
-  const { paths, components } = Document.parse(document)
+  const shared = Shared.parse(document)
+  for (const item of Object.values(shared.paths))
+    for (const operation of Object.values(item))
+      operation.parameters = operation.parameters?.map(
+        (one) => shared.components.parameters?.[String(one.$ref).split('/').at(-1) ?? ''] ?? one,
+      )
+  const { paths, components } = Document.parse(shared)
   const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
   return [
     '/** Written by scripts/api-types.ts from the OpenAPI document. Do not edit. */',
@@ -153,6 +171,9 @@ export const typesOf = (document: unknown): string => {
     'export interface components {',
     '  schemas: {',
     ...schemas,
+    '  }',
+    '  responses: {',
+    ...Object.entries(components.responses ?? {}).map(([name, one]) => `    ${quoted(name)}: ${responseType(one)}`),
     '  }',
     '}',
     '',

@@ -115,5 +115,42 @@ const describeOperation = (operation: Json): Json => {
 const describeOperations = (document: Json): Json =>
   changeOperations({ ...document, components: { ...objectAt(document, 'components'), headers } }, describeOperation)
 
+/** Gives each text of a kind one name, and numbers those whose name is the same. */
+const createShelf = (kind: string) => {
+  const names = new Map<string, string>()
+  const shared: Json = {}
+  const refFor = (wanted: string, value: unknown): Json => {
+    const text = JSON.stringify(value)
+    const same = [...names.values()].filter((name) => name.replace(/_\d+$/, '') === wanted).length
+    const name = names.get(text) ?? (same === 0 ? wanted : `${wanted}_${same + 1}`)
+    names.set(text, name)
+    shared[name] = value
+    return { $ref: `#/components/${kind}/${name}` }
+  }
+  return { shared, refFor }
+}
+
+/**
+ * Names each refusal and each parameter once: most operations have the same ones, and in full they are half of the document.
+ */
+export const shareParts = (document: Json): Json => {
+  const responses = createShelf('responses')
+  const parameters = createShelf('parameters')
+  const changed = changeOperations(document, (operation) => ({
+    ...operation,
+    ...(Array.isArray(operation.parameters) && {
+      parameters: operation.parameters.map((one: Json) => parameters.refFor(String(one.name).replace(/[^\w-]/g, ''), one)),
+    }),
+    responses: Object.fromEntries(
+      Object.entries(objectAt(operation, 'responses')).map(([status, response]) => [
+        status,
+        /^[45]/.test(status) ? responses.refFor(`Refusal${status}`, response) : response,
+      ]),
+    ),
+  }))
+  const components = { ...objectAt(changed, 'components'), parameters: parameters.shared, responses: responses.shared }
+  return { ...changed, components }
+}
+
 /** Converts the document from the routes' schemas into one for readers and for generators of clients. */
 export const finishDocument = (document: object): object => nameSchemas(describeOperations(document as Json))

@@ -4,7 +4,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { version } from '../lib/version.ts'
 import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
-import { finishDocument } from './document.ts'
+import { finishDocument, shareParts } from './document.ts'
 import type { Json } from './openapi-walk.ts'
 import type { OperationTexts } from './operation-text.ts'
 
@@ -101,7 +101,9 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
       return withText(withHeaders(toJsonSchema(input), config), config.operation, options)
     },
     transformObject: (input) =>
-      addPages(options.finish(finishDocument(withComponents(input)) as Json), pages) as ReturnType<typeof withComponents>,
+      shareParts(addPages(options.finish(finishDocument(withComponents(input)) as Json), pages)) as ReturnType<
+        typeof withComponents
+      >,
   })
 }
 

@@ -11,6 +11,7 @@ import { tags } from '../../src/reference/tags.ts'
 import type { Example } from '../../src/reference/types.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
+import { resolveParts } from '../harness/document.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -26,7 +27,7 @@ beforeAll(async () => {
   service = administered.service
   administrators = [administered.admin, administered.second]
   person = await signIn(service.api)
-  document = (await service.api.get('/openapi.json')).body
+  document = resolveParts((await service.api.get('/openapi.json')).body)
 })
 afterAll(() => service.close())
 

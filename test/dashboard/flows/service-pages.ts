@@ -20,7 +20,7 @@ const only = (components: Json, part: unknown): Json => {
       add(kept[name])
     }
   }
-  add(part)
+  add([part, components.responses, components.parameters])
   return { ...components, schemas: kept }
 }
 

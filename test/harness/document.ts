@@ -1,0 +1,15 @@
+import type { Json } from './client.ts'
+
+/** The API document with its named parameters and refusals in the operations themselves, as a reader of one operation sees it. */
+export const resolveParts = (document: Json): Json => {
+  const { parameters, responses } = document.components
+  const resolved = (value: Json, parts: Json): Json => (value?.$ref ? parts[value.$ref.split('/').at(-1)] : value)
+  const whole = structuredClone(document)
+  for (const item of Object.values<Json>(whole.paths))
+    for (const operation of Object.values<Json>(item)) {
+      operation.parameters &&= operation.parameters.map((one: Json) => resolved(one, parameters))
+      for (const status of Object.keys(operation.responses))
+        operation.responses[status] = resolved(operation.responses[status], responses)
+    }
+  return whole
+}
