@@ -1,4 +1,4 @@
-import { changeOperations, isObject, type Json, objectAt, rewrite, schemaPrefix } from './openapi-walk.ts'
+import { changeOperations, isObject, type Json, objectAt, refTo, rewrite, schemaPrefix, withSchemas } from './openapi-walk.ts'
 
 const schemasNamedIn = (value: unknown): string[] => {
   const names: string[] = []
@@ -99,6 +99,19 @@ const refusedOtherwise = (responses: Json): Json =>
     ? {}
     : { default: { ...objectAt(responses, '400'), description: 'Every other answer is a refusal.' } }
 
+const csvList = 'PaymentList'
+
+/** A body in CSV is a text: the schema of the same body in JSON says nothing about it. */
+const describeBody = (body: Json): Json => ({
+  ...body,
+  content: Object.fromEntries(
+    Object.entries(objectAt(body, 'content')).map(([media, content]) => [
+      media,
+      /csv|excel/.test(media) ? { schema: refTo(csvList) } : content,
+    ]),
+  ),
+})
+
 const describeOperation = (operation: Json): Json => {
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : []
   const repeatable = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
@@ -106,6 +119,7 @@ const describeOperation = (operation: Json): Json => {
   const responses = Object.entries({ ...stated, ...refusedOtherwise(stated) })
   return {
     ...operation,
+    ...(isObject(operation.requestBody) && { requestBody: describeBody(operation.requestBody) }),
     responses: Object.fromEntries(
       responses.map(([status, response]) => [status, describeResponse(status, response, repeatable)]),
     ),
@@ -113,7 +127,17 @@ const describeOperation = (operation: Json): Json => {
 }
 
 const describeOperations = (document: Json): Json =>
-  changeOperations({ ...document, components: { ...objectAt(document, 'components'), headers } }, describeOperation)
+  withSchemas(
+    changeOperations({ ...document, components: { ...objectAt(document, 'components'), headers } }, describeOperation),
+    {
+      [csvList]: {
+        type: 'string',
+        description:
+          'A list in CSV, as a spreadsheet saves it: a header line, and a line for each payment. Columns: `beneficiary_id`, or `display_name` (`name`) and `destination` (`phone`) with `payment_rail` and `bank_code`; `amount` in major units or `amount_minor`; `narrative`, `purpose_code`, `account_reference`, `metadata.<name>`.',
+        example: 'name,phone,amount,narrative\nAchieng Otieno,0722000101,450.00,March salary\n',
+      },
+    },
+  )
 
 /** Gives each text of a kind one name, and numbers those whose name is the same. */
 const createShelf = (kind: string) => {

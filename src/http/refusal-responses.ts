@@ -8,7 +8,7 @@ const FieldProblem = z.object({
   path: z
     .string()
     .meta({ description: 'Where: `amount_minor`, `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
-  message: z.string().meta({ example: 'send "5000", a string of minor units' }),
+  message: z.string().meta({ example: 'has no decimal point: 50.00 is "5000" in minor units' }),
 })
 
 export const ErrorDetails = z

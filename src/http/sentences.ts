@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { didYouMean } from '../lib/closest.ts'
+import { closest, didYouMean } from '../lib/closest.ts'
+import { shownOnly } from '../lib/text.ts'
 
 // A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
 
@@ -32,11 +33,15 @@ const wrongType = (expected: string, input: unknown): string => {
 const wrongValue = (values: readonly unknown[], input: unknown): string => {
   if (input === undefined) return 'is required'
   const known = values.map(String)
-  const sameButCase = typeof input === 'string' && known.find((value) => value.toLowerCase() === input.toLowerCase())
-  if (sameButCase) return `send "${sameButCase}"`
+  const text = typeof input === 'string' ? shownOnly(input) : undefined
+  const plain = (value: string) => value.toLowerCase().replace(/[\s_-]+/g, '_')
+  const same = text !== undefined && known.find((value) => plain(value) === plain(text))
+  if (same) return `send "${same}"`
   const list = known.map((value) => `"${value}"`)
-  const must = list.length === 1 ? `must be ${list[0]}` : `must be one of ${list.join(', ')}`
-  return must + (typeof input === 'string' ? didYouMean(input, known) : '')
+  if (list.length === 1) return `must be ${list[0]}`
+  // Before a list that may be long.
+  const near = text === undefined ? undefined : closest(text, known)
+  return `${near === undefined ? '' : `did you mean "${near}"? It `}must be one of ${list.join(', ')}`
 }
 
 const units = (origin: string, count: unknown): string => {

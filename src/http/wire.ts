@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/ids.ts'
-import { minorPattern } from '../lib/money.ts'
-import { isPlainText, isVisible } from '../lib/text.ts'
+import { formatMajor, minorPattern } from '../lib/money.ts'
+import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts'
 
 /**
  * A text in a request. Its length is checked before anything else is done with it, and nothing else if it is too long: to bring 64 KB of combining
@@ -29,8 +29,13 @@ export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 /** Says what to send instead: the most common mistake with money is a number, the next one a decimal point. */
 const moneyProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
-  const text = typeof input === 'number' || typeof input === 'string' ? String(input).trim() : ''
-  if (minorPattern.test(text)) return `send "${text}", a string of minor units`
+  const text = typeof input === 'number' || typeof input === 'string' ? shownOnly(String(input)) : ''
+  if (minorPattern.test(text)) {
+    const whole = text === '0' ? '0' : `${text}00`
+    if (typeof input === 'number')
+      return `is a number: send "${text}" if ${formatMajor(BigInt(text))} is meant, "${whole}" if ${formatMajor(BigInt(whole))} is meant; amounts are strings of minor units`
+    return `send "${text}", a string of minor units`
+  }
   const [, whole, cents = ''] = /^(\d{1,15})\.(\d{1,2})$/.exec(text.replaceAll(',', '')) ?? []
   if (whole !== undefined) return `has no decimal point: ${text} is "${BigInt(whole + cents.padEnd(2, '0'))}" in minor units`
   return 'must be a string of minor units: digits alone, without sign, point or leading zeros'
@@ -60,6 +65,8 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
   const parts = typeof input === 'string' ? /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(input) : null
   if (parts) return `has no zone: send "${parts[1]}T${(parts[2] ?? '00:00').padEnd(8, ':00')}Z", or with an offset such as +03:00`
+  const [, time, zone] = typeof input === 'string' ? (/^(\d{4}-\d\d-\d\dT[\d:.]+) (\d\d:\d\d)$/.exec(input) ?? []) : []
+  if (time !== undefined) return `has a space where a "+" was: in an address a "+" is written as %2B, so send ${time}%2B${zone}`
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
@@ -74,7 +81,7 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
   return z.NEVER
 })
 
-const unseen = 'must have no control, line-separating, invisible or direction-changing characters'
+const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String(input)) }
 
 /** Before it is normalised and trimmed a text may be longer: a letter may come as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)

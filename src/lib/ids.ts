@@ -2,6 +2,7 @@ import { newUuid, type Uuid } from './uuid.ts'
 
 export { firstId, firstIdAt, lastId, timeOfId } from './uuid.ts'
 
+import { compactNumber } from './text.ts'
 import { decodeUuid, encodeUuid } from './uuid-text.ts'
 
 export type { Uuid } from './uuid.ts'
@@ -52,8 +53,11 @@ export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefix
 /** What is wrong with a text that resembles an id of this kind, for its sender; undefined when it does not resemble one. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
-  const lower = text.trim().toLowerCase()
-  if (parseId(kind, lower)) return `is written in lower case: send "${lower}"`
+  const lower = compactNumber(text).toLowerCase()
+  if (parseId(kind, lower))
+    return compactNumber(text) === text
+      ? `is written in lower case: send "${lower}"`
+      : `has a space or a character that is not shown: send "${lower}"`
   const other = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
   return other === undefined || other === prefix
     ? undefined

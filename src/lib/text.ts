@@ -34,6 +34,18 @@ export const cleanText = (text: string): string => {
   return kept.replace(/\s+/g, ' ').trim()
 }
 
+/** Without what is not seen, and without space around it. */
+export const shownOnly = (text: string): string => text.replace(everyHidden, '').trim()
+
+/** The first character that is not shown, and what stands before it: `"Acme" is followed by U+200B`. */
+export const hiddenProblem = (text: string): string => {
+  const kept = text.replace(joiners, (found) => '_'.repeat(found.length)).replace(selectors, (found) => '_'.repeat(found.length))
+  const at = kept.search(hidden)
+  const code = (kept.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const before = text.slice(Math.max(0, at - 20), at)
+  return `has a character that is not shown (U+${code}) ${before === '' ? 'at its beginning' : `after "${before}"`}: leave it out`
+}
+
 /** A number as it was typed or copied, without spaces and without what is not seen. */
 export const compactNumber = (text: string): string => text.replace(everyHidden, '').replace(/\s+/g, '')
 

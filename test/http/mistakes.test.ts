@@ -74,6 +74,11 @@ describe('the address', () => {
     ['a prefix of another service', () => ({ path: '/api/v1/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['a slash at the end', () => ({ path: '/v1/payments/' }), 404, 'not_found', 'There is no such path: leave the slash at its end out.'],
     ['upper case', () => ({ path: '/V1/Payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['a noun in the singular', () => ({ path: '/v1/payment' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
+    ['the same with an id', () => ({ path: '/v1/beneficiary/ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'There is no such path. Did you mean /v1/beneficiaries/ben_01h455vb4pex5vsknk084sn02q?'],
+    ['a noun with an underscore', () => ({ path: '/v1/payment_batches' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payment-batches?'],
+    ['a typing error', () => ({ path: '/v1/benefciaries' }), 404, 'not_found', 'There is no such path. Did you mean /v1/beneficiaries?'],
+    ['a space after an id', () => ({ path: `/v1/beneficiaries/${beneficiaryId}%20` }), 404, 'not_found', /the id has a space or a character that is not shown: send "ben_\w+"\.$/],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
     ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it supports POST, GET, HEAD.'],
     ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/workspaces/current' }), 405, 'method_not_allowed', /it supports GET, HEAD, PUT, PATCH\.$/],
@@ -113,7 +118,13 @@ describe('the credential', () => {
 describe('money', () => {
   // biome-ignore format: a row each
   tryAll([
-    ['a number', () => payment({ amount_minor: 5000 }), 400, 'invalid_request', 'amount_minor: send "5000", a string of minor units', 'amount_minor'],
+    ['a number', () => payment({ amount_minor: 5000 }), 400, 'invalid_request', 'amount_minor: is a number: send "5000" if 50.00 is meant, "500000" if 5000.00 is meant; amounts are strings of minor units', 'amount_minor'],
+    ['one thousand as a number', () => payment({ amount_minor: 1000 }), 400, 'invalid_request', /send "1000" if 10\.00 is meant, "100000" if 1000\.00 is meant/, 'amount_minor'],
+    ['a space after it', () => payment({ amount_minor: '5000 ' }), 400, 'invalid_request', 'amount_minor: send "5000", a string of minor units', 'amount_minor'],
+    ['a character that is not shown', () => payment({ amount_minor: '5000\u200b' }), 400, 'invalid_request', 'amount_minor: send "5000", a string of minor units', 'amount_minor'],
+    ['thousands with a comma', () => payment({ amount_minor: '1,000.00' }), 400, 'invalid_request', 'amount_minor: has no decimal point: 1,000.00 is "100000" in minor units', 'amount_minor'],
+    ['a limit without its unit', () => policy({ daily_limit: '5000' }), 400, 'invalid_request', 'daily_limit: is not a known field; did you mean "daily_limit_minor"?', 'daily_limit'],
+    ['a limit of a key without its unit', () => ({ path: '/v1/accounts/me/api-keys', body: { name: 'K', spending_controls: { per_payment_limit: '5' } } }), 400, 'invalid_request', 'spending_controls.per_payment_limit: is not a known field; did you mean "per_payment_limit_minor"?', 'spending_controls.per_payment_limit'],
     ['a decimal point', () => payment({ amount_minor: '50.00' }), 400, 'invalid_request', 'amount_minor: has no decimal point: 50.00 is "5000" in minor units', 'amount_minor'],
     ['a number with a decimal point', () => payment({ amount_minor: 50.5 }), 400, 'invalid_request', /50\.5 is "5050" in minor units$/, 'amount_minor'],
     ['a currency beside it', () => payment({ amount_minor: 'KES 50' }), 400, 'invalid_request', /^amount_minor: must be a string of minor units: digits alone/, 'amount_minor'],
@@ -121,7 +132,7 @@ describe('money', () => {
     ['nothing', () => payment({ amount_minor: '0' }), 400, 'invalid_request', 'amount_minor: must be above 0', 'amount_minor'],
     ['missing', () => payment({ amount_minor: undefined }), 400, 'invalid_request', 'amount_minor: is required', 'amount_minor'],
     ['null', () => payment({ amount_minor: null }), 400, 'invalid_request', /^amount_minor: must be a string/, 'amount_minor'],
-    ['of a limit, as a number', () => policy({ daily_limit_minor: 100 }), 400, 'invalid_request', 'daily_limit_minor: send "100", a string of minor units', 'daily_limit_minor'],
+    ['of a limit, as a number', () => policy({ daily_limit_minor: 100 }), 400, 'invalid_request', 'daily_limit_minor: is a number: send "100" if 1.00 is meant, "10000" if 100.00 is meant; amounts are strings of minor units', 'daily_limit_minor'],
     ['cents on a rail of whole shillings', () => payment({ amount_minor: '5050' }), 400, 'invalid_request', 'amount_minor: must be whole units of KES for MPESA_B2C', 'amount_minor'],
     ['more than the rail moves', () => payment({ amount_minor: '99999900' }), 400, 'invalid_request', /^amount_minor: MPESA_B2C moves KES 10\.00 to KES 250,000\.00/, 'amount_minor'],
     ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance, KES 1,000.00, does not cover this payment.'],
@@ -155,6 +166,18 @@ describe('ids, times, numbers of phones and words', () => {
     ['a destination without a country', () => payee({ destination: '712345678' }), 400, 'invalid_request', 'destination: has no country: begin it with +254, or with 0', 'destination'],
     ['a rail in lower case', () => payee({ payment_rail: 'mpesa_b2c' }), 400, 'invalid_request', 'payment_rail: send "MPESA_B2C"', 'payment_rail'],
     ['a rail that is none', () => payee({ payment_rail: 'SWIFT' }), 400, 'invalid_request', `payment_rail: must be one of ${railNames.map((rail) => `"${rail}"`).join(', ')}`, 'payment_rail'],
+    ['a rail with a typing error', () => payee({ payment_rail: 'MPESA_B2P' }), 400, 'invalid_request', /^payment_rail: did you mean "MPESA_B2[BC]"\? It must be one of "/, 'payment_rail'],
+    ['a rail with spaces', () => payee({ payment_rail: 'mpesa b2c ' }), 400, 'invalid_request', 'payment_rail: send "MPESA_B2C"', 'payment_rail'],
+    ['a status with a typing error, of many', () => ({ path: '/v1/payments?status=suceeded' }), 400, 'invalid_request', /did you mean "succeeded"\? It must be one of "/, 'status.0'],
+    ['a permission with a typing error, of many', () => ({ path: '/v1/accounts/me/api-keys', body: { name: 'K', permissions: ['payments.read'] } }), 400, 'invalid_request', /^permissions\.0: did you mean "payment\.read"\? It must be one of "/, 'permissions.0'],
+    ['a bank by its name', () => payee({ payment_rail: 'PESALINK', destination: '990102030405', bank_code: 'Equity Bank' }), 400, 'invalid_request', /^bank_code: is the code of no bank that can be paid; GET \/v1\/banks lists them\. Did you mean 68 \(Equity/, 'bank_code'],
+    ['a bank by a word of its name', () => payee({ payment_rail: 'PESALINK', destination: '990102030405', bank_code: 'kcb' }), 400, 'invalid_request', /Did you mean \w+ \(KCB/i, 'bank_code'],
+    ['a time whose + became a space', () => ({ path: '/v1/payments?created_after=2026-01-31T08:00:00+03:00' }), 400, 'invalid_request', 'created_after: has a space where a "+" was: in an address a "+" is written as %2B, so send 2026-01-31T08:00:00%2B03:00', 'created_after'],
+    ['a name with a character that is not shown', () => payee({ display_name: 'Acme\u200b Ltd' }), 400, 'invalid_request', 'display_name: has a character that is not shown (U+200B) after "Acme": leave it out', 'display_name'],
+    ['a narrative that begins with a mark of direction', () => payment({ narrative: '\u202eEggs' }), 400, 'invalid_request', 'narrative: has a character that is not shown (U+202E) at its beginning: leave it out', 'narrative'],
+    ['a name on two lines', () => payee({ display_name: 'Acme\nLtd' }), 400, 'invalid_request', 'display_name: has a character that is not shown (U+000A) after "Acme": leave it out', 'display_name'],
+    ['an id that was copied with a space', () => payment({ beneficiary_id: ` ${beneficiaryId}` }), 400, 'invalid_request', /^beneficiary_id: has a space or a character that is not shown: send "ben_/, 'beneficiary_id'],
+    ['an id with a character that is not shown', () => payment({ beneficiary_id: `${beneficiaryId}\ufeff` }), 400, 'invalid_request', /^beneficiary_id: has a space or a character that is not shown: send "ben_/, 'beneficiary_id'],
     ['a bank account without its bank', () => payee({ payment_rail: 'PESALINK', destination: '990102030405' }), 400, 'invalid_request', 'bank_code: is required for a bank account', 'bank_code'],
   ])
 })
@@ -163,12 +186,22 @@ describe('the shape', () => {
   // biome-ignore format: a row each
   tryAll([
     ['a filter that is not known', () => ({ path: '/v1/payments?statuss=failed' }), 400, 'invalid_request', 'statuss: is not a known query parameter; did you mean "status"?', 'statuss'],
+    ['a page by its number', () => ({ path: '/v1/payments?page=2' }), 400, 'invalid_request', 'page: is not a known query parameter; did you mean "cursor"?', 'page'],
+    ['an offset', () => ({ path: '/v1/payments?offset=50' }), 400, 'invalid_request', 'offset: is not a known query parameter; did you mean "cursor"?', 'offset'],
+    ['a size of pages', () => ({ path: '/v1/payments?per_page=50' }), 400, 'invalid_request', 'per_page: is not a known query parameter; did you mean "limit"?', 'per_page'],
+    ['a search', () => ({ path: '/v1/beneficiaries?search=acme' }), 400, 'invalid_request', 'search: is not a known query parameter; did you mean "q"?', 'search'],
+    ['a first day by another name', () => ({ path: '/v1/payments?since=2026-01-01T00:00:00Z' }), 400, 'invalid_request', 'since: is not a known query parameter; did you mean "created_after"?', 'since'],
     ['a filter of another list', () => ({ path: '/v1/spending-policies?q=acme' }), 400, 'invalid_request', 'q: is not a known query parameter', 'q'],
     ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
     ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
     ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],
     ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not one that this list returned.'],
-    ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field', 'amount'],
+    ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field; did you mean "amount_minor"?', 'amount'],
+    ['a field in camel case', () => payment({ accountReference: 'A1' }), 400, 'invalid_request', 'accountReference: is not a known field; did you mean "account_reference"?', 'accountReference'],
+    ['a description', () => payment({ description: 'Eggs' }), 400, 'invalid_request', 'description: is not a known field; did you mean "narrative"?', 'description'],
+    ['a name of a payee', () => payee({ name: 'Acme', display_name: undefined }), 400, 'invalid_request', /name: is not a known field; did you mean "display_name"\?/],
+    ['a phone of a payee', () => payee({ phone: '0712345678', destination: undefined }), 400, 'invalid_request', /phone: is not a known field; did you mean "destination"\?/],
+    ['a phone of a top-up', () => topup({ phone: '0712345678', phone_number: undefined }), 400, 'invalid_request', /phone: is not a known field; did you mean "phone_number"\?/],
     ['a field with a typing error', () => payment({ naratve: 'x' }), 400, 'invalid_request', 'naratve: is not a known field; did you mean "narrative"?', 'naratve'],
     ['a field that is missing', () => payee({ display_name: undefined }), 400, 'invalid_request', 'display_name: is required', 'display_name'],
     ['a field that is empty', () => payee({ display_name: '' }), 400, 'invalid_request', 'display_name: must not be empty', 'display_name'],
@@ -185,11 +218,14 @@ describe('the shape', () => {
   test('several mistakes are listed together, and none of them is named as the only one', async () => {
     const answer = await key.api.post('/v1/payments', { amount_minor: 5, beneficiary: 'x' })
     expect(answer.body.message).toBe(
-      'beneficiary_id: is required; amount_minor: send "5", a string of minor units; beneficiary: is not a known field; did you mean "beneficiary_id"?',
+      'beneficiary_id: is required; amount_minor: is a number: send "5" if 0.05 is meant, "500" if 5.00 is meant; amounts are strings of minor units; beneficiary: is not a known field; did you mean "beneficiary_id"?',
     )
     expect(answer.body.details.fields).toEqual([
       { path: 'beneficiary_id', message: 'is required' },
-      { path: 'amount_minor', message: 'send "5", a string of minor units' },
+      {
+        path: 'amount_minor',
+        message: 'is a number: send "5" if 0.05 is meant, "500" if 5.00 is meant; amounts are strings of minor units',
+      },
       { path: 'beneficiary', message: 'is not a known field; did you mean "beneficiary_id"?' },
     ])
     expect(answer.body.details.param).toBeUndefined()

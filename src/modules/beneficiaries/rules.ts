@@ -17,29 +17,26 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
+/** By its name or a part of it ("Equity", "Equity Bank"), or by a code or a name with a typing error. */
+const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
+  const words = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  const usual = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya'])
+  const asked = words(text).filter((word) => !usual.has(word))
+  const named = asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => words(name).includes(word)))
+  if (named.length > 0) return named[0]
+  const near = closest(
+    text,
+    banks.flatMap(({ code, name }) => [code, name]),
+  )
+  return banks.find(({ code, name }) => code === near || name === near)
+}
+
 /** The one spelling of a bank's code: another spelling would be another payee, with limits of its own. */
 const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
   if (bank) return bank.code
-  const named = banks.find(
-    ({ name }) =>
-      name ===
-      closest(
-        code,
-        banks.map((each) => each.name),
-      ),
-  )
-  const near =
-    named ??
-    banks.find(
-      (each) =>
-        each.code ===
-        closest(
-          code,
-          banks.map((other) => other.code),
-        ),
-    )
+  const near = bankMeant(code, banks)
   const hint = near ? ` Did you mean ${near.code} (${near.name})?` : ''
   throw invalidFields({ path: 'bank_code', message: `is the code of no bank that can be paid; GET /v1/banks lists them.${hint}` })
 }
