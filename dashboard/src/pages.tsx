@@ -31,7 +31,6 @@ const NewKeyPage = later(async () => (await import('./pages/developers/new-key-p
 const ActivityPage = later(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)
 const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
 const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
-const NotificationsPage = later(async () => (await import('./pages/account/notifications-page.tsx')).NotificationsPage)
 const TopUpPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpPage)
 const TopUpStatusPage = later(async () => (await import('./pages/top-up/top-up-status-page.tsx')).TopUpStatusPage)
 const NewPolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).NewPolicyPage)
@@ -92,7 +91,6 @@ const Inside = () => (
     <Route path="/developers/try" component={TryPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />
     <Route path="/account" component={AccountPage} />
-    <Route path="/account/notifications" component={NotificationsPage} />
     <Route path="/workspace" component={WorkspacePage} />
     <Route path="/workspace/activity" component={ActivityPage} />
     <Route path="/workspace/new" component={NewWorkspacePage} />

@@ -76,7 +76,7 @@ export const registerDashboard = async (app: App, simulated: Simulated): Promise
       return sendPage(request, reply, simulated)
     })
   }
-  for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js']) {
+  for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js', 'push-worker.js']) {
     app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file, built))
   }
   await app.register(serveFiles, {

@@ -17,6 +17,7 @@ import { passkeyFlows } from './flows/passkeys.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { providerFlows } from './flows/providers.ts'
+import { pushFlows } from './flows/push.ts'
 import { receiptFlows } from './flows/receipts.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
 import { servicePages } from './flows/service-pages.ts'
@@ -40,6 +41,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
+  describe('notices', () => pushFlows(world))
   describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))

@@ -63,6 +63,11 @@ export const workspaceQuery = reading(['workspace'], '/v1/workspaces/current')
 export const credentialQuery = { ...reading(['credential'], '/v1/credentials/current'), ...forEver }
 export const workspacesQuery = reading(['workspaces'], '/v1/workspaces', { query: { limit: 100 } })
 export const passkeysQuery = reading(['passkeys'], '/v1/accounts/me/passkeys', { query: { limit: 100 } })
+export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accounts/me/push-subscriptions', {
+  query: { limit: 100 },
+})
+/** It fails where the service sends no notices. */
+export const pushKeyQuery = { ...reading(['push key'], '/v1/push/key'), ...forEver, retry: false }
 /** They change with the service's configuration alone. */
 export const banksQuery = { ...reading(['banks'], '/v1/banks'), ...forEver }
 export const sessionsQuery = listing(['sessions'], '/v1/accounts/me/sessions', {})

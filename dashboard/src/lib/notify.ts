@@ -2,10 +2,18 @@ import { createStore } from './store.ts'
 
 const storageName = 'notify'
 
-/** How this browser announces a new approval. Desktop notifications are off until a person turns them on. */
-export type NotifyChoices = { toast: boolean; badge: boolean; desktop: boolean }
+/** How this browser announces a new approval. */
+export type NotifyChoices = {
+  toast: boolean
+  badge: boolean
+  /** Who gets notices here while the page is closed, and by which subscription. Off until a person switches them on. */
+  push: { account: string; id: string } | null
+  /** Someone has approved here. Nobody is asked about notices before that, and nobody twice. */
+  approved: boolean
+  asked: boolean
+}
 
-const standard: NotifyChoices = { toast: true, badge: true, desktop: false }
+const standard: NotifyChoices = { toast: true, badge: true, push: null, approved: false, asked: false }
 
 const stored = (): NotifyChoices => {
   try {
@@ -25,22 +33,5 @@ export const chooseNotify = (change: Partial<NotifyChoices>): void => {
     localStorage.setItem(storageName, JSON.stringify(next))
   } catch {
     // Without storage the choice lasts as long as the page.
-  }
-}
-
-export const desktopAvailable = (): boolean => 'Notification' in window
-
-/** Requests the browser's permission. Returns whether it is granted. */
-export const allowDesktop = async (): Promise<boolean> =>
-  desktopAvailable() && (await Notification.requestPermission()) === 'granted'
-
-/** One notification for an approval, however many tabs are open. Only while no tab of ours is visible. */
-export const notifyDesktop = (title: string, body: string, tag: string, open: () => void): void => {
-  if (!notifyChoices.get().desktop || !desktopAvailable() || Notification.permission !== 'granted' || !document.hidden) return
-  const notification = new Notification(title, { body, tag, icon: '/icon.svg' })
-  notification.onclick = () => {
-    window.focus()
-    open()
-    notification.close()
   }
 }

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter'
 import { workspacesQuery } from '../api/queries.ts'
 import type { Schemas } from '../api/types.ts'
 import { isForMe } from '../api/use-inbox.ts'
-import { notifyChoices, notifyDesktop } from '../lib/notify.ts'
+import { notifyChoices } from '../lib/notify.ts'
 import { useStore } from '../lib/store.ts'
 import { waitingCount } from '../lib/title.ts'
 import type { LiveEvent } from '../live/event.ts'
@@ -36,7 +36,6 @@ export const Attention = ({ waiting }: { waiting: number }) => {
     const path = `/approvals/${event.data.id}`
     const open = () => (view.workspace.id === workspace.id ? navigate(path) : switchTo(view.workspace.id, path))
     const subject = subjectWords(event.data)
-    notifyDesktop('Approval needed', subject, event.data.id, open)
     if (notifyChoices.get().toast && location !== '/approvals')
       announce(`${subject} needs your approval`, 'info', { label: 'Review', run: open })
   }

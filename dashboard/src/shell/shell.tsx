@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useInbox } from '../api/use-inbox.ts'
 import { takeArrival } from '../lib/arrival.ts'
@@ -11,11 +11,13 @@ import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBar } from './connection-bar.tsx'
 import { FrozenBanner } from './frozen-banner.tsx'
 import { isCurrent, type NavItem, useNav } from './nav-items.ts'
+import { PushOffer } from './push-offer.tsx'
 import { SandboxBadge } from './sandbox-badge.tsx'
 import { SecondWay } from './second-way.tsx'
 import { useSession } from './session.tsx'
-import { ShortcutHelp } from './shortcut-help.tsx'
 import { WorkspaceMenu } from './workspace-menu.tsx'
+
+const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
   const [location] = useLocation()
@@ -122,11 +124,12 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       </header>
       <main className="main" id="main" ref={main} tabIndex={-1}>
         <FrozenBanner />
+        <PushOffer />
         {children}
       </main>
       <BottomBar waiting={waiting} onSearch={search} />
       <ConnectionBar />
-      {open === 'help' && <ShortcutHelp onClose={close} />}
+      <Suspense fallback={null}>{open === 'help' && <ShortcutHelp onClose={close} />}</Suspense>
       {open === 'palette' && <Palette onClose={close} />}
     </div>
   )

@@ -4,18 +4,6 @@ import { createTeam } from '../team.ts'
 import { follow, openEachApproval, phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** The page's notifications, which the browser still shows. */
-const recordNotifications = `{
-  const { Notification } = window
-  window.notifications = []
-  window.Notification = class extends Notification {
-    constructor(...args) {
-      super(...args)
-      notifications.push(this)
-    }
-  }
-}`
-
 const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
 
@@ -285,47 +273,23 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('a desktop notification is shown if it is turned on, only while the page is hidden, and opens the approval', async () => {
+  test('an approval that is requested is announced on the page and counted in its tab, unless that is turned off', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
-    const { page, context, complaints, close } = await visitAs(world, approver)
+    const { page, complaints, close } = await visitAs(world, approver)
     const stream = page.waitForResponse(/notifications\/stream/)
-    await page.goto('/account/notifications')
-    await page.evaluate(recordNotifications)
-    const desktop = page.getByLabel('Desktop notifications')
-    await desktop.click()
-    await page.getByText('Blocked by your browser').waitFor()
-    expect(await desktop.isChecked()).toBe(false)
-    await context.grantPermissions(['notifications'])
-    // The browser answers later than the click, so the box is not checked at once.
-    await desktop.click()
-    await page.getByText('Blocked by your browser').waitFor({ state: 'detached' })
-    expect(await desktop.isChecked()).toBe(true)
+    await page.goto('/account')
     await stream
     await team.hold('150000')
     await page.getByText(/KES\s1,500 to Roastery Kiambu needs your approval/).waitFor()
-    expect(await page.evaluate('notifications.length')).toBe(0)
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await expect.poll(() => page.title()).toMatch(/^\(1\) /)
-    await page.getByLabel('Message on the page').uncheck()
+    await page.getByLabel('Message when an approval is needed').uncheck()
     await page.getByLabel('Count in the tab').uncheck()
-    await expect.poll(() => page.title()).toBe('Notifications · Payments')
-    // A headless browser never hides a page.
-    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
-    const [id] = await team.hold('450000')
-    await expect.poll(() => page.evaluate('notifications.length')).toBe(1)
-    const { title, body, tag } = await page.evaluate<Record<string, string>>(
-      '(({ title, body, tag }) => ({ title, body, tag }))(notifications[0])',
-    )
-    expect({ title, body: body?.replace('\u00a0', ' '), tag }).toEqual({
-      title: 'Approval needed',
-      body: 'KES 4,500 to Roastery Kiambu',
-      tag: id,
-    })
+    await expect.poll(() => page.title()).toBe('Account · Payments')
+    await team.hold('450000')
+    await page.getByRole('link', { name: /^Approvals 2/ }).waitFor()
     expect(await page.getByText(/KES\s4,500 .* needs your approval/).count()).toBe(0)
-    await page.evaluate("notifications[0].dispatchEvent(new Event('click'))")
-    await page.waitForURL(`**/approvals/${id}`)
-    await page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
     expect(complaints).toEqual([])
     await close()
   })

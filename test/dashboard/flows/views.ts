@@ -226,7 +226,6 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       path: '/account',
       opened: ['Add a passkey', /^Link wallet$/, /^Unlink/, 'Sign out everywhere else'].map((name) => opens(name)),
     },
-    { name: 'notifications', path: '/account/notifications' },
     { name: 'new-workspace', path: '/workspace/new' },
     { name: 'consent', path: `/consent?authorization=${authorization}` },
     { name: 'failed-consent', path: '/consent?authorization=oaz_01h455vb4pex5vsknk084sn02q' },

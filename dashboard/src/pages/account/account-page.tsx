@@ -4,6 +4,7 @@ import { Identities } from './identities.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Preferences } from './preferences.tsx'
 import { Profile } from './profile.tsx'
+import { PushDevices } from './push-devices.tsx'
 import { Sessions } from './sessions.tsx'
 
 export const AccountPage = () => (
@@ -13,6 +14,7 @@ export const AccountPage = () => (
         <Profile />
         <Identities />
         <Passkeys />
+        <PushDevices />
         <Sessions />
       </div>
       <div className="stack split-aside">

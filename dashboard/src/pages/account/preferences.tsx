@@ -1,4 +1,4 @@
-import { Link } from 'wouter'
+import { chooseNotify, notifyChoices } from '../../lib/notify.ts'
 import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useStore } from '../../lib/store.ts'
@@ -9,6 +9,7 @@ import { Card } from '../../ui/layout.tsx'
 export const Preferences = () => {
   const current = useStore(theme)
   const on = useStore(shortcutsOn)
+  const { toast, badge } = useStore(notifyChoices)
   return (
     <Card title="This browser">
       <div className="stack">
@@ -28,7 +29,18 @@ export const Preferences = () => {
             ))}
           </div>
         </fieldset>
-        <Link href="/account/notifications">Notifications</Link>
+        <CheckField
+          label="Message when an approval is needed"
+          hint="While this page is open, with a link to review it."
+          checked={toast}
+          onChange={(toast) => chooseNotify({ toast })}
+        />
+        <CheckField
+          label="Count in the tab"
+          hint="In the tab’s title, and a dot on its icon."
+          checked={badge}
+          onChange={(badge) => chooseNotify({ badge })}
+        />
         <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
       </div>
     </Card>

@@ -6,8 +6,11 @@ import type { Schemas } from '../../api/types.ts'
 import { titleOfText } from '../../lib/approval-message.ts'
 import { useNow } from '../../lib/clock.ts'
 import { hasNoSession } from '../../lib/first-visit.ts'
+import { chooseNotify } from '../../lib/notify.ts'
 import { useTitle } from '../../lib/title.ts'
 import { signInPath } from '../../shell/paths.ts'
+import { PushOffer } from '../../shell/push-offer.tsx'
+import { SessionIn } from '../../shell/session.tsx'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -78,6 +81,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
   const refresh = () => void client.invalidateQueries({ queryKey: ['approval', id] })
   const onDecided = (approval: Approval) => {
     setDecided(approval)
+    if (approval.status !== 'rejected') chooseNotify({ approved: true })
     refresh()
   }
   const result = decided && decided.status !== 'pending' ? decided.status : status
@@ -94,6 +98,11 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
             <Countdown to={text.expires_at} />
           </span>
         </p>
+      )}
+      {result !== 'pending' && account && own.found && (
+        <SessionIn account={account} view={own.found.view}>
+          <PushOffer />
+        </SessionIn>
       )}
       <SignedLines message={text.message} />
       {result === 'pending' && !decided && (

@@ -8,6 +8,7 @@ import type { Schemas } from '../../api/types.ts'
 import { digestOfText } from '../../lib/approval-message.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { chooseNotify } from '../../lib/notify.ts'
 import { announce } from '../../ui/toast.tsx'
 import { type Choice, decidedWords } from './decided-words.ts'
 
@@ -33,6 +34,7 @@ export const useAfterDecision = () => {
   return (approvals: readonly Approval[]) => {
     for (const approval of approvals)
       client.setQueryData(approvalQuery(approval.id).queryKey, (before) => ({ ...before, ...approval }))
+    if (approvals.some(({ status }) => status !== 'rejected')) chooseNotify({ approved: true })
     for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
     const [only] = approvals
     if (approvals.length > 1) announce(bulkWords(approvals))

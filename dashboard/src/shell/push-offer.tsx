@@ -1,0 +1,27 @@
+import { lazy, Suspense, useEffect } from 'react'
+import { notifyChoices } from '../lib/notify.ts'
+import { useStore } from '../lib/store.ts'
+import { useSession } from './session.tsx'
+
+// Few pages need any of it.
+const PushAsk = lazy(async () => ({ default: (await import('../pages/account/push-devices.tsx')).PushAsk }))
+
+const keep = async (account: string): Promise<void> => {
+  if (notifyChoices.get().push) await (await import('../lib/push.ts')).keepPush(account)
+}
+
+/** Notices in this browser: kept from one session to the next, and offered once, after the first approval here. */
+export const PushOffer = () => {
+  const { account } = useSession()
+  const { approved, asked, push } = useStore(notifyChoices)
+  useEffect(() => {
+    // What fails now is tried again when the next page is loaded.
+    keep(account.id).catch(() => undefined)
+  }, [account.id])
+  if (!approved || asked || push) return null
+  return (
+    <Suspense fallback={null}>
+      <PushAsk />
+    </Suspense>
+  )
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
+import { type PushService, startPushService } from '../../harness/push-service.ts'
+import { emulatePush, subscribing } from '../push-browser.ts'
+import { takeScreenshots } from '../screenshots.ts'
+import { createTeam } from '../team.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+const noBreak = (text: string | undefined) => text?.replaceAll('\u00a0', ' ')
+
+export const pushFlows = (world: World): void => {
+  let pushes: PushService
+  beforeAll(async () => {
+    pushes = await startPushService()
+  })
+  afterAll(() => pushes.close())
+
+  test('switched on in the account, a notice comes with each approval, opens its link, and is gone when it is decided', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const { page, context, complaints, close } = await visitAs(world, approver)
+    await page.goto('/account')
+    const phone = pushes.browser()
+    const push = await emulatePush(context, page, phone)
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Notices of approvals' }) })
+    await card.getByText('Off on every device').waitFor()
+    await card.getByRole('button', { name: 'Switch on in this browser' }).click()
+    await card.getByText('This browser', { exact: true }).waitFor()
+    await takeScreenshots(page, 'account-notices')
+    expect(await page.evaluate('subscribedBy')).toBe((await world.service.api.get('/v1/push/key')).body.public_key)
+
+    const [first = '', second = ''] = await team.hold('150000', '450000')
+    await world.service.settle()
+    await push.deliver()
+    await expect.poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted()).toEqual([first, second].toSorted())
+    const notice = (await push.shown()).find(({ tag }) => tag === first)
+    expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
+    expect(notice?.body).toMatch(/^Waits for your decision\. Name at the rail: /)
+
+    // A second message about the same approval is no second notice; pressed, it opens the approval.
+    expect(await push.press(first)).toBe(`${world.service.api.url}/approve/${first}`)
+    await expect.poll(async () => (await push.shown()).map(({ tag }) => tag)).toEqual([second])
+    await team.within(approver).post(`/v1/approvals/${second}/decide`, { decision: 'reject' })
+    await world.service.settle()
+    await push.deliver()
+    await expect.poll(push.shown).toEqual([])
+
+    await card.getByRole('button', { name: /^Switch off/ }).click()
+    await card.getByText('Off on every device').waitFor()
+    await team.hold('470000')
+    await world.service.settle()
+    const before = phone.received.length
+    await world.service.settle()
+    expect([phone.received.length, pushes.refused]).toEqual([before, []])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('nobody is asked about notices before the first approval, then once', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const [first = '', second = ''] = await team.hold('150000', '160000')
+    const { page, context, close } = await visitAs(world, approver)
+    await page.goto(`/approve/${first}`)
+    const phone = pushes.browser()
+    await emulatePush(context, page, phone)
+    const offer = page.getByText('Hear of the next approval on this device?')
+    const approve = async () => {
+      await page.getByRole('button', { name: /^Approve( a)?$/ }).click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Approve KES/ })
+        .click()
+      await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    }
+    await page.getByRole('button', { name: /^Approve( a)?$/ }).waitFor()
+    expect(await offer.count()).toBe(0)
+    await takeScreenshots(page, 'approval-link')
+    await approve()
+    await offer.waitFor()
+    await takeScreenshots(page, 'approval-offer')
+    await page.getByRole('button', { name: 'Not now' }).click()
+    await offer.waitFor({ state: 'detached' })
+    await page.goto(`/approve/${second}`)
+    await approve()
+    expect(await offer.count()).toBe(0)
+    await close()
+  })
+
+  test('who signs in again in the same browser gets notices again, and who signs out gets none', async () => {
+    const approver = await signIn(world.service.api)
+    const { context, close } = await visitAs(world, approver)
+    await context.grantPermissions(['notifications'])
+    const page = await context.newPage()
+    await page.addInitScript(subscribing(pushes.browser().subscription))
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Switch on in this browser' }).click()
+    await page.getByRole('button', { name: /^Switch off/ }).waitFor()
+    await approver.api.post('/v1/auth/logout')
+    const again = await signIn(world.service.api, approver.wallet)
+    const count = async () => (await again.api.get('/v1/accounts/me/push-subscriptions')).body.data.length
+    expect(await count()).toBe(0)
+    await context.addCookies([{ name: 'service_session', value: again.cookie, url: world.service.api.url }])
+    await page.goto('/account')
+    await expect.poll(count).toBe(1)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+    await page.waitForURL('**/sign-in**')
+    expect(JSON.parse(await page.evaluate("localStorage.getItem('notify')"))).toMatchObject({ push: null })
+    await close()
+  })
+
+  test('a browser that blocks notices says how to allow them', async () => {
+    const { page, context, close } = await visitAs(world, (await world.household()).person)
+    await context.clearPermissions()
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Switch on in this browser' }).click()
+    await page.getByText('Blocked by your browser').waitFor()
+    await close()
+  })
+}

@@ -1,0 +1,73 @@
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import type { PushBrowser, Received } from '../harness/push-service.ts'
+
+export type Notice = { title: string; body: string; tag: string }
+
+/** Chromium has no push service here: the page subscribes at the emulated one, and the worker gets what that decrypted by the debugging protocol. */
+export type PagePush = {
+  /** Hands what arrived since the last time to the worker. */
+  deliver: () => Promise<void>
+  shown: () => Promise<Notice[]>
+  /** Presses the notice with this tag: where it leads. */
+  press: (tag: string) => Promise<string>
+}
+
+/** A script for pages: a browser whose push service answers with this subscription. */
+export const subscribing = (subscription: PushBrowser['subscription']): string => `{
+  let current = null
+  PushManager.prototype.getSubscription = async () => current
+  PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+    window.subscribedBy = applicationServerKey
+    current = {
+      toJSON: () => ({ ...${JSON.stringify(subscription)}, expirationTime: null }),
+      unsubscribe: async () => { current = null; return true },
+    }
+    return current
+  }
+}`
+
+/** Before the loaded page subscribes. */
+export const emulatePush = async (
+  context: BrowserContext,
+  page: Page,
+  { subscription, received }: PushBrowser,
+): Promise<PagePush> => {
+  await context.grantPermissions(['notifications'])
+  await page.evaluate(subscribing(subscription))
+  const protocol: CDPSession = await context.newCDPSession(page)
+  const registered = Promise.withResolvers<string>()
+  protocol.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    const [own] = registrations.filter(({ isDeleted }) => !isDeleted)
+    if (own) registered.resolve(own.registrationId)
+  })
+  await protocol.send('ServiceWorker.enable')
+  const origin = new URL(page.url()).origin
+  const delivered: Received[] = []
+  const worker = async () => {
+    const known = context.serviceWorkers().at(-1)
+    return known ?? context.waitForEvent('serviceworker')
+  }
+  return {
+    deliver: async () => {
+      const registrationId = await registered.promise
+      for (const message of received.slice(delivered.length)) {
+        delivered.push(message)
+        await protocol.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: message.text })
+      }
+    },
+    shown: () =>
+      page.evaluate<Notice[]>(
+        `navigator.serviceWorker.ready.then((registration) => registration.getNotifications()).then((all) => all.map(({ title, body, tag }) => ({ title, body, tag })))`,
+      ),
+    // The browser lets a worker open a window, and wait, for a press of its own alone.
+    press: async (tag) =>
+      (await worker()).evaluate<string>(`(async () => {
+        const opened = Promise.withResolvers()
+        self.clients.openWindow = async (url) => opened.resolve(url)
+        ExtendableEvent.prototype.waitUntil = () => undefined
+        const [notification] = await self.registration.getNotifications({ tag: ${JSON.stringify(tag)} })
+        self.dispatchEvent(new NotificationEvent('notificationclick', { notification }))
+        return opened.promise
+      })()`),
+  }
+}
