@@ -52,7 +52,8 @@ const promises: Readonly<Record<string, string>> = {
 
 const attemptOfMovement = `
   select a.id::text as attempt, a.kind, a.subject_id::text as subject, a.reference, a.provider_request as request,
-    coalesce(p.status, t.status) as status, coalesce(p.provider_receipt, t.provider_receipt) as receipt
+    coalesce(p.status, t.status) as status, coalesce(p.provider_receipt, t.provider_receipt) as receipt,
+    case when p.late_success_at is not null or exists (select from suspense_items s where s.subject_id = a.subject_id) then 'seen' end as seen
   from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id`
 
 /** Compares the provider's movements with our records: every movement belongs to one attempt, and to no payment twice. */
@@ -72,8 +73,9 @@ const compare = (
     }
     const subject = attempt.subject ?? ''
     movedFor.set(subject, (movedFor.get(subject) ?? 0) + 1)
-    if (attempt.kind === 'payment' && !['succeeded', 'unknown', 'processing'].includes(attempt.status ?? ''))
-      faults.push(`payment ${subject} is ${attempt.status}, and the provider paid it (${receipt})`)
+    const isOpen = ['succeeded', 'unknown', 'processing'].includes(attempt.status ?? '')
+    if (attempt.kind === 'payment' && !isOpen && !attempt.seen)
+      faults.push(`payment ${subject} is ${attempt.status}, and the provider paid it (${receipt}), which nobody sees`)
   }
   for (const [subject, times] of movedFor) if (times > 1) faults.push(`${subject} was moved ${times} times`)
   for (const { kind, subject, status } of attempts)

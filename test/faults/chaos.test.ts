@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { effects } from '../../src/dev/sandbox/rules.ts'
+import { parseId } from '../../src/lib/ids.ts'
 import { createClient } from '../harness/client.ts'
 import { propertySeed } from '../harness/seed.ts'
 import { freePort } from '../harness/service.ts'
@@ -14,7 +15,9 @@ import { report } from './report.ts'
 import { type Cast, castAt, isFull, startWorld, type World } from './world.ts'
 
 const seconds = Number(process.env.FAULT_SECONDS ?? '600')
-const processes = 3
+/** It ends with so many payments, if they are made before its time is over. */
+const enough = Number(process.env.FAULT_PAYMENTS ?? '1000000')
+const processes = Number(process.env.FAULT_PROCESSES ?? '3')
 
 let folder: string
 let world: World
@@ -48,7 +51,12 @@ const fleet = async () => {
 const parties = ['254722000001', '254711000001', '254711000002', '254711000004', '254711000007', '254700001032']
 
 /** Every kind of request, again and again, until it is stopped; each write is repeated with its key until it is answered. */
-const load = async (urls: () => string[], random: ReturnType<typeof createRandom>, isOver: () => boolean, done: () => void) => {
+const load = async (
+  urls: () => string[],
+  random: ReturnType<typeof createRandom>,
+  isOver: () => boolean,
+  done: (path: string, id: string) => void,
+) => {
   let serial = 0
   const payees = Object.values(cast.beneficiaries)
   while (!isOver()) {
@@ -65,13 +73,31 @@ const load = async (urls: () => string[], random: ReturnType<typeof createRandom
         .post(path, body, { key })
         .catch(() => undefined)
       if (answer && answer.status < 500 && answer.status !== 429) {
-        if (answer.status < 300) done()
+        if (answer.status < 300) done(path, answer.body.id)
         break
       }
       await wait(50)
     }
   }
 }
+
+const missingOf = async ({ payments, topups }: Record<'payments' | 'topups', string[]>): Promise<number> => {
+  const uuids = (kind: 'payment' | 'topup', ids: string[]) => ids.map((id) => parseId(kind, id))
+  const [row] = await world.sql<{ missing: number }>(
+    `select (select count(*) from unnest($1::uuid[]) as i(id) where not exists (select from payments p where p.id = i.id))::int
+       + (select count(*) from unnest($2::uuid[]) as i(id) where not exists (select from topups t where t.id = i.id))::int as missing`,
+    [uuids('payment', payments), uuids('topup', topups)],
+  )
+  return row?.missing ?? -1
+}
+
+/** How the payments ended, and what a person must look at. */
+const waiting = `
+  select count(*) filter (where status = 'succeeded')::int as succeeded, count(*) filter (where status = 'failed')::int as failed,
+    count(*) filter (where status = 'processing')::int as processing, count(*) filter (where status = 'unknown')::int as unknown,
+    count(*) filter (where late_success_at is not null)::int as late_successes,
+    (select count(*) from suspense_items where resolved_at is null)::int as suspense
+  from payments`
 
 /** A contradiction of a failure would be a success of money that never moved: only the provider's statement shows that. */
 const lie = (effect: string, times: number) => ({ effect, times, ...(effect === 'contradict' && { party: '254722000001' }) })
@@ -87,12 +113,14 @@ test.runIf(isFull)(
     expect(funded.status).toBe(201)
 
     const end = performance.now() + seconds * 1000
-    const isOver = () => performance.now() >= end
+    const acknowledged = { payments: [] as string[], topups: [] as string[] }
+    const isOver = () => performance.now() >= end || acknowledged.payments.length >= enough
     const counts = { writes: 0, SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0, backends: 0, lies: 0 }
     const random = createRandom(propertySeed, 'chaos')
     const writers = Array.from({ length: 6 }, (_, index) =>
-      load(urls, createRandom(propertySeed, `writer ${index}`), isOver, () => {
+      load(urls, createRandom(propertySeed, `writer ${index}`), isOver, (path, id) => {
         counts.writes += 1
+        acknowledged[path === '/v1/payments' ? 'payments' : 'topups'].push(id)
       }),
     )
     const admin = new pg.Client({ connectionString: world.database.url, application_name: 'fault-suite' })
@@ -138,6 +166,12 @@ test.runIf(isFull)(
     }
     await wait(10_000)
     for (const [name, count] of Object.entries(counts)) report(`chaos_${name}`, count)
+    const lost = await missingOf(acknowledged)
+    report('chaos_payments', acknowledged.payments.length)
+    report('chaos_lost', lost)
+    const [left] = await world.sql(waiting)
+    for (const [name, count] of Object.entries(left ?? {})) report(`chaos_${name}`, String(count))
+    expect(lost).toBe(0)
     expect(counts.writes).toBeGreaterThan(0)
     expect(await world.faults()).toEqual([])
   },
