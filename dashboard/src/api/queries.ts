@@ -138,6 +138,8 @@ export const namedBeneficiariesQuery = (ids: readonly string[]) => ({
   enabled: ids.length > 0,
 })
 export const beneficiaryQuery = (id: string) => byId(['beneficiary', id], '/v1/beneficiaries/{id}', id)
+export const nameChecksQuery = (id: string) =>
+  byId(['beneficiary', id, 'name-checks'], '/v1/beneficiaries/{id}/verifications', id)
 
 export const policiesQuery = (status: 'active' | 'all') =>
   listing(['policies', status], '/v1/spending-policies', { status, limit: 100 })

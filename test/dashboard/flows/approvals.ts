@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../../harness/money.ts'
+import { signIn } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { follow, openEachApproval, phone, visit, visitAs } from '../visit.ts'
@@ -34,6 +36,35 @@ export const approvalFlows = (world: World): void => {
     await world.service.settle()
     await page.getByLabel('What happened').getByText('Succeeded').waitFor()
     expect(await page.getByText('First payment to this destination').count()).toBe(0)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('shows the last two names of the payee where they differ, and nothing of them where they are the same', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 1_000_000n)
+    const named = { display_name: 'Wanjiru Kamau', destination: '254722100001' }
+    const payee = await newBeneficiary(person.api, named)
+    await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+    await world.service.settle()
+    const hold = async (amount_minor: string): Promise<string> => {
+      const answer = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor })
+      await world.service.settle()
+      return answer.body.approval_id
+    }
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto(`/approvals/${await hold('45000')}`)
+    await page.getByText('The payment method reports the same name: WANJIRU N**** K****').waitFor()
+    expect(await page.getByText('Another name was reported before').count()).toBe(0)
+
+    // A name is asked for once a minute at most.
+    world.service.clock.advance(60)
+    world.service.sandbox.rules.add({ effect: 'name_other', times: 1, delay_ms: 0 })
+    expect((await person.api.post(`/v1/beneficiaries/${payee}/verify`)).status).toBe(202)
+    await world.service.settle()
+    await page.goto(`/approvals/${await hold('46000')}`)
+    await page.getByText(/^Another name was reported before: WANJIRU N\*\*\*\* K\*\*\*\* .*, now JANE D\*\*/).waitFor()
     expect(complaints).toEqual([])
     await close()
   })

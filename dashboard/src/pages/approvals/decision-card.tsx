@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { nameChecksQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { readBatchMessage } from '../../lib/approval-message.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
@@ -98,6 +100,20 @@ const Reported = ({ verification }: { verification: Schemas['Verification'] }) =
   return says && <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
 }
 
+/** The last two names that were reported, where they differ: a number may have been given to somebody else. */
+const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
+  const checks = useQuery(nameChecksQuery(beneficiaryId))
+  const [last, ...earlier] = (checks.data?.data ?? []).filter(({ name }) => name !== null)
+  const before = earlier.find(({ name }) => name !== last?.name)
+  if (!last || !before) return null
+  return (
+    <p className="bad-text">
+      Another name was reported before: <bdi>{before.name}</bdi> <Time at={before.checked_at} />, now <bdi>{last.name}</bdi>{' '}
+      <Time at={last.checked_at} />
+    </p>
+  )
+}
+
 const Payee = ({
   payment,
   verification,
@@ -114,6 +130,7 @@ const Payee = ({
       {payment.account_reference && <>, account {payment.account_reference}</>}
     </p>
     {verification && <Reported verification={verification} />}
+    {verification && <NameBefore beneficiaryId={payment.beneficiary.id} />}
   </>
 )
 
