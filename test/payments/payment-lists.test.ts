@@ -167,7 +167,11 @@ test('a thousand rows with new payees are one request, and one more is refused',
   const someone = await payer(1_000_000_000n)
   const row = (n: number) => `Employee ${n},07${String(30_000_000 + n)},1000,March\n`
   const list = (count: number) => `name,phone,amount,narrative\n${Array.from({ length: count }, (_, n) => row(n)).join('')}`
-  expect((await sendCsv(someone, list(1_001))).status).toBe(400)
+  const tooLong = await sendCsv(someone, list(1_001))
+  expect([tooLong.status, tooLong.body.message]).toEqual([
+    400,
+    expect.stringContaining('has 1001 payments: a list has at most 1000'),
+  ])
   const answer = await sendCsv(someone, list(1_000))
   expect([answer.status, answer.body.items_count, answer.body.total_minor]).toEqual([201, 1_000, '100000000'])
 })

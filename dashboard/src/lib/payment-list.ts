@@ -15,6 +15,7 @@ type Problem = { problem: string }
 /** A column that the person leaves out. */
 export const leftOut = '-'
 const longestName = 120
+const mostRows = 1_000
 const ofFile = (problem: string): Problem => ({ problem: `This file ${problem}.` })
 
 const remembered = 'list-columns'
@@ -118,7 +119,8 @@ export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string |
     : 'nothing in the columns that are paid: remove the row, or say what its columns are')
 
 /** What is not said or contradicts itself, so that the list cannot be sent. */
-export const columnProblem = ({ columns }: PaymentList): string | null => {
+export const listProblem = ({ columns, rows }: PaymentList): string | null => {
+  if (rows.length > mostRows) return `This list has ${rows.length} payments, and at most ${mostRows} go into one: split the file.`
   const [unknown] = columns.filter(({ meaning }) => meaning === null)
   if (unknown)
     return `Say what ${unknown.title === '' ? 'the column without a title' : `“${unknown.title}”`} is, or leave it out.`

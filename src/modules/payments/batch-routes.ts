@@ -68,6 +68,9 @@ const listOf = (bytes: Buffer, contentType: string | undefined): PaymentList => 
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
   const list = readPaymentList(text)
   if ('problems' in list) throw invalidFields(...list.problems)
+  const { length: count } = list.items
+  if (count > mostItems)
+    throw invalidFields({ path: 'body', message: `has ${count} payments: a list has at most ${mostItems}, so split it` })
   return list
 }
 

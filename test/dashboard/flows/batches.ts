@@ -220,7 +220,7 @@ export const batchFlows = (world: World): void => {
     expect(said).toContain('Row 700: 4 cells, 5 columns: a cell is missing')
     expect(said.split('The balance does not suffice')).toHaveLength(2)
     expect(said).toMatch(/The list needs KES\u00a0149,\d{3}\.00, and KES\u00a0100,000\.00 is available/)
-    const payable = await download(page, 'The 995 rows that can be paid')
+    const payable = await download(page, 'The 995 that can be paid')
     expect(payable).toHaveLength(995)
     expect(payable[0]).toEqual({
       'Emp No': '1002',
@@ -229,7 +229,7 @@ export const batchFlows = (world: World): void => {
       Department: 'Stores',
       'Net Pay': '150.00',
     })
-    const wrong = await download(page, 'The 5 rows that cannot, with reasons')
+    const wrong = await download(page, 'The 5 that cannot, with reasons')
     expect(wrong.map((row) => [row['Emp No'], row['Why it was not paid']])).toEqual([
       [
         '1010',

@@ -82,6 +82,8 @@ const Actions = ({ batch }: { batch: Batch }) => {
 const statusesIn = ({ counts }: Batch): PaymentStatus[] => Object.keys(counts).filter(isPaymentStatus)
 
 const Progress = ({ batch }: { batch: Batch }) => {
+  const { can } = useSession()
+  const readable = can('approval.read') ? batch.approval_id : null
   const open = ['scheduled', 'pending_approval', 'processing', 'unknown'].reduce(
     (sum, name) => sum + (batch.counts[name] ?? 0),
     0,
@@ -114,7 +116,9 @@ const Progress = ({ batch }: { batch: Batch }) => {
         <Facts
           facts={{
             'Requested by': <RequestedBy batch={batch} />,
-            'Approved by': batch.approval_id && <ApprovedBy id={batch.approval_id} />,
+            [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
+              <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
+            ),
             'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
             Created: <ExactTime at={batch.created_at} />,
             Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
@@ -132,14 +136,11 @@ const RequestedBy = ({ batch }: { batch: Batch }) => {
   return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
 }
 
-const ApprovedBy = ({ id }: { id: string }) => {
+const Decided = ({ id, decision }: { id: string; decision: 'approve' | 'reject' }) => {
   const people = usePeople()
-  const { can } = useSession()
-  const { data } = useQuery({ ...approvalQuery(id), enabled: can('approval.read') })
-  const names = (data?.decisions ?? []).flatMap(({ decision, account_id: by, voided_at: voided }) =>
-    decision === 'approve' && !voided ? [people(by)] : [],
-  )
-  return names.length > 0 ? capitalized(listWords(names)) : 'No one yet'
+  const { data } = useQuery(approvalQuery(id))
+  const by = data?.decisions.filter((each) => each.decision === decision && !each.voided_at) ?? []
+  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : 'No one yet'
 }
 
 const Items = ({ batch }: { batch: Batch }) => {

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { labelOfColumn, listColumns } from '../../../../src/lib/list-columns.ts'
 import { moneyText } from '../../lib/money.ts'
-import { columnProblem, type ListColumn, leftOut, type PaymentList, understood, withMeaning } from '../../lib/payment-list.ts'
+import { type ListColumn, leftOut, listProblem, type PaymentList, understood, withMeaning } from '../../lib/payment-list.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, Notice } from '../../ui/layout.tsx'
@@ -46,7 +46,7 @@ export const ListColumns = ({ list, onChange }: Props) => {
     queryFn: () => understood(first),
     placeholderData: keepPreviousData,
   })
-  const problem = columnProblem(list)
+  const problem = listProblem(list)
   const unknown = columns.filter(({ meaning }) => meaning === null).length
   return (
     <Card title="Columns" note="What each column of your file is. It is remembered for the next file." flush>

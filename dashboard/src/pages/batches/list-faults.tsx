@@ -59,11 +59,11 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
           <div className="row">
             {wrong.size < list.rows.length && (
               <Button size="small" icon="download" onClick={() => save('payable')}>
-                {`The ${countWords(list.rows.length - wrong.size, 'row')} that can be paid`}
+                {`The ${list.rows.length - wrong.size} that can be paid`}
               </Button>
             )}
             <Button size="small" icon="download" onClick={() => save('wrong')}>
-              {`The ${countWords(wrong.size, 'row')} that cannot, with reasons`}
+              {`The ${wrong.size} that cannot, with reasons`}
             </Button>
             {reason === 'possible_duplicate' && (
               <Button size="small" onClick={onMeant}>

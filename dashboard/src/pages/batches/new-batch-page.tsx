@@ -7,7 +7,7 @@ import { call, paymentLists } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import {
-  columnProblem,
+  listProblem,
   type PaymentList,
   rememberColumns,
   rowFault,
@@ -121,7 +121,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const faults = last?.faults ?? []
   const busy = check.isPending || pay.isPending
   const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !meant
-  const ready = 'at' in due && !asks && columnProblem(list) === null
+  const ready = 'at' in due && !asks && listProblem(list) === null
   return (
     <Form
       busy={busy}
