@@ -12,6 +12,7 @@ import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { openService } from '../harness/service.ts'
+import { startFaultyProxy } from './faulty-proxy.ts'
 
 const service = await openService()
 const person = await signIn(service.api)
@@ -146,9 +147,11 @@ describe('with an API key', () => {
       expect(await run.ended, run.err()).toBe(0)
       return run.out()
     }
-    expect(await show('approvals')).toMatch(new RegExp(`KES 61\\.00 to .*: pending  ${address}`))
+    expect(await show('approvals')).toMatch(new RegExp(`KES 61\\.00  .* pending  ${address}`))
     expect(await show('payees')).toContain(beneficiary)
-    expect(await show('payments', '--status', 'pending_approval')).toMatch(/pay_\S+ .* KES 61\.00 to .*: pending_approval/)
+    expect(await show('payments', '--status', 'pending_approval')).toMatch(
+      /^ID +CREATED +AMOUNT +PAYEE +PURPOSE +STATUS\n[\s\S]*pay_\S+ .* KES 61\.00 .* pending_approval/,
+    )
     expect(await show('balance')).toMatch(/^KES [\d,]+\.\d\d can be spent; KES [\d,]+\.\d\d is held/)
     await person.api.post('/v1/spending-policies', { name: 'Calm', daily_limit_minor: '90000000' })
     expect(await show('policies')).toMatch(/pol_\S+ +Calm +active +a day 900,000\.00/)
@@ -175,7 +178,7 @@ describe('with an API key', () => {
     const checking = payments(['payees', 'verify', id], env)
     const settling = setInterval(() => void service.settle(), 200)
     expect(await checking.ended.finally(() => clearInterval(settling)), checking.err()).toBe(0)
-    expect(checking.out()).toContain('at the rail: WANJIRU N**** K**** (ANOTHER NAME)')
+    expect(checking.out()).toContain('WANJIRU N**** K**** (ANOTHER NAME)')
     const confirmed = await run('confirm', id)
     expect([confirmed.code, confirmed.err]).toEqual([1, expect.stringContaining('A person confirms a beneficiary')])
     const made = await run('--made-by', grantId)
@@ -256,7 +259,7 @@ describe('with an API key', () => {
     expect(purpose_code).toBe('SALA')
     const found = payments(['payments', '--purpose', 'SALA'], env)
     expect(await found.ended, found.err()).toBe(0)
-    expect(found.out()).toMatch(new RegExp(`^${id} .* \\(SALA\\): \\w+\\n$`))
+    expect(found.out()).toMatch(new RegExp(`\\n${id} .* SALA +\\w+\\n$`))
     const others = payments(['payments', '--purpose', 'SUPP'], env)
     expect([await others.ended, others.out()]).toEqual([0, ''])
   })
@@ -375,6 +378,44 @@ describe('with an API key', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines).toEqual([expect.objectContaining({ type: 'workspace.updated', id: expect.stringMatching(/^evt_/) })])
+  })
+
+  test('events --follow goes on over connections that break and a service that does not answer, and misses nothing', async () => {
+    const proxy = await startFaultyProxy(service.api.url)
+    const run = payments(['events', '--follow'], { ...(await withKey()), PAYMENTS_URL: proxy.url })
+    await run.waitForOutput(/listening/)
+    proxy.cutStreams()
+    for (const fault of ['lost', 'lost'] as const) proxy.faults.push({ kind: fault })
+    proxy.faults.push({ kind: 'answer', status: 503 })
+    await person.api.patch('/v1/workspaces/current', { name: 'While it was away' })
+    await run.waitForOutput(/connecting again/)
+    await run.waitForOutput(/While it was away/)
+    await person.api.patch('/v1/workspaces/current', { name: 'When it was back' })
+    await run.waitForOutput(/When it was back/)
+    run.kill()
+    await run.ended
+    await proxy.close()
+    expect(run.out().match(/workspace\.updated/g)).toHaveLength(2)
+  })
+
+  test('a payee is named by its name: a part of one is not enough without a person, and one of several is never chosen', async () => {
+    const env = await withKey()
+    for (const destination of ['0722000701', '0722000702'])
+      await newBeneficiary(person.api, { display_name: 'Amani Twins', destination })
+    await newBeneficiary(person.api, { display_name: 'Zuhura Stores', destination: '0722000703' })
+    const tried = async (...args: string[]) => {
+      const run = payments(args, env)
+      return [await run.ended, run.out() + run.err()] as const
+    }
+    const [code, paid] = await tried('pay', 'zuhura stores', '12.00')
+    expect([code, paid]).toEqual([0, expect.stringContaining('KES 12.00 to Zuhura Stores (****0703)')])
+    expect(await tried('simulate', 'Zuhura', '12.00')).toEqual([2, expect.stringMatching(/give the whole name or ben_/)])
+    expect(await tried('pay', 'Amani Twins', '12.00')).toEqual([
+      2,
+      expect.stringMatching(/2 payees match[\s\S]*\*{4}0701[\s\S]*/),
+    ])
+    expect(await tried('pay', 'Nobody Here', '12.00')).toEqual([2, expect.stringContaining('No payee is called "Nobody Here"')])
+    expect(await tried('payees', 'archive', 'Zuhura Stores')).toEqual([0, expect.stringContaining('archived')])
   })
 
   test('a wrong command line prints the usage and has its own exit status', async () => {

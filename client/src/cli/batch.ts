@@ -8,6 +8,7 @@ import { PaymentsError } from '../errors.ts'
 import { faultsIn, groupFaults, rowsText } from '../list-faults.ts'
 import { amountText } from './amount.ts'
 import { AlreadyDoneError, clientOf, UsageError } from './session.ts'
+import { sayTable } from './table.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 import { whenOf } from './when.ts'
 
@@ -40,13 +41,8 @@ const notesOf = ({ payee, warnings, given_name: given, display_name: name, looks
     .map((code) => warningWords[code] ?? code.replaceAll('_', ' ')),
 ]
 
-/** The third cell of a row is an amount. */
-const sayTable = (rows: readonly (readonly string[])[], out: Terminal['out']): void => {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  const padded = (cell: string, column: number): string =>
-    column === 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
-  for (const row of rows) out(row.map(padded).join('  ').trimEnd())
-}
+/** The place of the amount in a row. */
+const amounts = [3]
 
 /** The rows as they would be paid. */
 const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void => {
@@ -60,6 +56,7 @@ const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void =>
       notesOf(item).join('; '),
     ]),
     out,
+    amounts,
   )
   const approvals = preview.required_approvals > 0 ? `${preview.required_approvals} needed` : 'not needed'
   out(`${preview.items_count} payments, ${amountText(preview.total_minor, currency)} in all. Approval: ${approvals}.`)
@@ -77,7 +74,7 @@ const sayResult = async (client: Payments, batch: PaymentBatch, { out, signal }:
         amountText(payment.amount_minor, payment.currency),
         [payment.status.replaceAll('_', ' '), payment.failure_message ?? payment.provider_receipt].filter(Boolean).join(': '),
       ])
-    sayTable(rows.reverse(), out)
+    sayTable(rows.reverse(), out, amounts)
   }
   const name = batch.name === null ? batch.id : `${batch.name} (${batch.id})`
   const total = amountText(batch.total_minor, batch.currency)

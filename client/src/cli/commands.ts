@@ -70,8 +70,9 @@ const events = async (terminal: Terminal): Promise<void> => {
     for (const event of data) terminal.out(JSON.stringify(event))
     return
   }
+  const onReconnect = () => terminal.say('the connection ended: connecting again')
   const from = values.after === undefined ? {} : { lastEventId: values.after }
-  const following = client.events({ ...from, signal: terminal.signal, onOpen: () => terminal.say('listening') })
+  const following = client.events({ ...from, signal: terminal.signal, onOpen: () => terminal.say('listening'), onReconnect })
   for await (const event of following) terminal.out(JSON.stringify(event))
 }
 
@@ -152,19 +153,19 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: `Who can be paid: id, name, mask, the name at the rail, and who made it.
   payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT]
     RAIL: a payment_rail of the API; left out, MPESA_B2C, or with --bank PESALINK
-  payments payees verify|archive|confirm BENEFICIARY…, or --made-by GRANT for all that a key or an agent made (people confirm)`,
+  payments payees verify|archive|confirm PAYEE…, or --made-by GRANT for all that a key or an agent made (people confirm)`,
     run: payees,
   },
   simulate: {
-    arguments: 'BENEFICIARY AMOUNT [--reference TEXT] [--at TIME]',
+    arguments: 'PAYEE AMOUNT [--reference TEXT] [--at TIME]',
     summary: 'The decision that a payment would get, and why. Moves nothing.',
     run: simulate,
   },
   pay: {
     arguments:
-      'BENEFICIARY AMOUNT [--reference TEXT] [--narrative TEXT] [--purpose CODE] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
+      'PAYEE AMOUNT [--reference TEXT] [--narrative TEXT] [--purpose CODE] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
     summary:
-      'Pays. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead. CODE: what it is for, an ISO 20022 purpose code such as SALA.',
+      'Pays. PAYEE: a name or an id. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead. CODE: what it is for, an ISO 20022 purpose code such as SALA.',
     run: pay,
   },
   batch: {

@@ -2,21 +2,22 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import type { Pages } from '../pages.ts'
 import type { Item } from '../route-types.ts'
-import { amountText, payeeText, paymentText } from './amount.ts'
+import { amountText, payeeText } from './amount.ts'
 import { clientOf, UsageError } from './session.ts'
+import { type Column, sayList } from './table.ts'
 import { flag, type Terminal, text } from './terminal.ts'
 
 type Options = { limit: number; status: string | undefined; purpose: string | undefined }
 type Listing<Row> = {
   read: (client: Payments, options: Options) => Pages<Row>
-  line: (row: Row, client: Payments) => string
+  columns: (client: Payments) => readonly Column<Row>[]
   /** Whether `--purpose` narrows it. */
   byPurpose?: boolean
 }
 
-/** A line for a person for each item, newest first; with --json the whole item, for another program. */
+/** A table for a person, newest first; with --json a line for each item with all of it, for another program. */
 const listing =
-  <Row extends { id: string }>({ read, line, byPurpose = false }: Listing<Row>) =>
+  <Row extends { id: string }>({ read, columns, byPurpose = false }: Listing<Row>) =>
   async (terminal: Terminal): Promise<void> => {
     const { values } = parseArgs({
       args: [...terminal.args],
@@ -26,8 +27,8 @@ const listing =
     const limit = Number(values.limit ?? 25)
     const client = await clientOf(terminal, values.url)
     const { data } = await read(client, { limit, status: values.status, purpose: values.purpose }).page()
-    for (const item of data) terminal.out(values.json ? JSON.stringify(item) : `${item.id}  ${line(item, client)}`)
-    if (data.length === 0) terminal.say('There is nothing here.')
+    if (values.json) for (const item of data) terminal.out(JSON.stringify(item))
+    else sayList(terminal, [['ID', ({ id }) => id], ...columns(client)], data)
   }
 
 const statusOf = <Status extends string>(status: string | undefined): { status?: Status } =>
@@ -41,40 +42,65 @@ export const paymentsList = listing({
       ...(status !== undefined && { status: [status as Item<'/v1/payments'>['status']] }),
       ...(purpose !== undefined && { purpose_code: purpose }),
     }),
-  line: (payment) =>
-    `${payment.created_at}  ${paymentText(payment)}${payment.purpose_code ? ` (${payment.purpose_code})` : ''}: ${payment.status}`,
+  columns: () => [
+    ['CREATED', ({ created_at }) => created_at],
+    ['AMOUNT', ({ amount_minor, currency }) => amountText(amount_minor, currency), 'right'],
+    ['PAYEE', ({ beneficiary }) => payeeText(beneficiary)],
+    ['PURPOSE', ({ purpose_code }) => purpose_code ?? ''],
+    ['STATUS', ({ status }) => status],
+  ],
 })
+
+const currencyOf = (of: { currency: string } | null): string => of?.currency ?? ''
 
 export const approvals = listing({
   read: (client, { limit, status }) => client.approvals.list({ limit, ...statusOf<'pending'>(status ?? 'pending') }),
-  line: ({ id, status, payment, batch }, client) => {
-    const what = payment
-      ? `${amountText(payment.amount_minor, payment.currency)} to ${payeeText(payment.beneficiary)}`
-      : `${amountText(batch?.total_minor ?? '0', batch?.currency ?? '')} in ${batch?.items_count ?? 0} payments`
-    return `${what}: ${status}  ${client.baseUrl}/approve/${id}`
-  },
+  columns: ({ baseUrl }) => [
+    [
+      'AMOUNT',
+      ({ payment, batch }) => amountText(payment?.amount_minor ?? batch?.total_minor ?? '0', currencyOf(payment ?? batch)),
+      'right',
+    ],
+    ['PAYEE', ({ payment, batch }) => (payment ? payeeText(payment.beneficiary) : `${batch?.items_count ?? 0} payments`)],
+    ['STATUS', ({ status }) => status],
+    ['A PERSON DECIDES AT', ({ id }) => `${baseUrl}/approve/${id}`],
+  ],
 })
 
-export const policies = listing({
+type Limits = Pick<
+  Item<'/v1/spending-policies'>,
+  'per_payment_limit_minor' | 'daily_limit_minor' | 'monthly_limit_minor' | 'approval_threshold_minor'
+>
+
+const limitsText = (policy: Limits): string => {
+  const limits = {
+    'a payment': policy.per_payment_limit_minor,
+    'a day': policy.daily_limit_minor,
+    'a month': policy.monthly_limit_minor,
+    'asks from': policy.approval_threshold_minor,
+  }
+  return Object.entries(limits)
+    .flatMap(([label, minor]) => (minor === null ? [] : `${label} ${amountText(minor, '').trim()}`))
+    .join(', ')
+}
+
+export const policies = listing<Item<'/v1/spending-policies'>>({
   read: (client, { limit, status }) => client.policies.list({ limit, ...statusOf<'active'>(status) }),
-  line: ({ name, status, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, approval_threshold_minor }) => {
-    const limits = {
-      'a payment': per_payment_limit_minor,
-      'a day': daily_limit_minor,
-      'a month': monthly_limit_minor,
-      'asks from': approval_threshold_minor,
-    }
-    const given = Object.entries(limits).flatMap(([label, minor]) =>
-      minor === null ? [] : `${label} ${amountText(minor, '').trim()}`,
-    )
-    return [name, status, given.join(', ')].filter(Boolean).join('  ')
-  },
+  columns: () => [
+    ['NAME', ({ name }) => name],
+    ['STATUS', ({ status }) => status],
+    ['LIMITS', limitsText],
+  ],
 })
 
 export const refusals = listing({
   read: (client, { limit }) => client.payments.refusals({ limit }),
-  line: ({ created_at, amount_minor, currency, beneficiary, message }) =>
-    `${created_at}  ${amountText(amount_minor, currency)} to ${beneficiary ? payeeText(beneficiary) : 'a batch'}: ${message}`,
+  columns: () => [
+    ['ASKED FOR', ({ created_at }) => created_at],
+    ['AMOUNT', ({ amount_minor, currency }) => amountText(amount_minor, currency), 'right'],
+    ['PAYEE', ({ beneficiary }) => (beneficiary ? payeeText(beneficiary) : 'a batch')],
+    ['WHY', ({ message }) => message],
+  ],
 })
 
 export const balance = async (terminal: Terminal): Promise<void> => {

@@ -3,15 +3,16 @@ import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
 import type { Body } from '../route-types.ts'
 import { minorOf, paymentText } from './amount.ts'
+import { payeeIdOf } from './find-payee.ts'
 import { clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 import { whenOf } from './when.ts'
 
-const orderOf = ([beneficiary, amount, ...more]: readonly string[], reference: string | undefined) => {
-  if (beneficiary === undefined || amount === undefined || more.length > 0)
-    throw new UsageError('Give a beneficiary and an amount: payments pay ben_… 250.00')
+const orderOf = ([payee, amount, ...more]: readonly string[], reference: string | undefined) => {
+  if (payee === undefined || amount === undefined || more.length > 0)
+    throw new UsageError('Give a payee and an amount: payments pay "Wanjiru Kamau" 250.00')
   return {
-    beneficiary_id: beneficiary,
+    payee,
     amount_minor: minorOf(amount),
     ...(reference !== undefined && { account_reference: reference }),
   }
@@ -23,8 +24,9 @@ export const simulate = async (terminal: Terminal): Promise<void> => {
     allowPositionals: true,
     options: { url: text, reference: text, at: text },
   })
-  const order = orderOf(positionals, values.reference)
+  const { payee, ...what } = orderOf(positionals, values.reference)
   const client = await clientOf(terminal, values.url)
+  const order = { ...what, beneficiary_id: await payeeIdOf(terminal, client, payee) }
   const when = values.at === undefined ? null : await whenOf(client, values.at)
   terminal.out(json(await client.payments.simulate({ ...order, ...(when && { execute_at: when.execute_at }) })))
 }
@@ -59,8 +61,9 @@ export const pay = async (terminal: Terminal): Promise<void> => {
     options: { url: text, reference: text, narrative: text, purpose: text, at: text, key: text, again: flag, wait: flag },
   })
   const { narrative, purpose, again, key } = values
+  const { payee, ...what } = orderOf(positionals, values.reference)
   const now = {
-    ...orderOf(positionals, values.reference),
+    ...what,
     ...(narrative !== undefined && { narrative }),
     ...(purpose !== undefined && { purpose_code: purpose }),
   }
@@ -68,7 +71,8 @@ export const pay = async (terminal: Terminal): Promise<void> => {
     throw new UsageError('--wait is for a payment that is sent at once: read one with --at later, by payments payments')
   const client = await clientOf(terminal, values.url)
   const when = values.at === undefined ? null : await whenOf(client, values.at)
-  const order = { ...now, ...(when && { execute_at: when.execute_at }) }
+  const beneficiary_id = await payeeIdOf(terminal, client, payee)
+  const order = { ...now, beneficiary_id, ...(when && { execute_at: when.execute_at }) }
   const payment = await payOnce(terminal, client, order, { again, key })
   terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.words}` : ''}`)
   if (payment.status === 'pending_approval')

@@ -3,7 +3,9 @@ import type { Payments } from '../client.ts'
 import type { Body, Item } from '../route-types.ts'
 import { waitUntil } from '../wait-for.ts'
 import { payeeText } from './amount.ts'
+import { payeeIdOf } from './find-payee.ts'
 import { clientOf, UsageError } from './session.ts'
+import { type Column, sayList } from './table.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
 type Payee = Item<'/v1/beneficiaries'>
@@ -16,9 +18,9 @@ const verdicts: Readonly<Record<Payee['verification']['status'], string>> = {
   unverified: 'not asked',
 }
 
-/** "at the rail: WANJIRU K**** (the same name)". */
+/** "WANJIRU K**** (the same name)". */
 const nameText = ({ verification: { status, name } }: Payee): string =>
-  `at the rail: ${name === null ? verdicts[status] : `${name} (${verdicts[status]})`}`
+  name === null ? verdicts[status] : `${name} (${verdicts[status]})`
 
 const makerText = ({ changed_by, created_by }: Payee): string => {
   const { grant_id, label } = changed_by ?? created_by
@@ -26,18 +28,17 @@ const makerText = ({ changed_by, created_by }: Payee): string => {
   return `${changed_by ? 'renamed' : 'made'} by ${who}`
 }
 
-const lineOf = (payee: Payee): string =>
-  [
-    payee.id,
-    payeeText(payee),
-    payee.payment_rail,
-    `${payee.status}, ${payee.confirmation}`,
-    nameText(payee),
-    makerText(payee),
-  ].join('  ')
+const columns: readonly Column<Payee>[] = [
+  ['ID', ({ id }) => id],
+  ['NAME', payeeText],
+  ['RAIL', ({ payment_rail }) => payment_rail],
+  ['STATUS', ({ status, confirmation }) => `${status}, ${confirmation}`],
+  ['NAME AT THE RAIL', nameText],
+  ['BY', makerText],
+]
 
 const show = (terminal: Terminal, payee: Payee, asJson: boolean | undefined): void =>
-  terminal.out(asJson ? json(payee) : lineOf(payee))
+  terminal.out(asJson ? json(payee) : columns.map(([, cell]) => cell(payee)).join('  '))
 
 const list = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
   const options = { url: text, limit: text, name: text, 'made-by': text, proposed: flag, all: flag, json: flag } as const
@@ -53,8 +54,8 @@ const list = async (terminal: Terminal, args: readonly string[]): Promise<void> 
       ...(values.all && { status: 'all' }),
     })
     .page()
-  for (const payee of data) terminal.out(values.json ? JSON.stringify(payee) : lineOf(payee))
-  if (data.length === 0) terminal.say('There is nothing here.')
+  if (values.json) for (const payee of data) terminal.out(JSON.stringify(payee))
+  else sayList(terminal, columns, data)
 }
 
 const add = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
@@ -103,9 +104,12 @@ const each =
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
     const { 'made-by': grant } = values
     if ((positionals.length === 0) === (grant === undefined))
-      throw new UsageError(`Say which: payments payees ${verb} ben_…, or --made-by gra_… for all that a key or an agent made`)
+      throw new UsageError(
+        `Say which: payments payees ${verb} NAME (or ben_…), or --made-by gra_… for all that a key or an agent made`,
+      )
     const client = await clientOf(terminal, values.url)
-    const ids = [...positionals]
+    const ids: string[] = []
+    for (const which of positionals) ids.push(await payeeIdOf(terminal, client, which))
     if (grant !== undefined) for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant })) ids.push(id)
     for (const id of ids) show(terminal, await act(client, id, terminal.signal), values.json)
     if (ids.length === 0) terminal.say('There is nothing here.')

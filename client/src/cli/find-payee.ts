@@ -1,0 +1,21 @@
+import type { Payments } from '../client.ts'
+import { payeeText } from './amount.ts'
+import { UsageError } from './session.ts'
+import type { Terminal } from './terminal.ts'
+
+const most = 100
+
+/** A payee by its id or its name. A part of a name is asked about, and one of several is never chosen. */
+export const payeeIdOf = async (terminal: Terminal, client: Payments, text: string): Promise<string> => {
+  if (text.startsWith('ben_')) return text
+  const { data } = await client.beneficiaries.list({ q: text, limit: most, status: 'active' }).page()
+  const exact = data.filter(({ display_name }) => display_name.toLowerCase() === text.trim().toLowerCase())
+  const [only, ...more] = exact.length > 0 ? exact : data
+  if (!only) throw new UsageError(`No payee is called "${text}": payments payees lists them, payments payees add adds one.`)
+  if (more.length > 0) {
+    const found = [only, ...more].map((payee) => `\n  ${payee.id}  ${payeeText(payee)}`)
+    throw new UsageError(`${found.length} payees match "${text}". Give the id of one:${found.join('')}`)
+  }
+  if (exact.length > 0 || (await terminal.ask?.(`Do you mean ${payeeText(only)}?`))) return only.id
+  throw new UsageError(`No payee is called "${text}". For ${payeeText(only)}, give the whole name or ${only.id}.`)
+}
