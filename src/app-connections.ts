@@ -6,8 +6,7 @@ import { forgetDestinations } from './modules/beneficiaries/forget.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
-import { ownersRelyingOn, voidLostDecisions, voidRefusedDecisions } from './modules/payments/approvals/void.ts'
-import type { Deps as PaymentDeps } from './modules/payments/deps.ts'
+import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './modules/ports.ts'
 
 type Connections = {
@@ -16,7 +15,6 @@ type Connections = {
   onRequesterLost: OnRequesterLost
   onAccountClosed: OnAccountClosed
   ownersRelyingOn: OwnersRelyingOn
-  onApprovalsRefused: PaymentDeps['onApprovalsRefused']
 }
 
 /** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
@@ -40,6 +38,5 @@ export const connectFeatures = (parts: {
     onRequesterLost,
     onAccountClosed: (tx, accountId) => forgetDestinations(tx, parts, accountId),
     ownersRelyingOn,
-    onApprovalsRefused: (tx, answers) => voidRefusedDecisions(tx, answers),
   }
 }

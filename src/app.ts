@@ -13,7 +13,7 @@ import { createResolvers } from './auth/resolve.ts'
 import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
-import { onCommitted } from './db/client.ts'
+import { onSignal } from './db/client.ts'
 import { connect } from './db/connect.ts'
 import type { MarkFile } from './db/mark.ts'
 import type { Pooler } from './db/pooler.ts'
@@ -54,7 +54,9 @@ import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { operationTexts } from './modules/operations.ts'
-import { createSubmissions } from './modules/payments/submissions.ts'
+import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
+import { createPaymentQueue, paymentAnswered } from './modules/payments/create/submit.ts'
+import { createRefusals } from './modules/payments/refusals/record.ts'
 import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createTokenSharing } from './modules/provider-tokens/service.ts'
 import { createPush } from './modules/push/send.ts'
@@ -119,15 +121,18 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const alerts = createAlerts(logger)
-  onCommitted(db, eventsCommitted, feed.wake)
-  if (instruments) onCommitted(db, eventsCommitted, instruments.events)
-  onCommitted(db, alertCommitted, ({ alert, facts }) => alerts.raise(alert, facts))
+  onSignal(db, eventsCommitted, feed.wake)
+  if (instruments) {
+    onSignal(db, eventsCommitted, instruments.events)
+    onSignal(db, paymentAnswered, instruments.payments)
+  }
+  onSignal(db, alertCommitted, ({ alert, facts }) => alerts.raise(alert, facts))
   const vault = createVault(config.ENCRYPTION_KEYS)
   const timeoutMs = config.OAUTH_METADATA_TIMEOUT_MS
   const servers = config.OAUTH_METADATA_DNS_SERVERS
   const guards = { timeoutMs, resolve: createHostResolver({ clock, deadlineMs: timeoutMs, servers }) }
   rails.shareTokens(createTokenSharing({ clock, db, logger, vault }))
-  const parts: Omit<Deps, keyof ReturnType<typeof createSubmissions>> = {
+  const parts: Omit<Deps, 'batchQueue' | 'paymentQueue' | 'refusals'> = {
     config,
     db,
     reads: createReads(db, standby, logger),
@@ -156,9 +161,12 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     alerts,
     ...connectFeatures({ appendEvents: (tx, _at, events) => appendEvents(tx, events), clock, config, vault }),
   }
-  const submissions = createSubmissions(parts)
-  const { submitPayment } = submissions
-  return { ...parts, ...submissions, submitPayment: instruments ? instruments.payments(submitPayment) : submitPayment }
+  return {
+    ...parts,
+    paymentQueue: createPaymentQueue(parts),
+    batchQueue: createBatchQueue(parts),
+    refusals: createRefusals(parts),
+  }
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */

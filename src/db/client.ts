@@ -73,11 +73,13 @@ export type Signal<Fact> = symbol & { readonly fact?: Fact }
 
 export const signal = <Fact>(name: string): Signal<Fact> => Symbol(name)
 
-/** Told after the commit, once: not by an attempt that is run again. */
-export const tellAfterCommit = <Fact>(tx: Tx, kind: Signal<Fact>, fact: Fact): void =>
-  tx.afterCommit(() => void tx.signals.emit(kind, fact))
+export const tell = <Fact>({ signals }: Pick<Database, 'signals'>, kind: Signal<Fact>, fact: Fact): void =>
+  void signals.emit(kind, fact)
 
-export const onCommitted = <Fact>(
+/** Once: not by an attempt that is run again. */
+export const tellAfterCommit = <Fact>(tx: Tx, kind: Signal<Fact>, fact: Fact): void => tx.afterCommit(() => tell(tx, kind, fact))
+
+export const onSignal = <Fact>(
   { signals }: Pick<Database, 'signals'>,
   kind: Signal<Fact>,
   listener: (fact: Fact) => void,

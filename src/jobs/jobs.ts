@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Database, onCommitted, signal, type Tx, tellAfterCommit } from '../db/client.ts'
+import { type Database, onSignal, signal, type Tx, tellAfterCommit } from '../db/client.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
@@ -47,7 +47,7 @@ export const createJobs = (options: { db: Database; mode: 'inline' | 'off'; logg
   const wake: Jobs['wake'] = (kind, rails) => {
     for (const runner of runners.get(kind) ?? []) runner.wake(rails)
   }
-  onCommitted(db, dueCommitted, ({ kind, rails }) => wake(kind, rails))
+  onSignal(db, dueCommitted, ({ kind, rails }) => wake(kind, rails))
 
   return {
     wake,

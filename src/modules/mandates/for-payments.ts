@@ -90,16 +90,3 @@ export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?:
   if (counted === undefined) return forPayment(mandate)
   return withoutPayment(mandate, counted)
 }
-
-/** What the creation of a payment asks about the mandate that it names. */
-export type PaymentMandates = {
-  /** Before the transaction: what the chain of the wallet that signed it says. */
-  standing: (workspaceId: Uuid, id: Uuid | null | undefined) => Promise<MandateStanding>
-  /** Under the owning account's lock: locked, with its counter. */
-  load: (tx: Tx, workspaceId: Uuid, id: Uuid) => Promise<PaymentMandate | undefined>
-}
-
-export const createPaymentMandates = (db: Database, contractWallets: ContractWallets): PaymentMandates => ({
-  standing: (workspaceId, id) => mandateStanding(db, contractWallets, workspaceId, id),
-  load: (tx, workspaceId, id) => loadMandate(tx, workspaceId, id),
-})

@@ -24,6 +24,7 @@ import {
   PaymentBatchLines,
   PaymentBatchPreview,
 } from './batch/schema.ts'
+import { submitBatch } from './create/payment-batch.ts'
 import type { Deps } from './deps.ts'
 import { presentRow, resultColumns } from './present.ts'
 import { listPaymentsWithPayee } from './queries.ts'
@@ -129,7 +130,7 @@ const registerCreate = (app: App, deps: Deps): void => {
           throw invalidFields({ path, message: 'belongs into the body of a request in JSON' })
       const dryRun = query.dry_run === 'true'
       const write = recordRequestOf(request)
-      const { answer, replayed } = await deps.submitBatch({
+      const { answer, replayed } = await submitBatch(deps, {
         principal: request.principal,
         input: withCellFaults(request.body, list),
         rows: list?.rows ?? null,

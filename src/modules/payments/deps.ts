@@ -4,7 +4,7 @@ import type { OrderNames } from '../../auth/order-names.ts'
 import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import type { Database, Tx } from '../../db/client.ts'
+import type { Database } from '../../db/client.ts'
 import type { Reads } from '../../db/standby.ts'
 import type { Witness } from '../../db/witness.ts'
 import type { Cursors } from '../../http/pagination.ts'
@@ -13,10 +13,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SendJournal } from '../../lib/send-journal.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
-import type { PaymentMandates } from '../mandates/for-payments.ts'
 import type { Push } from '../push/send.ts'
-import type { ChainAnswers } from './evaluation/contract-wallets.ts'
-import type { PaymentApprovals, Refusals, SubmitBatch, SubmitPayment } from './request.ts'
+import type { Refusals } from './refusals/facts.ts'
+import type { BatchQueue, PaymentQueue } from './request.ts'
 
 /** What payments need: `app.ts` builds each part once. */
 export type Deps = {
@@ -37,11 +36,10 @@ export type Deps = {
   rails: Rails
   alerts: Alerts
   push: Push | null
-  submitPayment: SubmitPayment
-  submitBatch: SubmitBatch
+  paymentQueue: PaymentQueue
+  batchQueue: BatchQueue
   refusals: Refusals
-  approvals: PaymentApprovals
-  mandates: PaymentMandates
-  /** Called in the transaction that sends: approvals refused by the chains of their contract wallets count no more. */
-  onApprovalsRefused: (tx: Tx, answers: ChainAnswers) => Promise<unknown>
 }
+
+/** What deciding payments needs, and asking for the approvals that they need. */
+export type DecideDeps = Pick<Deps, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>

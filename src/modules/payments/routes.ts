@@ -12,6 +12,7 @@ import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { cancelPayment } from './approvals/cancel.ts'
 import { batchRefusals } from './batch-routes.ts'
+import { submitPayment } from './create/submit.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
 import { paymentColumns, presentListed, presentPayment, presentRow } from './present.ts'
@@ -70,7 +71,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { body: CreatePayment, response: { 201: Payment } },
     },
     async (request, reply) => {
-      const { answer, replayed } = await deps.submitPayment({
+      const { answer, replayed } = await submitPayment(deps, {
         principal: request.principal,
         input: request.body,
         ...recordRequestOf(request),

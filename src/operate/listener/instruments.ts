@@ -1,13 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { NewEvent } from '../../events/append.ts'
-import { Refusal } from '../../lib/errors.ts'
 import { collectionRail, type RailName } from '../../lib/rail-names.ts'
-import type { SubmitPayment } from '../../modules/payments/request.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
 
 /** Wraps parts of the service: each wrapper calls the part and records how long it took. */
 export type Instruments = {
-  payments: (submit: SubmitPayment) => SubmitPayment
+  /** Requests for payments that were answered. */
+  payments: (answered: { outcome: string; seconds: number }) => void
   /** Events that were committed. */
   events: (committed: { at: Date; events: readonly NewEvent[] }) => void
   rails: (rails: Rails) => Rails
@@ -120,21 +119,7 @@ export const createInstruments = (registry: Registry): Instruments => {
 
   return {
     connections: (seconds) => waits.observe(seconds),
-    payments: (submit) => async (request) => {
-      const start = performance.now()
-      let outcome = 'error'
-      try {
-        const created = await submit(request)
-        if (created.replayed) outcome = 'replayed'
-        else outcome = created.answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
-        return created
-      } catch (error) {
-        if (error instanceof Refusal) outcome = error.code
-        throw error
-      } finally {
-        decisions.observe({ outcome }, secondsSince(start))
-      }
-    },
+    payments: ({ outcome, seconds }) => decisions.observe({ outcome }, seconds),
     events: ({ at, events }) => {
       for (const event of events) note(event, at)
     },

@@ -17,10 +17,9 @@ import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
+import type { DecideDeps } from '../deps.ts'
 import { isBeingChecked } from '../evaluation/payee-facts.ts'
 import type { PaymentRecord } from '../queries.ts'
-import type { PaymentApprovals, ToApprove } from '../request.ts'
 import { awaitedUntil } from './await-name.ts'
 import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
 import { approvalEvent } from './event.ts'
@@ -114,9 +113,13 @@ const payeeOf = async (tx: Tx, vault: Vault, { workspaceId, beneficiaryId }: Pay
   return { ...record, destination: vault.open(sealed, destinationContext(record.id, record.workspaceId)) }
 }
 
-const requestApproval = async (
+/** A payment that a person must approve, with what decided it. */
+export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null }
+
+/** Creates the approval that a decision needs, in the transaction that decided. */
+export const requestApproval = async (
   tx: Tx,
-  deps: Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>,
+  deps: DecideDeps,
   { payment, decision, mandate }: ToApprove,
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
@@ -168,11 +171,6 @@ const requestApproval = async (
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
   })
 }
-
-export const createPaymentApprovals = (deps: Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>): PaymentApprovals => ({
-  initiatingGrant: grantBehind,
-  request: (tx, toApprove, initiatingGrantId) => requestApproval(tx, deps, toApprove, initiatingGrantId),
-})
 
 export type BatchApprovalRequest = {
   principal: Principal

@@ -20,15 +20,16 @@ import { asked, requestBatchApproval } from '../approvals/request.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
-import type { BatchRequest, SubmitBatch } from '../request.ts'
+import type { DecideDeps, Deps } from '../deps.ts'
+import { factsOfBatch } from '../refusals/facts.ts'
+import type { BatchQueue, BatchRequest, CreatedPayment } from '../request.ts'
 import { formFaults, itemsById, type KnownItem, nameItems, namesPayees } from './batch-items.ts'
 import { lineOf, type PayeeRow, readPayees } from './batch-lines.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
 import { presentPreview } from './preview.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
-import { type BatchDeps, type Written, writePayments, writtenOut } from './write.ts'
+import { type Written, writePayments, writtenOut } from './write.ts'
 
 const insertBatch = prepareInsert('payment_batches.insert', paymentBatches)
 
@@ -38,7 +39,6 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-type PaymentBatchDeps = BatchDeps & Pick<Deps, 'derivations' | 'vault'>
 type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
 type Refused = { faults: Fault[]; denied: Denied[] }
@@ -111,7 +111,7 @@ const asItem = (
 
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = async (
-  deps: PaymentBatchDeps,
+  deps: DecideDeps,
   {
     request,
     principal,
@@ -177,7 +177,7 @@ const writeOut = async (accepted: readonly Accepted[]): Promise<Written[]> => {
 /** The batch, its payments by the same statements as single ones, and its approval. */
 const writeBatch = async (
   tx: Tx,
-  deps: PaymentBatchDeps,
+  deps: DecideDeps,
   { spending }: State,
   principal: Principal,
   decided: Decided,
@@ -186,7 +186,7 @@ const writeBatch = async (
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertBatch(tx, { ...batch, snapshot })
   const written = await writeOut(accepted)
-  await writePayments(tx, deps.approvals, deps.config, { accepted: written, denied: [], state: spending.state })
+  await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
   tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
@@ -206,7 +206,7 @@ const writeBatch = async (
 }
 
 /** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
-const readItems = async (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
+const readItems = async (tx: Tx, deps: DecideDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   // A dry run says of everything that would have to be confirmed.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
@@ -215,7 +215,10 @@ const readItems = async (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest, 
     return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
-  const [spending, payees] = await Promise.all([readSpending(tx, deps, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
+  const [spending, payees] = await Promise.all([
+    readSpending(tx, deps.clock, asks),
+    tx.query<PayeeRow>(readPayees, [plainList(ids)]),
+  ])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 
@@ -231,7 +234,7 @@ const refuse = (
   return refusalForItems(faults, request, { principal, ...payer })
 }
 
-const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
+const createBatch = (tx: Tx, deps: DecideDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
   const naming = namesPayees(request)
   return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
@@ -262,8 +265,8 @@ const createBatch = (tx: Tx, deps: PaymentBatchDeps, request: BatchRequest): Pro
  * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in
  * their own queue and take turns with it at the account's lock.
  */
-export const createBatchQueue = (deps: PaymentBatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitBatch => {
-  const queue = createAccountQueue<BatchRequest, Answered<RecordAnswer>>({
+export const createBatchQueue = (deps: DecideDeps & Pick<Deps, 'db' | 'logger'>): BatchQueue =>
+  createAccountQueue({
     name: 'payment batches',
     logger: deps.logger,
     work: async ([request]) => (request ? inTx(deps.db, (tx) => createBatch(tx, deps, request)) : []),
@@ -271,9 +274,21 @@ export const createBatchQueue = (deps: PaymentBatchDeps & Pick<Deps, 'db' | 'log
     mostWaiting: 2,
     mostQueued: 200,
   })
-  return (request) => {
-    const { accountId, workspace } = request.principal
-    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
-    return queue.submit(workspace.owningAccountId, { ...request, locks, traceparent: currentTraceparent() }, { alone: true })
-  }
-}
+
+/** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */
+export const submitBatch = (
+  { batchQueue, refusals }: Pick<Deps, 'batchQueue' | 'refusals'>,
+  request: Omit<BatchRequest, 'locks' | 'traceparent'>,
+): Promise<CreatedPayment> =>
+  refusals.recording(
+    (refusal) => factsOfBatch(request, refusal),
+    () => {
+      const { accountId, workspace } = request.principal
+      const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
+      return batchQueue.submit(
+        workspace.owningAccountId,
+        { ...request, locks, traceparent: currentTraceparent() },
+        { alone: true },
+      )
+    },
+  )

@@ -4,13 +4,14 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import type { Rails } from '../../../rails/rail.ts'
-import type { PaymentMandate, PaymentMandates } from '../../mandates/for-payments.ts'
+import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy } from '../evaluation/context.ts'
 import { readPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
@@ -24,7 +25,6 @@ import {
   type SpendingState,
   thresholdsOver,
 } from './decide.ts'
-import type { BatchDeps } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
@@ -37,9 +37,9 @@ const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
 
 type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
-const loadMandates = async (tx: Tx, mandates: PaymentMandates, requests: readonly Ask[]): Promise<Mandates> => {
+const loadMandates = async (tx: Tx, requests: readonly Ask[]): Promise<Mandates> => {
   const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
-  const loaded = [...named].map(async ([id, { workspace }]) => [id, await mandates.load(tx, workspace.id, id)] as const)
+  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandate(tx, workspace.id, id)] as const)
   return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
 }
 
@@ -99,12 +99,8 @@ export type Spending = {
 }
 
 /** Everything that these payments depend on, in one trip that goes with the locks. The clock is read once, after them. */
-export const readSpending = async (
-  tx: Tx,
-  deps: Pick<BatchDeps, 'clock' | 'mandates'>,
-  requests: readonly Ask[],
-): Promise<Spending> => {
-  const now = deps.clock.now()
+export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[]): Promise<Spending> => {
+  const now = clock.now()
   const query: StateQuery = {
     workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
     grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
@@ -123,7 +119,7 @@ export const readSpending = async (
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
     readPast(tx, lookalikes),
-    loadMandates(tx, deps.mandates, requests),
+    loadMandates(tx, requests),
     readRepeated(tx, requests),
   ])
   // The wait for the lock may have lasted past midnight.

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts'
+import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -10,10 +10,10 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
-import type { Deps } from '../deps.ts'
+import { requestApproval } from '../approvals/request.ts'
+import type { DecideDeps } from '../deps.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
-import type { PaymentApprovals } from '../request.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
 const insert = prepareInsertAll('payments.insert', payments)
@@ -24,9 +24,6 @@ const rowOf = ({ payment, packed }: Written, at: Date) => ({
   snapshot: new Sent(packed),
   dispatchDueAt: payment.status === 'processing' ? at : null,
 })
-
-/** What is needed to decide and write a batch. */
-export type BatchDeps = Pick<Deps, 'approvals' | 'clock' | 'config' | 'mandates' | 'rails'>
 
 /**
  * `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored response of its idempotency key refer to this
@@ -134,12 +131,11 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
  */
 export const writePayments = async (
   tx: Tx,
-  approvals: PaymentApprovals,
-  config: Config,
+  deps: DecideDeps,
   { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx
-  const entries = auditOf(accepted, denied, config.CURRENCY)
+  const entries = auditOf(accepted, denied, deps.config.CURRENCY)
   if (accepted.length > 0) {
     takeMoney(tx, accepted, state)
     tx.defer(
@@ -155,7 +151,7 @@ export const writePayments = async (
   for (const one of accepted) {
     const { principal, payment } = one
     if (!payment.approvalId || payment.batchId) continue
-    await approvals.request(tx, one, await approvals.initiatingGrant(tx, principal.credential, payment.grantId))
+    await requestApproval(tx, deps, one, await grantBehind(tx, principal.credential, payment.grantId))
   }
   const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
   if (started.size > 0) wakeAfterCommit(tx, 'payments', [...started])

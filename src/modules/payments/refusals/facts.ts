@@ -80,3 +80,14 @@ export const factsOfBatch = (
     ]
   })
 }
+
+/**
+ * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
+ * batch is being written form the next one. What a process had not written when it was killed is lost.
+ */
+export type Refusals = {
+  /** Does what may be refused, and records it when it was. */
+  recording: <Answer>(factsOf: (refusal: Refusal) => RefusalFacts[], submit: () => Promise<Answer>) => Promise<Answer>
+  /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
+  settled: () => Promise<void>
+}

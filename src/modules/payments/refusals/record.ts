@@ -1,16 +1,17 @@
-import type { Config } from '../../../config.ts'
+import type { Logger } from 'pino'
+import type { Config, Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
+import type { Database } from '../../../db/client.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
 import { appendEvents } from '../../../events/append.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
-import type { Deps } from '../deps.ts'
-import type { Refusals } from '../request.ts'
-import { factsOfBatch, factsOfPayment, type RefusalFacts } from './facts.ts'
+import type { RefusalFacts, Refusals } from './facts.ts'
 import { presentRefusal } from './present.ts'
 import { countRefusals, mostRecent, type RefusalRecord, type RefusalRow, readLabels, readPayees } from './queries.ts'
 
@@ -41,7 +42,7 @@ const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<
     at,
   ])
 
-type RecordDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>
+type RecordDeps = { clock: Clock; config: Config; db: Database; logger: Logger }
 
 const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
 const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
@@ -126,22 +127,15 @@ export const createRefusals = (deps: RecordDeps): Refusals => {
       writing.add(written)
     }
   }
-  const recorded =
-    <Request, Answer>(
-      submit: (request: Request) => Promise<Answer>,
-      factsOf: (request: Request, refusal: Refusal) => RefusalFacts[],
-    ) =>
-    async (request: Request): Promise<Answer> => {
+  return {
+    recording: async (factsOf, submit) => {
       try {
-        return await submit(request)
+        return await submit()
       } catch (error) {
-        if (error instanceof Refusal) record(factsOf(request, error))
+        if (error instanceof Refusal) record(factsOf(error))
         throw error
       }
-    }
-  return {
-    payments: (submit) => recorded(submit, factsOfPayment),
-    batches: (submit) => recorded(submit, factsOfBatch),
+    },
     settled: async () => void (await Promise.all(writing)),
   }
 }

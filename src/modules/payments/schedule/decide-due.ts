@@ -7,7 +7,7 @@ import { stillCovered } from '../../../policy/evaluate.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { Accepted } from '../create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from '../create/spending.ts'
-import type { Deps } from '../deps.ts'
+import type { DecideDeps } from '../deps.ts'
 import { type Authority, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { requesterStops } from '../lifecycle/recheck.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -89,7 +89,7 @@ const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefi
  */
 export const decideDue = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'config' | 'mandates' | 'rails'>,
+  deps: Pick<DecideDeps, 'clock' | 'config' | 'rails'>,
   payments: readonly PaymentRecord[],
   standing: Ask['standing'],
 ): Promise<{ due: Due[]; spending: Spending }> => {
@@ -103,7 +103,7 @@ export const decideDue = async (
   // What is due together was asked for by one request.
   const principal = await requesterOf(tx, first, authorityOf(first.id))
   for (const payment of payments) asks.push(askOf(payment, principal, standing))
-  const read = await readSpending(tx, deps, asks)
+  const read = await readSpending(tx, deps.clock, asks)
   const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }
   const due = payments.map((payment, place) => {
     const ask = asks[place]

@@ -8,21 +8,20 @@ import { wakeAfterCommit } from '../../../jobs/jobs.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { MandateStanding } from '../../../policy/types.ts'
 import { sweepRows } from '../../for-each-row.ts'
+import { mandateStanding } from '../../mandates/for-payments.ts'
 import { expireApproval } from '../approvals/decide.ts'
 import { lockApproval } from '../approvals/lock.ts'
 import { findApproval } from '../approvals/queries.ts'
+import { requestApproval } from '../approvals/request.ts'
 import { moveBatch } from '../batch/change.ts'
 import { readItemIds } from '../batch/queries.ts'
 import type { Accepted } from '../create/decide.ts'
 import { takeDue } from '../create/write.ts'
-import type { Deps } from '../deps.ts'
+import type { DecideDeps, Deps } from '../deps.ts'
 import { endPayments } from '../lifecycle/end.ts'
 import { writeChanges } from '../lifecycle/write-change.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import type { PaymentApprovals } from '../request.ts'
 import { type Due, decideDue } from './decide-due.ts'
-
-type ExecuteDeps = Pick<Deps, 'approvals' | 'clock' | 'config' | 'mandates' | 'rails'>
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
@@ -32,12 +31,7 @@ const asked = (accepted: Accepted): Accepted => ({
 })
 
 /** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
-const begin = async (
-  tx: Tx,
-  approvals: PaymentApprovals,
-  due: readonly Due[],
-  state: Parameters<typeof takeDue>[2],
-): Promise<void> => {
+const begin = async (tx: Tx, deps: DecideDeps, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
   const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
   if (begun.length === 0) return
   const balances = await takeDue(
@@ -55,7 +49,7 @@ const begin = async (
     balances,
   )
   for (const { kind, accepted } of begun)
-    if (kind === 'asked') await approvals.request(tx, asked(accepted), accepted.payment.originGrantId)
+    if (kind === 'asked') await requestApproval(tx, deps, asked(accepted), accepted.payment.originGrantId)
   const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
   wakeAfterCommit(tx, 'payments', [...new Set(rails)])
 }
@@ -63,7 +57,7 @@ const begin = async (
 /** Sends what is due together: one payment, or all items of a batch. */
 const executeTogether = async (
   tx: Tx,
-  deps: ExecuteDeps,
+  deps: DecideDeps,
   payments: readonly PaymentRecord[],
   standing: MandateStanding,
 ): Promise<void> => {
@@ -71,7 +65,7 @@ const executeTogether = async (
   const batchId = payments[0]?.batchId
   const sends = due.some(({ kind }) => kind !== 'failed')
   if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
-  await begin(tx, deps.approvals, due, spending.state)
+  await begin(tx, deps, due, spending.state)
   await endPayments(
     tx,
     due.flatMap((each) =>
@@ -85,7 +79,7 @@ const executeTogether = async (
  * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
  * behind the locks too, so a clock that was set back sends nothing early.
  */
-const execute = async (tx: Tx, deps: ExecuteDeps, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
+const execute = async (tx: Tx, deps: DecideDeps, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
   const payments = locked
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
@@ -134,7 +128,9 @@ const dueBatches = prepare(
 )
 
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
-export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' | 'db' | 'logger'>): Promise<void> => {
+export const executeScheduled = async (
+  deps: DecideDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
+): Promise<void> => {
   const now = deps.clock.now()
   await sweepRows(
     deps,
@@ -142,7 +138,7 @@ export const executeScheduled = async (deps: ExecuteDeps & Pick<Deps, 'alerts' |
     100,
     (place, take) => deps.db.run(duePayments, { now, ...place, take }),
     async ({ id, workspaceId, mandateId }) => {
-      const standing = await deps.mandates.standing(workspaceId, mandateId)
+      const standing = await mandateStanding(deps.db, deps.contractWallets, workspaceId, mandateId)
       await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
     },
   )

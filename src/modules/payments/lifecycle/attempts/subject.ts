@@ -66,7 +66,7 @@ export type OpenSubjects = {
 }
 
 /** What is needed to check a due subject once more, and to send it. */
-export type PrepareDeps = Pick<Deps, 'logger' | 'onApprovalsRefused' | 'rails' | 'vault'>
+export type PrepareDeps = Pick<Deps, 'logger' | 'rails' | 'vault'>
 
 /** What a rail is called for: a payment or a top-up. */
 export type AttemptSubject = {

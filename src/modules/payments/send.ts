@@ -1,23 +1,31 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { first, type Tx } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
-import { prepareWrite } from '../../../db/prepare-write.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
-import { payments } from '../../../db/tables/payments.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
-import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { Evidence, Rails } from '../../../rails/rail.ts'
-import { destinationContext } from '../../beneficiaries/destination-context.ts'
-import type { Deps } from '../deps.ts'
-import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
-import { tryOpen } from './attempts/for-rail.ts'
-import { earlierSql } from './attempts/queries.ts'
-import { longestWaitSeconds, secondsToNextChainQuery } from './attempts/schedule.ts'
-import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
-import { releasePayment } from './end.ts'
-import { isListedAsLost, isOlderThanLoss, mayBeListed, mayHaveBeenSent, seedOf, thoseThatMayBePaidTwice } from './lost-writes.ts'
-import { settlePayments } from './outcome.ts'
-import { type Obstacle, recheckPayments } from './recheck.ts'
+import { first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { Evidence, Rails } from '../../rails/rail.ts'
+import { destinationContext } from '../beneficiaries/destination-context.ts'
+import { voidRefusedDecisions } from './approvals/void.ts'
+import type { Deps } from './deps.ts'
+import { tryOpen } from './lifecycle/attempts/for-rail.ts'
+import { earlierSql } from './lifecycle/attempts/queries.ts'
+import { longestWaitSeconds, secondsToNextChainQuery } from './lifecycle/attempts/schedule.ts'
+import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './lifecycle/attempts/subject.ts'
+import { releasePayment } from './lifecycle/end.ts'
+import {
+  isListedAsLost,
+  isOlderThanLoss,
+  mayBeListed,
+  mayHaveBeenSent,
+  seedOf,
+  thoseThatMayBePaidTwice,
+} from './lifecycle/lost-writes.ts'
+import { settlePayments } from './lifecycle/outcome.ts'
+import { type Obstacle, recheckPayments } from './lifecycle/recheck.ts'
+import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
 
@@ -158,7 +166,7 @@ export const paymentSubject: AttemptSubject = {
     const [locked] = await Promise.all([
       lockDue(tx, ids, at),
       tx.run(leaveQueue, { ids, now: at }),
-      deps.onApprovalsRefused(tx, answers),
+      voidRefusedDecisions(tx, answers),
     ])
     const due = await withoutLost(tx, deps.rails, locked)
     const checked =

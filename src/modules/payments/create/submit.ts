@@ -1,15 +1,18 @@
+import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { inTx, signal, type Tx, tell } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
-import type { Deps } from '../deps.ts'
-import type { CreatedPayment, PaymentRequest, SubmitPayment } from '../request.ts'
+import { mandateStanding } from '../../mandates/for-payments.ts'
+import type { DecideDeps, Deps } from '../deps.ts'
+import { factsOfPayment } from '../refusals/facts.ts'
+import type { CreatedPayment, PaymentQueue, PaymentRequest } from '../request.ts'
 import type { Denied } from './decide.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
-import { type BatchDeps, type Written, writePayments, writtenOut } from './write.ts'
+import { type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
@@ -23,7 +26,7 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  */
 const decidePayments = (
   tx: Tx,
-  deps: BatchDeps,
+  deps: DecideDeps,
   requests: readonly PaymentRequest[],
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
@@ -32,7 +35,7 @@ const decidePayments = (
   return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
     keys: paymentKeys,
     again: (answer) => answer,
-    read: (tx) => readSpending(tx, deps, requests),
+    read: (tx) => readSpending(tx, deps.clock, requests),
     decide: async (tx, spending, ask, principal, index) => {
       const decided = decideNext(spending, deps.config, deps.rails, { ask, principal, index, at: tx.at })
       if (decided instanceof Refusal) return decided
@@ -41,13 +44,12 @@ const decidePayments = (
         return decided.refusal
       }
       const { payment } = decided
-      if (payment.executeAt)
-        payment.originGrantId = await deps.approvals.initiatingGrant(tx, principal.credential, payment.grantId)
+      if (payment.executeAt) payment.originGrantId = await grantBehind(tx, principal.credential, payment.grantId)
       const written = writtenOut(decided)
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal) }
     },
-    write: (tx, { state }) => writePayments(tx, deps.approvals, deps.config, { accepted, denied, state }),
+    write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
   })
 }
 
@@ -55,8 +57,8 @@ const decidePayments = (
  * Requests for payments wait in the queue of accounts: when nothing is under way, a request is decided alone and at once; those that arrive
  * while a batch is under way are decided together, each with its own answer.
  */
-export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
-  const queue = createAccountQueue<PaymentRequest, CreatedPayment>({
+export const createPaymentQueue = (deps: DecideDeps & Pick<Deps, 'db' | 'logger'>): PaymentQueue =>
+  createAccountQueue({
     name: 'payments',
     logger: deps.logger,
     work: (requests, wait) => inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait)),
@@ -64,10 +66,37 @@ export const createPaymentQueue = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>
     mostWaiting: 2,
     mostQueued: 2_000,
   })
-  return async (request) => {
-    const { accountId, workspace } = request.principal
-    const standing = await deps.mandates.standing(workspace.id, request.input.mandate_id)
-    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
-    return queue.submit(workspace.owningAccountId, { ...request, standing, locks, traceparent: currentTraceparent() })
+
+/** How a request for a payment was answered: its status, or the code of its refusal. */
+export const paymentAnswered = signal<{ outcome: string; seconds: number }>('payment answered')
+
+const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>
+  replayed ? 'replayed' : answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
+
+/** Decides a request together with the others that wait. Throws its refusal, which is recorded. */
+export const submitPayment = async (
+  { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
+  request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>,
+): Promise<CreatedPayment> => {
+  const start = performance.now()
+  let outcome = 'error'
+  const { principal, input } = request
+  const owner = principal.workspace.owningAccountId
+  try {
+    const created = await refusals.recording(
+      (refusal) => factsOfPayment(request, refusal),
+      async () => {
+        const standing = await mandateStanding(db, contractWallets, principal.workspace.id, input.mandate_id)
+        const locks = { exclusive: [owner], shared: [principal.accountId] }
+        return paymentQueue.submit(owner, { ...request, standing, locks, traceparent: currentTraceparent() })
+      },
+    )
+    outcome = outcomeOf(created)
+    return created
+  } catch (error) {
+    if (error instanceof Refusal) outcome = error.code
+    throw error
+  } finally {
+    tell(db, paymentAnswered, { outcome, seconds: (performance.now() - start) / 1000 })
   }
 }
