@@ -14,9 +14,9 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
   ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
   ['topups', 'payments/lifecycle/attempts/evidence.ts'],
-  ['topups', 'payments/lifecycle/attempts/receipts.ts'],
+  ['topups', 'payments/lifecycle/attempts/queries.ts'],
   // What a provider told, word for word, is kept in one place, also if it cannot be read.
-  ['topups', 'payments/lifecycle/attempts/deliveries/deliveries.ts'],
+  ['topups', 'payments/lifecycle/attempts/deliveries.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
@@ -51,11 +51,11 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
-  ['simulation', 'payments/create/denial.ts'],
+  ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
-  ['simulation', 'payments/evaluation/for-readers.ts'],
-  ['simulation', 'payments/evaluation/evaluation.ts'],
+  ['simulation', 'payments/evaluation/context.ts'],
+  ['simulation', 'payments/evaluation/context.ts'],
   // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],
   ['identity', 'workspaces/events.ts'],

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts'
 export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment from before a loss is sent where its provider might pay it twice',
-    file: 'src/modules/payments/lifecycle/subject.ts',
+    file: 'src/modules/payments/send.ts',
     find: 'const due = await withoutLost(tx, deps.rails, locked)',
     replace: 'const due = locked',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
@@ -46,7 +46,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'a payment that was lost whole is sent again when its client repeats it',
-    file: 'src/modules/payments/lifecycle/subject.ts',
+    file: 'src/modules/payments/send.ts',
     find: 'return listedAsLost ? mayBeListed : undefined',
     replace: 'return listedAsLost && !mayBeListed ? mayBeListed : undefined',
     suite: 'test/rails-flows/found-after-loss.test.ts',
@@ -172,14 +172,14 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'an order that is gone is not missed',
-    file: 'src/modules/payments/lifecycle/attempts/sending/right-to-send.ts',
+    file: 'src/modules/payments/lifecycle/attempts/claim.ts',
     find: "      deps.db.mark.note('sent', [...claimed])\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
     bug: 'a right that was not given raises no doubt about the server',
-    file: 'src/modules/payments/lifecycle/attempts/sending/right-to-send.ts',
+    file: 'src/modules/payments/lifecycle/attempts/claim.ts',
     find: '      if (claimed.size < asked.length) deps.witness.doubt()\n',
     replace: '',
     suite: 'test/rails-flows/attempts.test.ts',
@@ -221,7 +221,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'an attempt of a loss that a person has ended declares a new one',
-    file: 'src/modules/payments/lifecycle/attempts/deliveries/deliveries.ts',
+    file: 'src/modules/payments/lifecycle/attempts/deliveries.ts',
     find: 'l.ended_at > d.received_at',
     replace: 'l.ended_at < d.received_at',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',

@@ -6,11 +6,11 @@ import { byId } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { waitingOfPayments } from '../exceptions/queries.ts'
 import { withoutTrace } from '../policies/present.ts'
-import { AdminPayment, FindPayments, ResolvePayment } from './admin-schema.ts'
 import type { Deps } from './deps.ts'
 import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
 import { presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
+import { AdminPayment, FindPayments, ResolvePayment } from './schema.ts'
 
 const present = (payment: PaymentRecord, waitingId: Uuid | null) => ({
   ...presentPayment(payment),

@@ -11,7 +11,7 @@ import { formatId } from '../../lib/ids.ts'
 import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
-import { cancelBatch } from './approvals/cancel.ts'
+import { cancelBatch } from './approvals/end.ts'
 import { presentBatch, presentLines } from './batch/present.ts'
 import { findBatch, listBatches, readLines } from './batch/queries.ts'
 import {

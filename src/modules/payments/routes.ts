@@ -10,7 +10,9 @@ import { found, notFound } from '../../lib/errors.ts'
 import { amountIn } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
-import { cancelPayment } from './approvals/cancel.ts'
+import { cancelPayment } from './approvals/end.ts'
+import { readAttention } from './attention/attention.ts'
+import { Attention } from './attention/schema.ts'
 import { batchRefusals } from './batch-routes.ts'
 import { submitPayment } from './create/submit.ts'
 import type { Deps } from './deps.ts'
@@ -26,6 +28,9 @@ import {
 } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
+import { listRefusals } from './refusals/queries.ts'
+import { presentRefusal } from './refusals/record.ts'
+import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
 import { summarizePayments } from './summary.ts'
 
@@ -152,5 +157,40 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('payment'), response: { 200: Payment } },
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),
+  })
+}
+
+export const registerPaymentRefusals = (app: App, deps: Deps): void => {
+  const list = listsOf(app, deps)
+  list('/v1/payment-refusals', {
+    config: { operation: 'payment_refusals.list', permission: 'payment.read' },
+    schema: { querystring: ListPaymentRefusals, response: { 200: pageOf(RefusedPayment) } },
+    listing: async ({ principal, query }) => {
+      const { workspace, grant } = principal
+      await deps.refusals.settled()
+      return {
+        of: workspace.id,
+        read: (page) =>
+          listRefusals(deps.db, workspace.id, page, {
+            within: grant?.id ?? null,
+            beneficiaryId: query.beneficiary_id,
+            grantId: query.grant_id,
+            initiatorAccountId: query.initiator_account_id,
+            createdAfter: query.created_after,
+            createdBefore: query.created_before,
+          }),
+        idOf: (row) => row.refusal.id,
+        present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
+      }
+    },
+  })
+}
+
+export const registerPaymentAttention = (app: App, deps: Deps): void => {
+  const routes = routesOf(app, deps)
+  routes.get('/v1/payments/attention', {
+    config: { operation: 'payments.attention', permission: 'payment.read' },
+    schema: { response: { 200: Attention } },
+    read: ({ principal }) => readAttention(deps, principal),
   })
 }

@@ -8,11 +8,15 @@ import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import type { Decision, MandateStanding, Periods, PolicyRules } from '../../policy/types.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
-import { denialOf } from '../payments/create/denial.ts'
-import { checkDueTime, unitOf } from '../payments/create/preconditions.ts'
-import { type PaymentContext, withoutUsage } from '../payments/evaluation/context.ts'
-import { duplicateGuard, evaluationOf } from '../payments/evaluation/evaluation.ts'
-import { loadContext, readPastTogether } from '../payments/evaluation/for-readers.ts'
+import { checkDueTime, denialOf, unitOf } from '../payments/create/preconditions.ts'
+import {
+  duplicateGuard,
+  evaluationOf,
+  loadContext,
+  type PaymentContext,
+  readPastTogether,
+  withoutUsage,
+} from '../payments/evaluation/context.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'

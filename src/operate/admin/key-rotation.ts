@@ -7,7 +7,7 @@ import { destinationContext } from '../../modules/beneficiaries/destination-cont
 import type { BeneficiaryRecord } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
 import type { Operator } from '../../modules/operators.ts'
-import { deliveryContext } from '../../modules/payments/lifecycle/attempts/deliveries/deliveries.ts'
+import { deliveryContext } from '../../modules/payments/lifecycle/attempts/deliveries.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
 import { subscriptionContext } from '../../modules/push/send.ts'
 import { depositContext } from '../../modules/topups/deposits/record.ts'

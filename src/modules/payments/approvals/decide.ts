@@ -1,32 +1,64 @@
 import { createHash } from 'node:crypto'
+import { and, isNull, sql } from 'drizzle-orm'
 import { countsUnder } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { policiesOf } from '../../../policy/scope-sql.ts'
+import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
-import { holdsApprovals, readAuthority } from '../evaluation/authority.ts'
-import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
-import { endPayments } from '../lifecycle/end.ts'
+import { payeeOfLeaf } from '../batch/leaf-rules.ts'
+import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
+import { endPayments, startPayments } from '../lifecycle/change.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
-import { startPayments } from '../lifecycle/start.ts'
-import { endApproval, endWhole, refreshed } from './end.ts'
-import type { LockedApproval } from './lock.ts'
-import { lockHeld } from './lock-held.ts'
-import { confirmPayees, proposedPayees } from './proposed.ts'
+import { endApproval, endWhole, expireApproval, refreshed } from './end.ts'
+import { type LockedApproval, lockHeld } from './lock.ts'
 import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
-import { sharesOrigin } from './shares-origin.ts'
-import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, signingOf } from './signer.ts'
+import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
+
+const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id })
+    .from(beneficiaries)
+    .where(and(sql`${beneficiaries.id} = any(${at.ids})`, isNull(beneficiaries.confirmedAt)))
+    .orderBy(beneficiaries.id),
+)
+
+/** The payees that nobody has confirmed yet. */
+export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+  if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
+  return tx.run(readProposed, { ids: [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))] })
+}
+
+/** By the names that the approver saw. */
+export const confirmPayees = async (
+  tx: Tx,
+  actor: Actor,
+  { approval, payments }: LockedApproval,
+  proposed: readonly { id: Uuid }[],
+): Promise<void> => {
+  if (proposed.length === 0) return
+  const { workspaceId, beneficiaryName } = approval
+  const names = new Map(
+    payments.map(({ beneficiaryId, batchLeaf }) => [
+      beneficiaryId,
+      batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
+    ]),
+  )
+  for (const { id } of proposed) await confirmByApproval(tx, actor, { workspaceId, id, name: names.get(id) ?? '' })
+}
 
 type Decision = {
   choice: Decide['decision']
@@ -39,11 +71,6 @@ type Decision = {
   digest: string | undefined
   /** Of the workspace: it is decided again for the day of the decision. */
   zone: Principal['workspace']['zone']
-}
-
-/** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
-export const expireApproval = async (tx: Tx, record: LockedApproval): Promise<void> => {
-  await endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 }
 
 /** Who decided last, and when: for the one who comes too late. */

@@ -10,7 +10,7 @@ import { payments } from '../../../db/tables/payments.ts'
 import { togetherByIds } from '../../../db/together.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { type Histories, historiesOf } from './payee-histories.ts'
+import { type Histories, historiesOf } from './context.ts'
 import {
   type ApprovalRecord,
   type ApprovalRow,

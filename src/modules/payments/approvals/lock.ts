@@ -1,5 +1,6 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Principal } from '../../../auth/principal.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -7,11 +8,15 @@ import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { found, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { parseWalletName } from '../../../lib/wallet-name.ts'
 import { findBatchRows, readItemIds } from '../batch/queries.ts'
+import type { ChainAnswers } from '../evaluation/authority.ts'
 import { lockPaymentsOf, type PaymentRecord } from '../queries.ts'
 import {
   type ApprovalRecord,
+  currentDecisions,
   type DecisionRow,
   decisionsOf,
   findApproval,
@@ -21,6 +26,7 @@ import {
   selectDecisions,
   selection,
 } from './queries.ts'
+import { voidRefusedDecisions } from './void.ts'
 
 const lockRow = prepare(
   'approvals.lock',
@@ -158,4 +164,27 @@ export const lockApprovalOf = async (tx: Tx, workspaceId: Uuid, paymentId: Uuid)
     tx.run(decisionsOfPayment, place),
   ])
   return besidesOf(tx, row, decisions)
+}
+
+/** Contract wallets have signed decisions, and their chains were not asked yet: that takes time, so it is done outside of the transaction. */
+export class UnaskedChains extends Refusal {
+  constructor() {
+    super('unavailable', { headers: { 'retry-after': '1' } })
+  }
+}
+
+const hasContractSigned = (record: LockedApproval): boolean =>
+  currentDecisions(record).some(
+    ({ decision, signer }) => decision === 'approve' && (parseWalletName(signer ?? '')?.chainId ?? null) !== null,
+  )
+
+type Held = { id: Uuid; principal?: Principal; answers: ChainAnswers | null }
+
+/** Locks an approval, without the decisions in it that the chains of their contract wallets refuse now. `answers`: null where none was asked. */
+export const lockHeld = async (tx: Tx, { id, principal, answers }: Held): Promise<LockedApproval> => {
+  const record = found(await lockWholeById(tx, id, principal?.workspace.id))
+  const isPending = record.approval.status === 'pending'
+  if (isPending && answers === null && hasContractSigned(record)) throw new UnaskedChains()
+  const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, answers))
+  return isVoided ? lockWhole(tx, record) : record
 }

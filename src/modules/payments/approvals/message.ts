@@ -3,6 +3,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { cleanText, isolated } from '../../../lib/text.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
+import type { Warning } from '../../../policy/types.ts'
 import { isNameWarning, nameWarning } from '../../../policy/warning-words.ts'
 
 /**
@@ -125,4 +126,133 @@ export const withNameAtRail = (message: string, name: ReportedName, at: Date): s
     if (line.startsWith(nameLabel)) return [`${nameLabel}${nameAtRail(name)}`]
     return line.startsWith('Workspace: ') ? [line, ...warning] : [line]
   })
+}
+
+/** An item as the text of a batch's approval names it. */
+export type BatchLine = {
+  beneficiaryId: Uuid
+  payeeName: string
+  rail: string
+  destinationMask: string
+  amountMinor: Minor
+  /** Nothing was paid to this destination before. */
+  isFirst: boolean
+  /** What was paid to it the last time. */
+  lastAmountMinor: Minor | null
+  warnings: readonly Warning[]
+} & ReportedName
+
+/** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
+export type BatchFacts = Pick<
+  ApprovalFacts,
+  'domain' | 'approvalId' | 'currency' | 'requester' | 'workspace' | 'policyVersions' | 'nonce' | 'executeAt' | 'expiresAt'
+> & {
+  batchId: Uuid
+  name: string | null
+  merkleRoot: string
+  lines: readonly BatchLine[]
+}
+
+const largestShown = 5
+
+const totalOf = (lines: readonly BatchLine[]): Minor => lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+
+/** More than twice what was paid the last time, or less than half of it. */
+const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
+  last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
+
+const byRail = (lines: readonly BatchLine[], currency: string): string =>
+  [...Map.groupBy(lines, ({ rail }) => rail)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(totalOf(own), currency)})`)
+    .join(', ')
+
+const mostNamed = 10
+
+/** An item as far as its payee's name at the rail is concerned. */
+export type NamedLine = Pick<BatchLine, 'payeeName' | 'amountMinor'> & ReportedName
+
+const differingLabel = "Payees whose name differs from the rail's: "
+
+/** What the rail says of the payees' names; the first of those that differ by name. */
+const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
+  const others = lines.filter(({ verification }) => verification === 'no_match')
+  const checking = lines.filter(({ isBeingChecked }) => isBeingChecked).length
+  return [
+    `${differingLabel}${others.length}`,
+    ...others
+      .slice(0, mostNamed)
+      .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
+    ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
+  ]
+}
+const checkingLabel = 'Names at the rail being checked: '
+
+/** Every kind of warning with how often it occurs. */
+const warningsIn = (lines: readonly BatchLine[]): string[] => {
+  const codes = Map.groupBy(
+    lines.flatMap(({ warnings }) => warnings),
+    ({ code }) => code,
+  )
+  const renamed = lines.flatMap(({ warnings }) => warnings.filter((warning) => warning.code === 'name_differs'))
+  return [
+    ...[...codes].map(([code, all]) => `${warningOf(all.length)}${code.replaceAll('_', ' ')}`),
+    // Behind a warning: what follows the names at the rail is replaced with them.
+    ...renamed
+      .slice(0, mostNamed)
+      .map(({ name, givenName }) => `- ${oneLine(name)}: the list says ${JSON.stringify(oneLine(givenName))}`),
+  ]
+}
+const warningOf = (count: number): string => `Warning, ${count} times: `
+
+/** The same text with the names that the rail reports now. */
+export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
+  const names = namesAtRail(lines, currency)
+  let isNames = false
+  return renewed(message, at, (line) => {
+    isNames = line.startsWith(differingLabel) || (isNames && (line.startsWith('- ') || line.startsWith(checkingLabel)))
+    if (line.startsWith(differingLabel)) return names
+    return isNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
+  })
+}
+
+/** The canonical message of a batch's approval (EIP-191 text), built once and verified byte for byte, as a single payment's. */
+export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: BatchFacts): string => {
+  const { lines, currency } = facts
+  const largest = lines.toSorted((one, other) =>
+    one.amountMinor > other.amountMinor ? -1 : one.amountMinor < other.amountMinor ? 1 : 0,
+  )
+  return [
+    `${facts.domain} asks you to ${verbs[decision]} a batch of payments.`,
+    '',
+    `Total: ${displayAmount(totalOf(lines), currency)}`,
+    `Payments: ${lines.length}`,
+    `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
+    `By rail: ${byRail(lines, currency)}`,
+    `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
+    ...namesAtRail(lines, currency),
+    `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
+    ...warningsIn(lines),
+    'Largest:',
+    ...largest
+      .slice(0, largestShown)
+      .map(
+        (line) =>
+          `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
+      ),
+    ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
+    ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
+    `Requested by: ${oneLine(facts.requester)}`,
+    `Workspace: ${oneLine(facts.workspace)}`,
+    '',
+    'Purpose: payment batch approval',
+    `Decision: ${decision}`,
+    `Approval: ${formatId('approval', facts.approvalId)}`,
+    `Batch: ${formatId('payment_batch', facts.batchId)}`,
+    `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
+    `Merkle root: ${facts.merkleRoot}`,
+    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
+    `Nonce: ${facts.nonce}`,
+    `Expires: ${isoTime(facts.expiresAt)}`,
+  ].join('\n')
 }

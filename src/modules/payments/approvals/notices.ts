@@ -11,10 +11,10 @@ import { liveSubscriptions, type SubscriptionRecord, toldSubscriptions } from '.
 import type { Push, PushMessage } from '../../push/send.ts'
 import { removeGone } from '../../push/service.ts'
 import type { Deps } from '../deps.ts'
-import { awaitName } from './await-name.ts'
 import { readEligible } from './context.ts'
 import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
+import { awaitName } from './renew.ts'
 
 // Notices of approvals in browsers. An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told
 // at most once: what is sent to it is written before.

@@ -1,3 +1,5 @@
+import type { NewEvent } from '../../../events/append.ts'
+import type { EventType } from '../../../events/types.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
@@ -129,4 +131,9 @@ export const presentApproval = (record: ApprovalRecord, context?: ApprovalContex
 export const presentListed = (record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const approval = presentApproval(record, context)
   return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
+}
+
+export const approvalEvent = (type: Extract<EventType, `approval.${string}`>, record: ApprovalRecord): NewEvent => {
+  const { accountId, workspaceId } = record.payment
+  return { type, accountId, workspaceId, data: presentApproval(record) }
 }

@@ -1,17 +1,21 @@
-import { sql } from 'drizzle-orm'
-import { statement, type Tx } from '../../../db/client.ts'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { lockAccount } from '../../../db/account-lock.ts'
+import { type Database, first, inTx, statement, type Tx } from '../../../db/client.ts'
+import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Rails } from '../../../rails/rail.ts'
+import { sweepRows } from '../../for-each-row.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import { isBeingChecked } from '../evaluation/payee-facts.ts'
-import { type NamedLine, withNamesAtRail } from './batch-message.ts'
+import type { Deps } from '../deps.ts'
+import { isBeingChecked } from '../evaluation/state-parts.ts'
 import { type LockedApproval, lockWholeById } from './lock.ts'
-import { isSameText, withNameAtRail } from './message.ts'
+import { isSameText, type NamedLine, withNameAtRail, withNamesAtRail } from './message.ts'
 import { voidAfterNewText } from './void.ts'
 
 // While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new
@@ -109,3 +113,67 @@ export const renewTexts = async (
     else await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at))
   }
 }
+
+type AwaitDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
+
+const awaitedSeconds = 5
+const lookEveryMs = 200
+
+/** Until when readers of a text wait for a name that is being checked for the first time. */
+export const awaitedUntil = (at: Date): Date => secondsAfter(at, awaitedSeconds)
+
+const awaited = prepare(
+  'approvals.name_awaited',
+  { id: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
+      .from(approvals)
+      .where(and(eq(approvals.id, at.id), eq(approvals.status, 'pending'), isNotNull(approvals.nameAwaitedUntil))),
+  'joined',
+)
+
+const endAwaiting = (db: Database, rails: Rails, id: Uuid, accountId: Uuid): Promise<void> =>
+  inTx(db, async (tx) => {
+    await lockAccount(tx, accountId)
+    await renewAtLast(tx, rails, id)
+  })
+
+/**
+ * Returns when the text of an approval says what the rail reports, five seconds after it was asked for at the latest. It looks again and again,
+ * and holds no connection in between. Without a clock that sleeps nobody waits.
+ */
+export const awaitName = async (deps: AwaitDeps, id: Uuid): Promise<void> => {
+  for (;;) {
+    const waiting = await first(deps.db, awaited, { id })
+    if (!waiting?.until) return
+    if (waiting.until > deps.clock.now()) {
+      if (!deps.clock.sleep) return
+      await deps.clock.sleep(lookEveryMs)
+    } else return waiting.batchId === null ? undefined : endAwaiting(deps.db, deps.rails, id, waiting.accountId)
+  }
+}
+
+const due = prepare(
+  'approvals.names_overdue',
+  duePlaces,
+  (orm, at) =>
+    dueBehind(
+      orm.select({ id: approvals.id, accountId: approvals.accountId, due: dueText(approvals.nameAwaitedUntil) }).from(approvals),
+      { id: approvals.id, due: approvals.nameAwaitedUntil },
+      at,
+      sql`${approvals.status} = 'pending'`,
+      isNotNull(approvals.batchId),
+    ),
+  'pool',
+)
+
+/** The batches that nobody has read: their text is made again as well. */
+export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>): Promise<void> =>
+  sweepRows(
+    deps,
+    'approvals.renew',
+    100,
+    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
+    ({ id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
+  )

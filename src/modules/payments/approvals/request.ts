@@ -18,13 +18,12 @@ import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { DecideDeps } from '../deps.ts'
-import { isBeingChecked } from '../evaluation/payee-facts.ts'
+import { isBeingChecked } from '../evaluation/state-parts.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { awaitedUntil } from './await-name.ts'
-import { type BatchLine, batchApprovalMessage } from './batch-message.ts'
-import { approvalEvent } from './event.ts'
-import { approvalMessage } from './message.ts'
+import { approvalMessage, type BatchLine, batchApprovalMessage } from './message.ts'
+import { approvalEvent } from './present.ts'
 import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
+import { awaitedUntil } from './renew.ts'
 
 /** The requester and the workspace, as the text that is signed names them. */
 type RequestedBy = { requester: string; workspace: string }

@@ -1,10 +1,10 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { hasDecidingRole } from '../../../auth/authority-sql.ts'
+import { hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
 import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Database } from '../../../db/client.ts'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { type Database, type Db, statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { auditLog } from '../../../db/tables/events.ts'
@@ -110,3 +110,26 @@ export const signingOf = async (
   record: ApprovalRecord,
   { signer, accountId }: ProvenSigner,
 ): Promise<Signing | undefined> => (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
+
+const readSharesOrigin = statement(
+  'approvals.shares_origin',
+  `with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
+   select exists (select from deciding join asking using (id)) as shares`,
+)
+
+const idsOf = (...ids: (Uuid | null)[]): string => plainList(ids.filter((id) => id !== null))
+
+/**
+ * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
+ * linked, or that wallet itself. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
+ */
+export const sharesOrigin = async (
+  tx: Tx,
+  { approval, payment }: ApprovalRecord,
+  grantBehindDecision: Uuid | null,
+): Promise<boolean> => {
+  const asking = idsOf(payment.grantId, approval.initiatingGrantId)
+  if (grantBehindDecision === null || asking === plainList([])) return false
+  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [idsOf(grantBehindDecision), asking])
+  return row?.shares ?? true
+}

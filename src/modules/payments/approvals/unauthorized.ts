@@ -12,7 +12,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { beginning, forEachRow } from '../../for-each-row.ts'
 import { moveBatch } from '../batch/change.ts'
 import type { Deps } from '../deps.ts'
-import { endPayments } from '../lifecycle/end.ts'
+import { endPayments } from '../lifecycle/change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 

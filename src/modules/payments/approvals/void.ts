@@ -7,8 +7,8 @@ import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { ChainAnswers } from '../evaluation/contract-wallets.ts'
-import { approvalEvent } from './event.ts'
+import type { ChainAnswers } from '../evaluation/authority.ts'
+import { approvalEvent } from './present.ts'
 import { type ApprovalRecord, currentDecisions, type DecisionRow, findApproval } from './queries.ts'
 
 const insertVoid = prepareInsert('approvals.void', approvalVoids)

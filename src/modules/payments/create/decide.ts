@@ -14,14 +14,20 @@ import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
-import { contextOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
-import { duplicateGuard, evaluationOf } from '../evaluation/evaluation.ts'
+import { contextOf, duplicateGuard, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
 import { type LockedState, usageKey } from '../evaluation/state.ts'
-import { familyDay } from '../evaluation/unapproved.ts'
+import { familyDay } from '../evaluation/state-parts.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { denialOf, type OfBatch } from './denial.ts'
-import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, unitOf } from './preconditions.ts'
+import {
+  checkBalance,
+  checkDueTime,
+  checkPreconditions,
+  checkRailRules,
+  denialOf,
+  type OfBatch,
+  unitOf,
+} from './preconditions.ts'
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }

@@ -15,7 +15,7 @@ import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
-import type { BatchLine } from '../approvals/batch-message.ts'
+import type { BatchLine } from '../approvals/message.ts'
 import { asked, requestBatchApproval } from '../approvals/request.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
@@ -23,11 +23,18 @@ import type { BatchRow } from '../batch/queries.ts'
 import type { DecideDeps, Deps } from '../deps.ts'
 import { factsOfBatch } from '../refusals/facts.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment } from '../request.ts'
-import { formFaults, itemsById, type KnownItem, nameItems, namesPayees } from './batch-items.ts'
-import { lineOf, type PayeeRow, readPayees } from './batch-lines.ts'
+import {
+  type Fault,
+  faultOf,
+  formFaults,
+  itemsById,
+  type KnownItem,
+  nameItems,
+  namesPayees,
+  refusalForItems,
+} from './batch-items.ts'
+import { lineOf, type PayeeRow, presentPreview, readPayees } from './batch-lines.ts'
 import type { Accepted, Denied } from './decide.ts'
-import { type Fault, faultOf, refusalForItems } from './item-faults.ts'
-import { presentPreview } from './preview.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
 import { type Written, writePayments, writtenOut } from './write.ts'
 

@@ -1,8 +1,24 @@
+import type { Db } from '../../../db/client.ts'
+import { together } from '../../../db/together.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { GrantRules, Periods, PolicyRules, Unapproved, Usage } from '../../../policy/types.ts'
-import { type BeneficiaryState, type LockedState, usageKey, type WorkspaceState } from './state.ts'
-import { familyDay } from './unapproved.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { DuplicateAnswer } from '../../../lib/policy-answers.ts'
+import type {
+  EarlierPayment,
+  Evaluation,
+  GrantRules,
+  MandateRules,
+  PayeePast,
+  PaymentFacts,
+  Periods,
+  PolicyRules,
+  Unapproved,
+  Usage,
+} from '../../../policy/types.ts'
+import { readPast } from './past.ts'
+import { type BeneficiaryState, type LockedState, readState, type StateQuery, usageKey, type WorkspaceState } from './state.ts'
+import { familyDay } from './state-parts.ts'
 
 /** What one payment's decision is based on. */
 export type PaymentContext = {
@@ -83,3 +99,108 @@ export const withoutUsage = (context: PaymentContext): PaymentContext => ({
   policies: context.policies.map((policy) => ({ ...policy, usage: unused })),
   unapproved: [],
 })
+
+/** A payment as the policy engine sees it, before it is created. */
+export type RequestedPayment = PayeePast &
+  Pick<Evaluation, 'listTotals'> &
+  Pick<PaymentFacts, 'otherName'> & {
+    workspaceId: Uuid
+    initiatorAccountId: Uuid
+    lineage: readonly Uuid[]
+    amountMinor: Minor
+    paymentType: string
+    at: Date
+    duplicateIsIntended: boolean
+    onDuplicate: DuplicateAnswer | null
+    /** How far back the service looks for a payment that looks the same where no policy says otherwise. */
+    duplicateWindowSeconds: number
+    /** Amounts of the rail are multiples of this. */
+    unitMinor: Minor
+  }
+
+/** The input of the pure engine: numbers that the transaction has locked. */
+export const evaluationOf = (
+  context: PaymentContext,
+  request: RequestedPayment,
+  periods: Periods,
+  mandate: MandateRules | null,
+): Evaluation => ({
+  payment: {
+    amountMinor: request.amountMinor,
+    paymentType: request.paymentType,
+    rail: context.beneficiary.rail,
+    beneficiaryId: context.beneficiary.id,
+    payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
+    paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
+    payee: { ...context.beneficiary.payee, typicalAmountMinor: request.typicalAmountMinor },
+    payeeIsFixed: !context.beneficiary.takesAnyReference,
+    ...(request.otherName && { otherName: request.otherName }),
+    workspaceId: request.workspaceId,
+    initiatorAccountId: request.initiatorAccountId,
+    grantLineage: request.lineage,
+    at: request.at,
+  },
+  policies: context.policies,
+  grants: context.grants,
+  mandate,
+  approvers: { eligibleAccountIds: context.approverAccountIds, signingAccountIds: context.signingAccountIds },
+  periods,
+  capabilities: { payments: context.owner.paymentsEnabled },
+  earlier: request.earlier,
+  duplicateIsIntended: request.duplicateIsIntended,
+  onDuplicate: request.onDuplicate,
+  unapproved: context.unapproved,
+  ...(request.listTotals && { listTotals: request.listTotals }),
+  unitMinor: request.unitMinor,
+  duplicateWindowSeconds: request.duplicateWindowSeconds,
+})
+
+/** A repetition is meant only of the payment that it would repeat. */
+export const duplicateGuard = (
+  asked: { duplicate_of?: Uuid | null | undefined; on_duplicate?: DuplicateAnswer | undefined },
+  earlier: EarlierPayment | null,
+  /** Said for a whole batch. */
+  intended?: boolean,
+): Pick<RequestedPayment, 'earlier' | 'duplicateIsIntended' | 'onDuplicate'> => ({
+  earlier,
+  duplicateIsIntended: intended ?? (earlier !== null && asked.duplicate_of === earlier.paymentId),
+  onDuplicate: asked.on_duplicate ?? null,
+})
+
+// What decisions depend on, for who only looks: nothing is locked, and what several ask for in one turn is read once.
+
+const merged = (queries: readonly StateQuery[]): StateQuery => {
+  const all = <Item>(itemsOf: (query: StateQuery) => readonly Item[]): Item[] => [...new Set(queries.flatMap(itemsOf))]
+  return {
+    workspaceIds: all(({ workspaceIds }) => workspaceIds),
+    grantIds: all(({ grantIds }) => grantIds),
+    beneficiaryIds: all(({ beneficiaryIds }) => beneficiaryIds),
+    accountReferences: all(({ accountReferences }) => accountReferences),
+    periods: all(({ periods }) => periods),
+    at: new Date(Math.min(...queries.map(({ at }) => at.getTime()))),
+    withSigners: queries.some(({ withSigners }) => withSigners),
+  }
+}
+
+/** What several look at in one turn is one state, of which each takes its own part and changes nothing. */
+export const readStateTogether = together(async (db, queries: readonly StateQuery[]) => {
+  const state = await readState(db, merged(queries))
+  return queries.map(() => state)
+})
+
+/** The context of one payment alone: for a simulation. */
+export const loadContext = async (db: Db, query: ContextQuery & Pick<StateQuery, 'at'>): Promise<PaymentContext | undefined> => {
+  const state = await readStateTogether(db, {
+    workspaceIds: [query.workspaceId],
+    grantIds: query.lineage,
+    beneficiaryIds: [query.beneficiaryId],
+    accountReferences: [query.accountReference],
+    periods: [query.periods],
+    at: query.at,
+    withSigners: query.withSigners ?? false,
+  })
+  return contextOf(state, query)
+}
+
+/** What one payment's payee got before. */
+export const readPastTogether = together(readPast)

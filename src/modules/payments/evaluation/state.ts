@@ -28,8 +28,14 @@ import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
-import { askedPayees, makerFields, readPayeeFacts } from './payee-facts.ts'
-import { readUnapproved, type UnapprovedState, unapprovedColumn } from './unapproved.ts'
+import {
+  askedPayees,
+  makerFields,
+  readPayeeFacts,
+  readUnapproved,
+  type UnapprovedState,
+  unapprovedColumn,
+} from './state-parts.ts'
 
 export type WorkspaceState = {
   id: Uuid

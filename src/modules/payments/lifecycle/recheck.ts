@@ -10,12 +10,16 @@ import { chargesFor, evaluate, stillCovered } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
 import type { Decision, Evaluation, Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandateOf } from '../../mandates/for-payments.ts'
-import { type Authority, holdsApprovals, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
-import { contextOf, type PaymentContext } from '../evaluation/context.ts'
-import { type ChainAnswers, confirmedBy } from '../evaluation/contract-wallets.ts'
+import {
+  type Authority,
+  type ChainAnswers,
+  confirmedBy,
+  holdsApprovals,
+  type RequesterStop,
+  readAuthority,
+} from '../evaluation/authority.ts'
+import { contextOf, evaluationOf, type PaymentContext, readStateTogether } from '../evaluation/context.ts'
 import { moveCharges } from '../evaluation/counters.ts'
-import { evaluationOf } from '../evaluation/evaluation.ts'
-import { readStateTogether } from '../evaluation/for-readers.ts'
 import { type LockedState, readState, type StateQuery, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 

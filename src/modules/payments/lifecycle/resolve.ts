@@ -18,12 +18,12 @@ import type { Evidence } from '../../../rails/rail.ts'
 import { agreeToCost } from '../../exceptions/cost-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Operator } from '../../operators.ts'
-import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
+import type { FindPayments, ResolvePayment } from '../schema.ts'
 import { type AttemptRecord, attemptsOf } from './attempts/queries.ts'
 import { silenceSeconds } from './attempts/schedule.ts'
-import { settlePayments } from './outcome.ts'
-import { writeChange } from './write-change.ts'
+import { writeChange } from './change.ts'
+import { settlePayments } from './settle.ts'
 
 /** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }

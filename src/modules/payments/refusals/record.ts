@@ -1,19 +1,44 @@
+import { lt } from 'drizzle-orm'
 import type { Logger } from 'pino'
-import type { Config, Config } from '../../../config.ts'
+import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
-import type { Database } from '../../../db/client.ts'
-import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { type Database, type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { appendEvents } from '../../../events/append.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { daysAfter } from '../../../lib/clock.ts'
+import { type Clock, daysAfter, isoTime } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import type { RefusalFacts, Refusals } from './facts.ts'
-import { presentRefusal } from './present.ts'
 import { countRefusals, mostRecent, type RefusalRecord, type RefusalRow, readLabels, readPayees } from './queries.ts'
+import type { RefusedPayment } from './schema.ts'
+
+export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment => ({
+  id: formatId('payment_refusal', refusal.id),
+  workspace_id: formatId('workspace', refusal.workspaceId),
+  initiated_by: {
+    account_id: formatId('account', refusal.initiatorAccountId),
+    grant_id: refusal.grantId && formatId('grant', refusal.grantId),
+    label,
+  },
+  beneficiary:
+    refusal.beneficiaryId && payee
+      ? { id: formatId('beneficiary', refusal.beneficiaryId), display_name: payee.name, destination_mask: payee.mask }
+      : null,
+  amount_minor: formatMinor(refusal.amountMinor),
+  currency,
+  account_reference: refusal.accountReference,
+  error: refusal.error,
+  message: refusal.message,
+  // Stored as it was presented.
+  decision: refusal.decision as RefusedPayment['decision'],
+  request_id: refusal.requestId,
+  created_at: isoTime(refusal.createdAt),
+})
 
 const insert = statement(
   'payment_refusals.insert',
@@ -139,3 +164,11 @@ export const createRefusals = (deps: RecordDeps): Refusals => {
     settled: async () => void (await Promise.all(writing)),
   }
 }
+
+const removal = prepareRemoval('payment_refusals.prune', paymentRefusals, {
+  key: paymentRefusals.id,
+  when: (before) => lt(paymentRefusals.createdAt, before),
+  by: [paymentRefusals.createdAt],
+})
+
+export const pruneRefusals = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

@@ -3,7 +3,8 @@ import type { OrderNames } from '../../../../auth/order-names.ts'
 import type { Sealed, Vault } from '../../../../auth/vault.ts'
 import { describeError } from '../../../../db/errors.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import type { Attempt, CallbackUrls } from '../../../../rails/rail.ts'
+import { collectionRail } from '../../../../lib/rail-names.ts'
+import type { Attempt, CallbackUrls, Delivery, DeliveryKind, Evidence, Rails } from '../../../../rails/rail.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** Deliveries are unsigned: only the provider knows the secret in their path. */
@@ -35,4 +36,28 @@ export const tryOpen = (
     deps.logger.error(describeError(error), 'a destination could not be opened')
     return undefined
   }
+}
+
+/** What an attempt needs of its rail after it was sent, for payouts and collections alike. */
+export type QueryableRail = {
+  query: (attempt: Attempt) => Promise<Evidence>
+  readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery
+}
+
+/** Undefined when the deployment no longer has the attempt's rail. */
+export const railOf = (rails: Rails, name: AttemptRecord['rail']): QueryableRail | undefined => {
+  if (name === collectionRail) return rails.collection ?? undefined
+  const rail = rails.payout[name]
+  return (
+    rail && {
+      query: rail.query,
+      readDelivery: (kind, body, { orderId, reference, providerRequest, providerConversation }) =>
+        rail.readDelivery(kind, body, {
+          orderId,
+          rail: name,
+          reference,
+          provider: { request: providerRequest, conversation: providerConversation },
+        }),
+    }
+  )
 }

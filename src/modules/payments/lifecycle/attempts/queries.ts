@@ -6,6 +6,8 @@ import { prepareUpdate, prepareWrite } from '../../../../db/prepare-write.ts'
 import { railAttempts } from '../../../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import { type AnyRail, allRails, providerOf, railsOf } from '../../../../lib/rail-names.ts'
+import { receiptKey } from '../../../../lib/text.ts'
 import type { ProviderReference } from '../../../../rails/rail.ts'
 
 export type AttemptRecord = typeof railAttempts.$inferSelect
@@ -140,3 +142,66 @@ const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
   if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
 }
+
+const waitForClaims = statement(
+  'receipts.lock',
+  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
+)
+const others = statement(
+  'receipts.others',
+  `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
+   where exists (select from payments where rail = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from topups where method = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from deposits where rail = any($1::text[]) and receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and state = 'credited' and topup_id <> c.subject)`,
+)
+
+export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
+
+/**
+ * The subjects whose receipt already belongs to something else, at the provider of its rail. Two subjects that claim one receipt at the same
+ * moment may belong to different accounts, so only these locks make the second one wait; they are taken in order, so that two transactions
+ * never wait for each other. Claims of one call name different receipts.
+ */
+export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
+  if (claims.length === 0) return new Set()
+  const byProvider = Map.groupBy(claims, ({ rail }) => providerOf(rail))
+  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receiptKey(receipt)}`).sort()
+  const [, ...taken] = await Promise.all([
+    tx.query(waitForClaims, [names]),
+    ...[...byProvider].map(([provider, own]) =>
+      tx.query<{ subject: Uuid }>(others, [
+        railsOf(provider),
+        own.map(({ receipt }) => receipt),
+        own.map(({ subjectId }) => subjectId),
+      ]),
+    ),
+  ])
+  return new Set(taken.flat().map(({ subject }) => subject))
+}
+
+/** A payment or top-up that a provider knows by a name. */
+export type Traced = {
+  kind: 'payment' | 'topup'
+  id: Uuid
+  accountId: Uuid
+  status: string
+  rail: string
+  amountMinor: bigint | null
+  providerReceipt: string | null
+  createdAt: Date
+}
+
+const named = statement(
+  'payments.trace',
+  `with named(kind, id) as (
+     select 'payment', id from payments where rail = any($2) and provider_receipt = $1
+     union select 'topup', id from topups where method = any($2) and provider_receipt = $1
+     union select kind, subject_id from rail_attempts where reference = $1 and send = 1)
+   select n.kind, n.id, coalesce(p.account_id, t.account_id) as "accountId", coalesce(p.status, t.status) as status,
+     coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
+     coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
+   from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,
+)
+
+/** What a line of a provider's statement is about: `name` is its receipt, or the reference that we gave the order. */
+export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> => db.query<Traced>(named, [name, allRails])

@@ -4,7 +4,7 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import type { Minor } from '../../../../lib/money.ts'
 import type { CallbackUrls, Evidence, SendPermission, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
-import type { ChainAnswers } from '../../evaluation/contract-wallets.ts'
+import type { ChainAnswers } from '../../evaluation/authority.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */
@@ -86,3 +86,9 @@ export type AttemptSubject = {
 }
 
 export type Subjects = Readonly<Record<AttemptRecord['kind'], AttemptSubject>>
+
+/** What sending an order needs, for the first time and again. */
+export type OrderDeps = Pick<
+  Deps,
+  'alerts' | 'clock' | 'config' | 'contractWallets' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
+>

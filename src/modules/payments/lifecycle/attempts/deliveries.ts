@@ -1,21 +1,22 @@
-import { sql } from 'drizzle-orm'
-import type { Vault } from '../../../../../auth/vault.ts'
-import type { Database } from '../../../../../db/client.ts'
-import { statement, type Tx } from '../../../../../db/client.ts'
-import { joinTurn } from '../../../../../db/join-turn.ts'
-import { bytesList, plainList, textList } from '../../../../../db/lists.ts'
-import { dropPeriods } from '../../../../../db/periods.ts'
-import { prepareInsert, prepareLoneInsert } from '../../../../../db/prepare-write.ts'
-import { prepareRemoval, prune } from '../../../../../db/prune.ts'
-import { callbackBodies, callbackDeliveries } from '../../../../../db/tables/payments.ts'
-import type { Clock } from '../../../../../lib/clock.ts'
-import { daysAfter } from '../../../../../lib/clock.ts'
-import { newId, type Uuid } from '../../../../../lib/ids.ts'
-import { pack } from '../../../../../lib/packed-text.ts'
-import type { DeliveryKind } from '../../../../../rails/rail.ts'
-import type { Deps } from '../../../deps.ts'
-import { type AttemptRecord, findAttempt } from '../queries.ts'
-import type { Verdict } from '../subject.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Vault } from '../../../../auth/vault.ts'
+import { type Database, first, statement, type Tx } from '../../../../db/client.ts'
+import { joinTurn } from '../../../../db/join-turn.ts'
+import { bytesList, plainList, textList } from '../../../../db/lists.ts'
+import { dropPeriods } from '../../../../db/periods.ts'
+import { prepare } from '../../../../db/prepare.ts'
+import { prepareInsert, prepareLoneInsert } from '../../../../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../../../../db/prune.ts'
+import { beneficiaries } from '../../../../db/tables/beneficiaries.ts'
+import { callbackBodies, callbackDeliveries, payments } from '../../../../db/tables/payments.ts'
+import { type Clock, daysAfter } from '../../../../lib/clock.ts'
+import { newId, type Uuid } from '../../../../lib/ids.ts'
+import { pack } from '../../../../lib/packed-text.ts'
+import type { DeliveryKind } from '../../../../rails/rail.ts'
+import { destinationContext } from '../../../beneficiaries/destination-context.ts'
+import type { Deps } from '../../deps.ts'
+import { type AttemptRecord, findAttempt } from './queries.ts'
+import type { Verdict } from './subject.ts'
 
 export type Arrival = {
   attemptId: Uuid | null
@@ -175,4 +176,23 @@ export const pruneBodies = async ({ config, db, logger }: Pick<Deps, 'config' | 
   const detach = config.EXPIRED_PERIODS === 'detach'
   const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
+}
+
+const payeeOf = prepare('payments.payee', { paymentId: 'uuid' }, (orm, at) =>
+  orm
+    .select({
+      id: beneficiaries.id,
+      workspaceId: beneficiaries.workspaceId,
+      ciphertext: beneficiaries.destinationCiphertext,
+      keyId: beneficiaries.destinationKeyId,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .where(eq(payments.id, at.paymentId)),
+)
+
+/** Whether the provider paid the one that the payment was for. */
+export const isPayee = async (tx: Tx, vault: Vault, paymentId: Uuid, receiver: string): Promise<boolean> => {
+  const payee = await first(tx, payeeOf, { paymentId })
+  return payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) === receiver
 }

@@ -1,18 +1,54 @@
-import { isContractSigned } from '../../../../../auth/authority-sql.ts'
-import { type Statement, statement } from '../../../../../db/client.ts'
-import type { Lane, Room, Task } from '../../../../../jobs/lane.ts'
-import type { Uuid } from '../../../../../lib/ids.ts'
-import { collectionRail, railNames } from '../../../../../lib/rail-names.ts'
-import { createAccountQueue } from '../../../../../queue/account-queue.ts'
-import type { Deps } from '../../../deps.ts'
-import { askChains } from '../../../evaluation/contract-wallets.ts'
-import type { OrderDeps } from '../deps.ts'
-import { pickFairly } from '../fair.ts'
-import type { Subjects } from '../subject.ts'
-import { claimDue, type Due, type SendLane } from './claim.ts'
-import { gatedLane } from './gated-lane.ts'
-import type { Recorded } from './record.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { isContractSigned } from '../../../../auth/authority-sql.ts'
+import { type Statement, statement } from '../../../../db/client.ts'
+import { prepare } from '../../../../db/prepare.ts'
+import { callbackDeliveries, payments, railAttempts } from '../../../../db/tables/payments.ts'
+import { railPauses } from '../../../../db/tables/rails.ts'
+import { topups } from '../../../../db/tables/topups.ts'
+import { type Lane, pickFairly, type Room, type Task } from '../../../../jobs/lane.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
+import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
+import { createAccountQueue, mostInBatch } from '../../../../queue/account-queue.ts'
+import type { Deps } from '../../deps.ts'
+import { askChains } from '../../evaluation/authority.ts'
+import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
+import { type OpenDelivery, type ProcessDeliveryDeps, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
+import type { AttemptRecord } from './queries.ts'
 import { createSender, type Sender } from './send.ts'
+import type { OrderDeps, Subjects } from './subject.ts'
+
+const pausesOf = prepare('rails.paused', { rail: 'text' }, (orm, at) =>
+  orm.select({ cause: railPauses.cause }).from(railPauses).where(eq(railPauses.rail, at.rail)),
+)
+
+const readEveryMs = 1_000
+
+/**
+ * Takes nothing while the rail is down or paused by an operator, or while it is not known that the database still has what it had committed: due tasks stay due, and this does not count as a try. A rail that may work
+ * again gets one trial call.
+ */
+export const gatedLane = (deps: Pick<Deps, 'db' | 'rails' | 'witness'>, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+  let paused = false
+  let readAtMs = Number.NEGATIVE_INFINITY
+  const isPaused = async (): Promise<boolean> => {
+    const now = performance.now()
+    if (now - readAtMs >= readEveryMs) {
+      paused = (await deps.db.run(pausesOf, { rail })).length > 0
+      readAtMs = now
+    }
+    return paused
+  }
+  return {
+    ...lane,
+    claim: async (room) => {
+      if (deps.witness.trusted() === undefined) await deps.witness.check()
+      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
+      const free = Math.min(room.free, deps.rails.gates[rail]?.free() ?? room.free)
+      if (free === 0 || (await isPaused())) return { tasks: [], more: false }
+      return lane.claim({ ...room, free })
+    },
+  }
+}
 
 /**
  * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
@@ -114,5 +150,61 @@ export const createSendingLanes = (deps: OrderDeps & Pick<Deps, 'sends'>, subjec
       laneOf(`payments.${rail}`, { subject: subjects.payment, rail }, readFrom(duePayments, rail)),
     ),
     topups: [laneOf(`topups.${collectionRail}`, { subject: subjects.topup, rail: collectionRail }, readFrom(dueTopups))],
+  }
+}
+
+const openDeliveries = prepare(
+  'deliveries.open',
+  { taken: 'uuid[]', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        attemptId: railAttempts.id,
+        kind: railAttempts.kind,
+        subjectId: railAttempts.subjectId,
+        tenant: sql<Uuid>`coalesce(${payments.accountId}, ${topups.accountId})`,
+        traceparent: sql<string | null>`coalesce(${payments.traceparent}, ${topups.traceparent})`,
+        failures: callbackDeliveries.failures,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
+      .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
+      .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
+      .where(and(isNull(callbackDeliveries.processedAt), sql`${callbackDeliveries.id} <> all(${at.taken})`))
+      .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
+      .limit(at.take),
+  'pool',
+)
+
+/** Deliveries that are read and not processed yet. They need no connection until their batch begins. */
+const mostTaken = 256
+
+/**
+ * Deliveries are processed through a queue of accounts: those that arrive while a batch is under way form the next one. One that has failed is
+ * never in a batch with others again.
+ */
+export const createDeliveriesLane = (deps: ProcessDeliveryDeps, subjects: Subjects): Lane => {
+  const queue = createAccountQueue<OpenDelivery, void>({
+    name: 'deliveries',
+    logger: deps.logger,
+    work: (batch, wait) => processDeliveries(deps, subjects, batch, wait),
+    mostShared: 1,
+    mostWaiting: 3,
+  })
+  const taskOf = (row: OpenDelivery): Task => ({
+    key: row.id,
+    tenant: row.tenant,
+    run: () => putAsideIfHopeless(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
+  })
+  return {
+    name: 'deliveries',
+    limit: mostTaken,
+    claim: async (room) => {
+      await queue.ready()
+      const open = await deps.db.run(openDeliveries, { taken: room.except, take: mostTaken })
+      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, mostInBatch) })
+      return { tasks: picked.map(taskOf), more: open.length > 0 }
+    },
   }
 }

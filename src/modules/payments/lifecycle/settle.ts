@@ -8,12 +8,10 @@ import { alertAfterCommit } from '../../alerts.ts'
 import { noteResultNames } from '../../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { resolveAttempts } from './attempts/queries.ts'
-import { type ReceiptClaim, takenReceipts } from './attempts/receipts.ts'
+import { type ReceiptClaim, resolveAttempts, takenReceipts } from './attempts/queries.ts'
 import { actorOf, type EvidenceSource, type Verdict } from './attempts/subject.ts'
-import { endPayments, type PaymentEnd } from './end.ts'
-import { judgePayment, type PaymentMove } from './outcome-rules.ts'
-import { writeChange } from './write-change.ts'
+import { endPayments, type PaymentEnd, writeChange } from './change.ts'
+import { judgePayment, type PaymentMove } from './settle-rules.ts'
 
 type Step = { payment: PaymentRecord; evidence: Evidence; source: EvidenceSource }
 

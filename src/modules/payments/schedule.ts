@@ -1,0 +1,301 @@
+import { isNull, sql } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Config } from '../../config.ts'
+import { inTx, type Tx } from '../../db/client.ts'
+import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
+import { paymentBatches } from '../../db/tables/payment-batches.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { stillCovered } from '../../policy/evaluate.ts'
+import type { MandateStanding } from '../../policy/types.ts'
+import type { Rails } from '../../rails/rail.ts'
+import { sweepRows } from '../for-each-row.ts'
+import { mandateStanding } from '../mandates/for-payments.ts'
+import { findWorkspace } from '../workspaces/queries.ts'
+import { expireApproval } from './approvals/end.ts'
+import { lockApproval } from './approvals/lock.ts'
+import { findApproval } from './approvals/queries.ts'
+import { requestApproval } from './approvals/request.ts'
+import { moveBatch } from './batch/change.ts'
+import { readItemIds } from './batch/queries.ts'
+import type { Accepted } from './create/decide.ts'
+import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
+import { takeDue } from './create/write.ts'
+import type { DecideDeps, Deps } from './deps.ts'
+import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
+import { endPayments, writeChanges } from './lifecycle/change.ts'
+import { requesterStops } from './lifecycle/recheck.ts'
+import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
+
+/**
+ * Who asked for a scheduled payment, as its decision sees a caller: the account, and the grant with those above it. Nobody calls: what a
+ * credential has beside these is empty, and whether the requester may still ask for it is `Authority`.
+ */
+export const requesterOf = async (
+  tx: Tx,
+  payment: PaymentRecord,
+  { lineage, stop }: Pick<Authority, 'lineage' | 'stop'>,
+): Promise<Principal> => {
+  const workspace = await findWorkspace(tx, payment.workspaceId)
+  if (!workspace) throw new Error('a payment has no workspace')
+  const { id, owningAccountId, timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom, kind, name, createdAt } = workspace
+  return {
+    accountId: payment.initiatorAccountId,
+    accountStatus: stop === 'account' ? 'frozen' : 'active',
+    capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
+    workspace: {
+      id,
+      owningAccountId,
+      frozen: false,
+      closed: false,
+      zone: { timeZone, nextTimeZone, nextFrom },
+      kind,
+      name,
+      createdAt,
+    },
+    role: null,
+    memberId: null,
+    memberStatus: null,
+    memberSuspended: false,
+    permissions: new Set(),
+    grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
+    isAdmin: false,
+    credential: { kind: 'session', id: payment.initiatorAccountId },
+    proof: 'never',
+    provenAt: null,
+    expiresAt: null,
+    origin: { ip: null, userAgent: null, requestId: null },
+  }
+}
+
+/** A payment that is due: sent, asked for once more, or failed. */
+export type Due = { payment: PaymentRecord } & (
+  | { kind: 'sent' | 'asked'; accepted: Accepted }
+  | { kind: 'failed'; failure: Failure }
+)
+
+const changed = (message: string): Failure => failure('policy_changed', null, message)
+
+const failureOf = ({ code, message }: Refusal): Failure =>
+  code === 'insufficient_funds' ? failure('insufficient_funds') : changed(message)
+
+const lostAuthority = (authority: Authority): Failure | undefined => {
+  const { requested, stop } = authority
+  if (!requested) return changed('Who asked for the payment may no longer ask for it.')
+  if (stop) return requesterStops[stop].failure
+  return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
+}
+
+const askOf = (payment: PaymentRecord, principal: Ask['principal'], standing: Ask['standing']): Ask => ({
+  principal,
+  input: {
+    beneficiary_id: payment.beneficiaryId,
+    amount_minor: payment.amountMinor,
+    payment_type: payment.paymentType,
+    account_reference: payment.accountReference,
+    narrative: payment.narrative,
+    mandate_id: payment.mandateId,
+  },
+  once: null,
+  standing,
+  traceparent: payment.traceparent,
+})
+
+/** The payment itself, with what its decision gives it. */
+const withDecision = (payment: PaymentRecord, accepted: Accepted, approvalId: PaymentRecord['approvalId']): Accepted => ({
+  ...accepted,
+  payment: { ...payment, holdTransferId: newId(), countedDay: accepted.payment.countedDay, approvalId },
+})
+
+const decideOne = (
+  config: Config,
+  rails: Rails,
+  spending: Spending,
+  { payment, ask, place, authority, at }: { payment: PaymentRecord; ask: Ask; place: number; authority: Authority; at: Date },
+): Due => {
+  const lost = lostAuthority(authority)
+  if (lost) return { payment, kind: 'failed', failure: lost }
+  const decided = decideNext(spending, config, rails, { ask, principal: ask.principal, index: place, at })
+  if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
+  if (decided.kind === 'denied')
+    return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
+  const given = {
+    approverAccountIds: authority.approvers,
+    signedAccountIds: authority.signers,
+    initiatorAccountId: payment.initiatorAccountId,
+  }
+  if (decided.decision.outcome === 'allow' || stillCovered(decided.decision, given))
+    return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
+  // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
+  if (payment.approvalId === null && payment.batchId === null)
+    return { payment, kind: 'asked', accepted: withDecision(payment, decided, newId()) }
+  return {
+    payment,
+    kind: 'failed',
+    failure: failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'),
+  }
+}
+
+const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefined }
+
+/**
+ * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
+ * they look like earlier payments was decided when they were scheduled. `standing`: of the mandate that they name. The caller holds their accounts' locks.
+ */
+export const decideDue = async (
+  tx: Tx,
+  deps: Pick<DecideDeps, 'clock' | 'config' | 'rails'>,
+  payments: readonly PaymentRecord[],
+  standing: Ask['standing'],
+): Promise<{ due: Due[]; spending: Spending }> => {
+  const authorityOf = await readAuthority(
+    tx,
+    payments.map(({ id }) => id),
+  )
+  const asks: Ask[] = []
+  const [first] = payments
+  if (!first) throw new Error('nothing is due')
+  // What is due together was asked for by one request.
+  const principal = await requesterOf(tx, first, authorityOf(first.id))
+  for (const payment of payments) asks.push(askOf(payment, principal, standing))
+  const read = await readSpending(tx, deps.clock, asks)
+  const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }
+  const due = payments.map((payment, place) => {
+    const ask = asks[place]
+    if (!ask) throw new Error('a payment has no request')
+    return decideOne(deps.config, deps.rails, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
+  })
+  return { due, spending }
+}
+
+const timer = { accountId: null, origin: null, way: 'timer' } as const
+
+const asked = (accepted: Accepted): Accepted => ({
+  ...accepted,
+  payment: { ...accepted.payment, status: 'pending_approval' },
+})
+
+/** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
+const begin = async (tx: Tx, deps: DecideDeps, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
+  const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
+  if (begun.length === 0) return
+  const balances = await takeDue(
+    tx,
+    begun.map(({ accepted }) => accepted),
+    state,
+  )
+  await writeChanges(
+    tx,
+    begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
+      payment,
+      change: kind === 'sent' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
+      options: { actor: timer, after: { outcome: decision.outcome }, inputs },
+    })),
+    balances,
+  )
+  for (const { kind, accepted } of begun)
+    if (kind === 'asked') await requestApproval(tx, deps, asked(accepted), accepted.payment.originGrantId)
+  const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
+  wakeAfterCommit(tx, 'payments', [...new Set(rails)])
+}
+
+/** Sends what is due together: one payment, or all items of a batch. */
+const executeTogether = async (
+  tx: Tx,
+  deps: DecideDeps,
+  payments: readonly PaymentRecord[],
+  standing: MandateStanding,
+): Promise<void> => {
+  const { due, spending } = await decideDue(tx, deps, payments, standing)
+  const batchId = payments[0]?.batchId
+  const sends = due.some(({ kind }) => kind !== 'failed')
+  if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
+  await begin(tx, deps, due, spending.state)
+  await endPayments(
+    tx,
+    due.flatMap((each) =>
+      each.kind === 'failed' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
+    ),
+  )
+  if (batchId && !sends) await moveBatch(tx, timer, batchId, 'failed')
+}
+
+/**
+ * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
+ * behind the locks too, so a clock that was set back sends nothing early.
+ */
+const execute = async (tx: Tx, deps: DecideDeps, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
+  const locked = await lockPaymentsWithAccounts(tx, ids)
+  const payments = locked
+    .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
+    .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
+  const [first] = payments
+  if (!first) return
+  const waiting = first.approvalId && (await findApproval(tx, first.approvalId))
+  if (waiting && waiting.approval.status === 'pending') {
+    const record = await lockApproval(tx, waiting.approval.id)
+    return expireApproval(tx, { ...record, payments })
+  }
+  await executeTogether(tx, deps, payments, standing)
+}
+
+const duePayments = prepare(
+  'payments.scheduled_due',
+  duePlaces,
+  (orm, at) =>
+    dueBehind(
+      orm
+        .select({
+          id: payments.id,
+          workspaceId: payments.workspaceId,
+          mandateId: payments.mandateId,
+          due: dueText(payments.executeAt),
+        })
+        .from(payments),
+      { id: payments.id, due: payments.executeAt },
+      at,
+      sql`${payments.status} = 'scheduled'`,
+      isNull(payments.batchId),
+    ),
+  'pool',
+)
+const dueBatches = prepare(
+  'payment_batches.scheduled_due',
+  duePlaces,
+  (orm, at) =>
+    dueBehind(
+      orm.select({ id: paymentBatches.id, due: dueText(paymentBatches.executeAt) }).from(paymentBatches),
+      { id: paymentBatches.id, due: paymentBatches.executeAt },
+      at,
+      sql`${paymentBatches.status} = 'scheduled'`,
+    ),
+  'pool',
+)
+
+/** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
+export const executeScheduled = async (
+  deps: DecideDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
+): Promise<void> => {
+  const now = deps.clock.now()
+  await sweepRows(
+    deps,
+    'payments.execute',
+    100,
+    (place, take) => deps.db.run(duePayments, { now, ...place, take }),
+    async ({ id, workspaceId, mandateId }) => {
+      const standing = await mandateStanding(deps.db, deps.contractWallets, workspaceId, mandateId)
+      await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
+    },
+  )
+  await sweepRows(
+    deps,
+    'payments.execute',
+    20,
+    (place, take) => deps.db.run(dueBatches, { now, ...place, take }),
+    ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
+  )
+}
