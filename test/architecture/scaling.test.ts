@@ -55,13 +55,13 @@ const readObstacles = async (): Promise<string[]> => {
 }
 
 const listed = async (): Promise<string[]> => {
-  const text = await readFile(join(root, 'docs/scaling.md'), 'utf8')
+  const text = await readFile(join(root, 'docs/placing-by-owner.md'), 'utf8')
   const list = text.slice(text.indexOf('### Obstacles'))
   return [...list.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
 }
 
 describe('the obstacles to placing rows by owner', () => {
-  test('are exactly those that docs/scaling.md lists', async () => {
+  test('are exactly those that docs/placing-by-owner.md lists', async () => {
     expect(await listed()).toEqual(await readObstacles())
   })
 

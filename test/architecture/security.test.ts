@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { nativeRecovery, portableRecovery, type RecoverKey, recoverSigner } from '../../src/auth/wallet.ts'
 
-const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
+const pages = ['security.md', 'security-payments.md']
+const page = pages.map((name) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')).join('\n')
 const named = [...page.matchAll(/\| ([\w/-]+\.test\.ts): (.+) \|$/gm)].map(([, file = '', title = '']) => ({ file, title }))
 
 test('docs/security.md lists attacks, each with a test', () => {
