@@ -56,8 +56,7 @@ const readObstacles = async (): Promise<string[]> => {
 
 const listed = async (): Promise<string[]> => {
   const text = await readFile(join(root, 'docs/placing-by-owner.md'), 'utf8')
-  const list = text.slice(text.indexOf('### Obstacles'))
-  return [...list.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
+  return [...text.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
 }
 
 describe('the obstacles to placing rows by owner', () => {
