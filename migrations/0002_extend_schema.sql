@@ -120,6 +120,14 @@ ALTER TABLE "invitations" ADD COLUMN "origin_grant_id" uuid;
 --> statement-breakpoint
 ALTER TABLE "members" ADD COLUMN "deciding_since" timestamp (3) with time zone;
 --> statement-breakpoint
+ALTER TABLE "members" ADD COLUMN "requesting_since" timestamp (3) with time zone;
+--> statement-breakpoint
+ALTER TABLE "suspense_items" ADD COLUMN "proposed_outcome" text;
+--> statement-breakpoint
+ALTER TABLE "suspense_items" ADD COLUMN "proposed_by" text;
+--> statement-breakpoint
+ALTER TABLE "approval_voids" DROP CONSTRAINT "approval_voids_reason_check";
+--> statement-breakpoint
 ALTER TABLE "beneficiary_verifications" ADD CONSTRAINT "beneficiary_verifications_beneficiary_id_beneficiaries_id_fk" FOREIGN KEY ("beneficiary_id") REFERENCES "public"."beneficiaries"("id") ON DELETE no action ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "push_notices" ADD CONSTRAINT "push_notices_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;
@@ -145,3 +153,5 @@ CREATE UNIQUE INDEX "rail_pause_periods_open_key" ON "rail_pause_periods" USING 
 ALTER TABLE "payments" ADD CONSTRAINT "payments_purpose_check" CHECK ("payments"."purpose_code" ~ '^[A-Z]{4}$') NOT VALID;
 --> statement-breakpoint
 ALTER TABLE "spending_policies" ADD CONSTRAINT "spending_policies_pending_check" CHECK (num_nulls("spending_policies"."pending_change", "spending_policies"."pending_change_by", "spending_policies"."pending_change_at", "spending_policies"."pending_change_effective_at") in (0, 4)) NOT VALID;
+--> statement-breakpoint
+ALTER TABLE "approval_voids" ADD CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'passkey', 'mandate', 'text')) NOT VALID;

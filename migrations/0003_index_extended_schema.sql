@@ -1,4 +1,6 @@
 -- no transaction
+ALTER TABLE "approval_voids" VALIDATE CONSTRAINT "approval_voids_reason_check";
+--> statement-breakpoint
 ALTER TABLE "payments" VALIDATE CONSTRAINT "payments_purpose_check";
 --> statement-breakpoint
 ALTER TABLE "spending_policies" VALIDATE CONSTRAINT "spending_policies_pending_check";

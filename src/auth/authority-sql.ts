@@ -27,24 +27,30 @@ const isMember = (account: string, workspace: string, roles: readonly Role[]): s
 // Single values, not `exists`: a plan may answer many of those by reading all of a table once.
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
-/** Whether policy `rule` asks for more than one person's own word: loosening it is under the rule, and who decides must have been there before it. */
-const asksForTwo = (rule: string): string =>
-  `(${rule}.required_approval_count > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
+/**
+ * Whether policy or approval `rule` asks for more than one person's own word: loosening it is under the rule, and who decides must have been there
+ * before it.
+ */
+export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
+  `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
+
+/** Since when, without a break, the role of member `m` lets it decide, or ask for payments. Not recorded: since it joined. */
+export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'): string =>
+  `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` of workspace `w` counts as an approver under `rules` (active policies of the workspace) at a time: one person must not
- * invite, or raise, a second one who approves at once. The owning account always counts; others whose deciding role began, without a break since,
- * before each policy that asks for two, or 24 hours ago.
+ * Whether member `m` of workspace `w` counts as a second person under `rules` (active policies of the workspace) at a time: nobody may invite, or
+ * raise, a second account of their own that approves at once, or that asks for what they approve where duties are separate. The owning account
+ * always counts; others whose role began before each policy that asks for two, or 24 hours ago.
  */
-export const countsUnder = (m: string, w: string, rules: string, at: string): string =>
-  `(${m}.account_id = ${w}.owning_account_id or coalesce(${m}.deciding_since, ${m}.created_at) <= ${at} - interval '24 hours'
+export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
+  `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
      or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
-       and ${asksForTwo('rule')} and rule.created_at < coalesce(${m}.deciding_since, ${m}.created_at)))`
+       and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
 
 /** From when on the same member counts under all of the workspace's policies; null: now. */
 export const countsFrom = (m: string, w: string): string =>
-  `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")}
-     then coalesce(${m}.deciding_since, ${m}.created_at) + interval '24 hours' end`
+  `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
 /** Whether the role of an account lets it decide the approvals of a workspace now. */
 export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)

@@ -17,6 +17,7 @@ export const privateAuditActions = [
   'admin.reconcile',
   'admin.resolve_difference',
   'admin.resolve_suspense',
+  'admin.resolve_suspense_request',
   'admin.resume_rail',
   'admin.revoke',
   'admin.retire_receipt_key',

@@ -51,3 +51,7 @@ export const policiesOf = (payment: string): string =>
        select other.* from spending_policies other
        where other.workspace_id = ${payment}.workspace_id and other.archived_at is null and cardinality(other.beneficiary_ids) <> 1) as s
      where ${policyApplies('s', payment)})`
+
+/** Those of them that separate duties. */
+export const separatingPoliciesOf = (payment: string): string =>
+  `(select * from ${policiesOf(payment)} as s where s.separation_of_duties)`

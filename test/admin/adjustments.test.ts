@@ -1,7 +1,9 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
+import { formatId, newId } from '../../src/lib/ids.ts'
 import { createAdjustment } from '../../src/modules/exceptions/adjustment-service.ts'
 import { CreateAdjustment } from '../../src/modules/exceptions/schema.ts'
+import { recordSuspense } from '../../src/modules/exceptions/suspense-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -223,4 +225,70 @@ test('no administrator adjusts an account whose workspace they belong to', async
   const proposed = await (await signIn(service.api, admin.wallet)).api.post(path, fields(owner, 'credit', '10001'))
   const confirmed = await administrator.api.post(`${path}/${proposed.body.id}/confirm`)
   expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
+})
+
+describe('money that leaves suspense', () => {
+  /** Booked on the suspense account, unless how much moved is for a person to find out. */
+  const found = async (amountMinor: bigint, direction: 'in' | 'out' = 'in', book = true): Promise<string> => {
+    const finding = { rail: 'MPESA', direction, reason: 'not_in_our_books', receipt: `S${newId()}`, amountMinor } as const
+    const id = await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...finding, book, alerted: true, at: tx.at }))
+    return formatId('suspense', id ?? '')
+  }
+  const resolve = (by: Person, id: string, outcome: string) =>
+    by.api.post(`/v1/admin/suspense/${id}/resolve`, { outcome, note: 'read in the portal' })
+  const adjust = async (by: Person, amount: string) =>
+    (await by.api.post(path, fields(await signIn(service.api), 'credit', amount))).body.status
+
+  test.each([
+    ['reversed', 'in'],
+    ['explained', 'out'],
+  ] as const)('as %s adds up with what an administrator moves alone in a day', async (outcome, direction) => {
+    service.clock.advance(86_401)
+    expect((await resolve(admin, await found(6_000n, direction), outcome)).status).toBe(200)
+    expect(await adjust(admin, '4001')).toBe('pending')
+    const more = await found(4_001n, direction)
+    const waits = await resolve(admin, more, outcome)
+    expect([waits.status, waits.body]).toEqual([
+      202,
+      expect.objectContaining({ outcome: null, resolved_by: null, proposal: { outcome, by: admin.accountId } }),
+    ])
+    expect((await resolve(admin, more, outcome)).status).toBe(202)
+    const both = await admin.api.post('/v1/admin/suspense/resolve', { ids: [more], outcome, note: 'again' })
+    expect([both.status, both.body.data[0].outcome]).toEqual([202, null])
+    const agreed = await resolve(second, more, outcome)
+    expect([agreed.status, agreed.body]).toEqual([
+      200,
+      expect.objectContaining({ outcome, resolved_by: second.accountId, proposal: { outcome, by: admin.accountId } }),
+    ])
+    expect(await adjust(second, '10000')).toBe('posted')
+  })
+
+  test('with another outcome than the one proposed is decided anew, and counts for who decides', async () => {
+    service.clock.advance(86_401)
+    const item = await found(60_000n)
+    expect((await resolve(admin, item, 'reversed')).status).toBe(202)
+    const other = await resolve(second, item, 'explained')
+    expect([other.status, other.body.proposal]).toEqual([202, { outcome: 'explained', by: second.accountId }])
+    const small = await found(10_000n)
+    await resolve(admin, await found(9_000n), 'reversed')
+    expect((await resolve(admin, small, 'reversed')).status).toBe(202)
+    expect((await resolve(second, small, 'explained')).body).toMatchObject({ outcome: 'explained', proposal: null })
+    expect(await adjust(second, '1')).toBe('pending')
+  })
+
+  test('what no transfer books, and what an adjustment gave away, counts by itself', async () => {
+    service.clock.advance(86_401)
+    expect((await resolve(admin, await found(90_000n, 'in', false), 'explained')).status).toBe(200)
+    expect((await resolve(admin, await found(90_000n), 'adjusted')).status).toBe(200)
+    expect(await adjust(admin, '10000')).toBe('posted')
+  })
+
+  test('by many at once is alone within the sum, and beyond it by two', async () => {
+    service.clock.advance(86_401)
+    const items = await Promise.all(Array.from({ length: 5 }, () => found(4_000n)))
+    const answers = await Promise.all(items.map((id) => resolve(admin, id, 'reversed')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 202, 202, 202])
+    const { body } = await admin.api.get('/v1/admin/ledger/trial-balance')
+    expect(body.balanced).toBe(true)
+  })
 })

@@ -10,7 +10,8 @@ const named = [...page.matchAll(/\| ([\w/-]+\.test\.ts): (.+) \|$/gm)].map(([, f
 
 test('docs/security.md lists attacks, each with a test', () => {
   expect(named.length).toBeGreaterThan(100)
-  expect(page.match(/^\| (?!Attack|What hangs|-).*$/gm)).toHaveLength(named.length)
+  const [attacks = '', figures = ''] = page.split('## How long one request')
+  expect((attacks + figures.slice(figures.indexOf('\n## '))).match(/^\| (?!Attack|What hangs|-).*$/gm)).toHaveLength(named.length)
 })
 
 test.each(named)('$file has "$title"', ({ file, title }) => {

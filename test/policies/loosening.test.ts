@@ -182,6 +182,12 @@ describe('a rule that asks for two', () => {
   })
 })
 
+/** The scene with a session of its owner that has just begun. */
+const withSession = async (scene: Scene): Promise<Scene> => {
+  const owner = await again(scene.owner, scene.team)
+  return { ...scene, owner, team: { ...scene.team, owner } }
+}
+
 const pay = ({ owner, payee }: Scene) => owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '150000' })
 const approve = (payment: Json, { api }: Person) =>
   api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' })
@@ -203,7 +209,82 @@ test('an approver who joined after the rule was made counts for it 24 hours late
   expect((await approve(later, await again(newcomer, scene.team))).body.status).toBe('approved')
 })
 
-// What one member can do about a rule, and about who else decides. `other` is the honest approver, `self` a second account of the same person.
+describe('where duties are separate, who asks counts for a rule that is older when 24 hours have passed', () => {
+  const separate = { ...forTwo, required_approval_count: 1, separation_of_duties: true }
+  const ask = ({ api }: Person, { payee }: Scene, more: object = {}) =>
+    api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '150000', ...more })
+  const raise = async ({ owner }: Scene, { memberId }: Teammate, change: object) =>
+    owner.api.patch(`/v1/workspaces/current/members/${memberId}`, change)
+
+  test.each<[string, (scene: Scene) => Promise<Teammate>]>([
+    ['joined since', ({ team }) => join(service, team, 'member')],
+    [
+      'was a viewer before',
+      async (scene) => {
+        const viewer = await join(service, scene.team, 'viewer')
+        await pass(2 * day)
+        await make(scene, separate)
+        await raise(await withSession(scene), viewer, { role: 'member' })
+        return { ...(await again(viewer, scene.team)), memberId: viewer.memberId }
+      },
+    ],
+    [
+      'was suspended meanwhile',
+      async (scene) => {
+        const member = await join(service, scene.team, 'member')
+        await make(scene, separate)
+        await raise(scene, member, { status: 'suspended' })
+        await raise(scene, member, { status: 'active' })
+        return member
+      },
+    ],
+  ])('and not at once when the requester %s', async (_, letIn) => {
+    const scene = await createScene()
+    await make(scene, separate)
+    await pass(minute)
+    const requester = await letIn(scene)
+    const owner = (await withSession(scene)).owner
+    const key = await createKey(requester, { permissions: ['payment.create', 'payment.read'] })
+    const asked = [
+      await ask(requester, scene),
+      await ask({ ...requester, api: key.api }, scene),
+      await ask(requester, scene, { execute_at: new Date(service.clock.now().getTime() + 2 * day * 1000).toISOString() }),
+    ]
+    for (const { body } of asked) {
+      const early = await approve(body, owner)
+      expect([early.status, early.body.error, early.body.message]).toEqual([
+        403,
+        'forbidden',
+        expect.stringContaining('The role in which this was asked for is younger than a rule'),
+      ])
+      expect((await scene.owner.api.get(`/v1/payments/${body.id}`)).body.status).not.toBe('processing')
+    }
+    await pass(day)
+    const later = (await withSession(scene)).owner
+    expect((await approve(asked[0]?.body, later)).body.status).toBe('approved')
+  })
+
+  test('and a rule that is younger than the role is not made to wait', async () => {
+    const scene = await createScene()
+    const member = await join(service, scene.team, 'member')
+    await pass(minute)
+    await make(scene, separate)
+    expect((await approve((await ask(member, scene)).body, scene.owner)).body.status).toBe('approved')
+  })
+
+  test('in a list of payments as well', async () => {
+    const scene = await createScene()
+    await make(scene, separate)
+    await pass(minute)
+    const member = await join(service, scene.team, 'member')
+    const items = [{ beneficiary_id: scene.payee, amount_minor: '150000' }]
+    const list = (await member.api.post('/v1/payment-batches', { items })).body
+    expect((await approve(list, scene.owner)).status).toBe(403)
+  })
+})
+
+// What one member, `owner` or an administrator in its place, can do about a rule, and about who else decides. `other` is an honest approver, a
+// `self` a second account of the attacker.
 type Acts = Scene & { id: string; other: Teammate; selves: Person[] }
 type Act = (is: Acts) => Promise<unknown>
 
@@ -257,6 +338,7 @@ const preparations: Readonly<Record<string, Act>> = {
     await memberPatch(is, { role: 'approver' })
   },
   'a second self joins as approver': (is) => addSelf(is, 'approver'),
+  'a second self joins as member': (is) => addSelf(is, 'member'),
   'a second self joins as viewer and is raised': async (is) => {
     const self = await addSelf(is, 'viewer')
     await is.owner.api.patch(`/v1/workspaces/current/members/${await memberIdOf(is.owner, self.accountId)}`, { role: 'admin' })
@@ -268,30 +350,45 @@ const preparations: Readonly<Record<string, Act>> = {
   },
   'the other approver is removed and a second self takes the place': async (is) => {
     await is.owner.api.delete(`/v1/workspaces/current/members/${is.other.memberId}`)
-    await addSelf(is, 'owner')
+    await addSelf(
+      is,
+      is.owner.accountId === (await is.owner.api.get('/v1/workspaces/current')).body.workspace.owning_account_id
+        ? 'owner'
+        : 'admin',
+    )
   },
 }
 
+const separated = { ...forTwo, required_approval_count: 1, separation_of_duties: true }
+
 describe.each([
-  ['two approvals', forTwo],
-  ['separation of duties', { ...forTwo, required_approval_count: 1, separation_of_duties: true }],
-])('within a day one member gets nothing past a rule that asks for %s', (_, rule) => {
-  const cases = Object.keys(preparations).flatMap((before) => Object.keys(loosenings).map((act) => [before, act] as const))
+  ['the owner', 'two approvals', forTwo],
+  ['the owner', 'separation of duties', separated],
+  ['an administrator', 'two approvals', forTwo],
+  ['an administrator', 'separation of duties', separated],
+])('within a day %s alone gets nothing past a rule that asks for %s', (attacker, _, rule) => {
+  const acts = attacker === 'the owner' || rule === forTwo ? Object.keys(loosenings) : ['archives it']
+  const cases = Object.keys(preparations).flatMap((before) => acts.map((act) => [before, act] as const))
 
   test.each(cases)('%s, then the member %s', async (before, act) => {
     const scene = await createScene()
     const other = await join(service, scene.team, 'approver')
-    const is: Acts = { ...scene, id: await make(scene, rule), other, selves: [] }
+    const member = attacker === 'the owner' ? scene.owner : await join(service, scene.team, 'admin')
+    const team = { ...scene.team, owner: member }
+    const is: Acts = { ...scene, team, owner: member, id: await make(scene, rule), other, selves: [] }
     await pass(minute)
     await preparations[before]?.(is)
     await loosenings[act]?.(is)
     for (const self of is.selves) await confirm(self, is.id)
     await pass(day - minute)
-    const answer = await pay(scene)
-    if (answer.status === 403) return expect(answer.body.error).toBe('policy_denied')
-    expect(answer.body.status).toBe('pending_approval')
-    for (const person of [scene.owner, ...is.selves]) await approve(answer.body, person)
-    expect((await scene.owner.api.get(`/v1/payments/${answer.body.id}`)).body.status).toBe('pending_approval')
+    for (const requester of [is.owner, ...is.selves]) {
+      const answer = await pay({ ...is, owner: requester })
+      if (answer.status === 403) expect(['policy_denied', 'forbidden']).toContain(answer.body.error)
+      else expect(answer.body.status).toBe('pending_approval')
+      if (answer.status === 403) continue
+      for (const person of [is.owner, ...is.selves]) await approve(answer.body, person)
+      expect((await is.owner.api.get(`/v1/payments/${answer.body.id}`)).body.status).toBe('pending_approval')
+    }
   })
 
   test('and two people do', async () => {

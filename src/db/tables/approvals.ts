@@ -96,8 +96,11 @@ export const approvalDecisions = pgTable(
   ],
 )
 
-/** What a decision lost: the right of its account to decide, the wallet or the passkey that signed it, or the mandate that gave it. */
-export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate'] as const
+/**
+ * What a decision lost: the right of its account to decide, the wallet or the passkey that signed it, the mandate that gave it, or the text that it
+ * was given on, which was made again.
+ */
+export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate', 'text'] as const
 
 /** A decision that counts no more, because what it rested on has ended. A decision is voided once, and stays voided. */
 export const approvalVoids = pgTable(

@@ -36,6 +36,9 @@ export const suspenseItems = pgTable(
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
+    /** What an administrator asked for beyond what one may move alone: it holds when another one sends the same. */
+    proposedOutcome: text({ enum: suspenseOutcomes }),
+    proposedBy: text(),
     createdAt: instant().notNull(),
     resolvedAt: instant(),
   },

@@ -46,6 +46,8 @@ export const members = pgTable(
     lastUsedAt: instant(),
     /** Since when, without a break, its role may decide approvals. Null: its role may not, or not recorded (then: since it joined). */
     decidingSince: instant(),
+    /** The same for asking for payments. */
+    requestingSince: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

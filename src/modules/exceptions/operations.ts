@@ -26,12 +26,12 @@ export const exceptionsOperations = {
   },
   'admin.resolve_suspense': {
     summary: 'Resolve money in suspense',
-    text: 'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log.',
+    text: 'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log. Booked money that was not adjusted counts for what one administrator may move alone in a day: beyond it the answer is 202, and the item stays open until a second administrator sends the same outcome.',
     body: 'ResolveSuspense',
   },
   'admin.resolve_suspense_items': {
     summary: 'Resolve several items of suspense',
-    text: 'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Each item has its own row in the audit log.',
+    text: 'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Items that need a second administrator stay open with their `proposal` (202). Each item has its own row in the audit log.',
     body: 'ResolveSuspenseItems',
   },
 } satisfies OperationTexts

@@ -36,6 +36,7 @@ export const presentSuspense = (item: SuspenseView): SuspenseItem => ({
   outcome: item.outcome,
   note: item.note,
   resolved_by: item.resolvedBy,
+  proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
   created_at: isoTime(item.createdAt),
   resolved_at: isoTimeOrNull(item.resolvedAt),
 })

@@ -50,7 +50,7 @@ export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequ
 
 /**
  * All value that one administrator moved without a second one, whatever its direction: adjustments, payments resolved as failed, late successes
- * written off, and money that left suspense; what was resolved as adjusted counts by its adjustment.
+ * written off, and money that left suspense; what was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two.
  */
 export const movedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
   const [row] = await db.query<{ sum: string }>(
@@ -59,7 +59,7 @@ export const movedAloneSince = async (db: Db, operator: string, since: Date): Pr
        where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2
        union all
        select amount_minor from suspense_items
-       where resolved_by = $1 and resolved_at > $2 and transfer_id is not null and outcome <> 'adjusted') as moved`,
+       where resolved_by = $1 and resolved_at > $2 and transfer_id is not null and outcome <> 'adjusted' and proposed_by is null) as moved`,
     [operator, since],
   )
   return BigInt(row?.sum ?? '0')

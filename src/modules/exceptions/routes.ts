@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import { created, ok } from '../../http/idempotency.ts'
+import { accepted, created, ok } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
@@ -80,15 +80,20 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   })
   routes.post('/v1/admin/suspense/resolve', {
     config: { operation: 'admin.resolve_suspense_items', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
-    schema: { body: ResolveSuspenseItems, response: { 200: SuspenseItems } },
+    schema: { body: ResolveSuspenseItems, response: { 200: SuspenseItems, 202: SuspenseItems } },
     work: async (tx, { principal, body }) => {
       const { ids, ...decision } = body
-      return ok({ data: (await resolveSuspenseItems(tx, principal, ids, decision)).map(presentSuspense) })
+      const items = await resolveSuspenseItems(tx, deps.config, principal, ids, decision)
+      const answer = items.some(({ resolvedAt }) => resolvedAt === null) ? accepted : ok
+      return answer({ data: items.map(presentSuspense) })
     },
   })
   routes.post('/v1/admin/suspense/:id/resolve', {
     config: { operation: 'admin.resolve_suspense', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
-    schema: { params: byId('suspense'), body: ResolveSuspense, response: { 200: SuspenseItem } },
-    work: async (tx, { principal, params, body }) => ok(presentSuspense(await resolveSuspense(tx, principal, params.id, body))),
+    schema: { params: byId('suspense'), body: ResolveSuspense, response: { 200: SuspenseItem, 202: SuspenseItem } },
+    work: async (tx, { principal, params, body }) => {
+      const item = await resolveSuspense(tx, deps.config, principal, params.id, body)
+      return (item.resolvedAt === null ? accepted : ok)(presentSuspense(item))
+    },
   })
 }

@@ -69,6 +69,12 @@ export const SuspenseItem = z
     outcome: z.enum(suspenseOutcomes).nullable(),
     note: z.string().nullable(),
     resolved_by: z.string().nullable(),
+    proposal: z
+      .object({ outcome: z.enum(suspenseOutcomes), by: By })
+      .nullable()
+      .meta({
+        description: 'What an administrator asked for beyond what one may move alone: a second one sends the same outcome.',
+      }),
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
   })

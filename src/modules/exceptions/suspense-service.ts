@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import type { Config } from '../../config.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
@@ -12,12 +13,23 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
+import { mayDecideAlone } from './cost-service.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
 import type { ResolveSuspense } from './schema.ts'
 import { type Finding, suspenseOf } from './suspense-rules.ts'
 
 const insertItem = prepareInsertOnce('suspense.insert', suspenseItems, suspenseItems.fingerprint)
-const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, ['outcome', 'note', 'resolvedBy', 'resolvedAt'])
+const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, [
+  'outcome',
+  'note',
+  'resolvedBy',
+  'resolvedAt',
+  'proposedOutcome',
+  'proposedBy',
+])
+const proposeItem = prepareUpdate('suspense.propose', suspenseItems, ['proposedOutcome', 'proposedBy'])
+/** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
+const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = prepare('suspense.lock', { id: 'uuid' }, (orm, at) =>
   orm.select().from(suspenseItems).where(eq(suspenseItems.id, at.id)).for('update'),
 )
@@ -142,29 +154,38 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
 
 /** Ends an item whose money the caller moves from suspense to an account. */
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
-  resolveItem(tx, item.id, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at })
+  resolveItem(tx, item.id, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
 
 /** Records one decision about several items: all of them, or none. */
 export const resolveSuspenseItems = (
   tx: Tx,
+  config: Config,
   operator: Operator,
   ids: readonly Uuid[],
   decision: ResolveSuspense,
-): Promise<SuspenseView[]> => eachById(ids, (id) => resolveSuspense(tx, operator, id, decision))
+): Promise<SuspenseView[]> => eachById(ids, (id) => resolveSuspense(tx, config, operator, id, decision))
 
-/** Records a person's decision about the money. */
+/** Records a person's decision about the money; what one person may not move alone stays open until a second one decides the same. */
 export const resolveSuspense = async (
   tx: Tx,
+  config: Config,
   operator: Operator,
   id: Uuid,
   { outcome, note }: ResolveSuspense,
 ): Promise<SuspenseView> => {
   const item = await openSuspense(tx, id)
   const { at } = tx
-  await leaveSuspense(tx, item, outcome, at)
-  const resolved = { outcome, note, resolvedBy: nameOfOperator(operator), resolvedAt: at }
-  resolveItem(tx, id, resolved)
-  await audit(tx, operator, at, { action: 'admin.resolve_suspense', subject: { type: 'suspense', id }, after: { outcome, note } })
+  const by = nameOfOperator(operator)
+  const isSecond = item.proposedOutcome === outcome && item.proposedBy !== by
+  const movesNothing = item.transferId === null || outcome === 'adjusted'
+  const isAgreed = movesNothing || isSecond || (await mayDecideAlone(tx, config, operator, item.amountMinor ?? 0n))
+  if (isAgreed) {
+    await leaveSuspense(tx, item, outcome, at)
+    const proposal = isSecond ? { proposedOutcome: outcome, proposedBy: item.proposedBy } : noProposal
+    resolveItem(tx, id, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
+  } else proposeItem(tx, id, { proposedOutcome: outcome, proposedBy: by })
+  const action = isAgreed ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
+  await audit(tx, operator, at, { action, subject: { type: 'suspense', id }, after: { outcome, note } })
   const after = await findSuspense(tx, id)
   if (!after) throw new Error('an item of suspense that was resolved is missing')
   return after

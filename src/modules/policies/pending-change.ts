@@ -1,5 +1,6 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { Assertion, challengeFor } from '../../auth/passkey.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
@@ -45,26 +46,43 @@ export const ConfirmChange = z
   .meta({ id: 'ConfirmPolicyChange' })
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
-/** Whether a policy asks for more than its initiator's own word: the rule of `asksForTwo` in `auth/authority-sql.ts`. */
-const asksForTwo = ({ requiredApprovalCount, separationOfDuties, approvalProof }: PolicyRecord): boolean =>
-  requiredApprovalCount > 1 || separationOfDuties || approvalProof === 'signature'
-
-/** Members other than the requester who may decide, or could within the last day: to remove the other approver first gains nothing. */
-const readOthers = statement(
-  'policies.other_deciders',
-  `select exists (select from members m join accounts a on a.id = m.account_id
-       where m.workspace_id = $1 and m.account_id <> $2 and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
-     or exists (select from audit_log l where l.workspace_id = $1 and l.action in ('member.update', 'member.remove', 'member.leave') and l.at > $4
-       and l.before->>'account' <> $3 and l.before->>'status' = 'active' and l.before->>'role' in ${namesSql(decidingRoles)}) as others`,
+/**
+ * Who stands behind a change of policy $1: $2 asks for it, or asked for it; $5 (or nobody) confirms it.
+ * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day: to remove the other approver first gains nothing;
+ * - `mayManage`: the requester may still manage policies, with the grant through which it asked;
+ * - `counted`: which of the two accounts count as approvers.
+ */
+const readStanding = statement(
+  'policies.change_standing',
+  `select ${asksForTwo('p', 'required_approval_count')} and (
+       exists (select from members o join accounts a on a.id = o.account_id
+         where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
+       or exists (select from audit_log l where l.workspace_id = w.id and l.action in ('member.update', 'member.remove', 'member.leave')
+         and l.at > $4::timestamptz - interval '24 hours'
+         and l.before->>'account' <> $3 and l.before->>'status' = 'active' and l.before->>'role' in ${namesSql(decidingRoles)})) as "isGuarded",
+     coalesce(m.status = 'active' and m.role in ${namesSql(policyRoles)} and a.status = 'active', false)
+       and (p.pending_change_grant_id is null or coalesce((select g.revoked_at is null and g.frozen_at is null
+         and coalesce(g.expires_at > $4, true) and 'policy.manage' = any(g.permissions) from grants g where g.id = p.pending_change_grant_id), false)) as "mayManage",
+     array(select c.account_id from members c where c.workspace_id = w.id and c.account_id in ($2, $5) and c.status = 'active'
+       and c.role in ${namesSql(decidingRoles)} and ${countsUnder('c', 'w', '(select p.*)', '$4::timestamptz')}) as counted
+   from spending_policies p join workspaces w on w.id = p.workspace_id join accounts a on a.id = $2
+     left join members m on m.workspace_id = w.id and m.account_id = a.id
+   where p.id = $1`,
 )
+type Standing = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
+
+const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirmer: Uuid | null): Promise<Standing> => {
+  const values = [policy.id, requester, formatId('account', requester), tx.at, confirmer]
+  const [standing] = await tx.query<Standing>(readStanding, values)
+  if (!standing) throw new Error('a policy that is locked is missing')
+  return standing
+}
 
 /** @throws 409 `change_pending` where another one waits already */
 export const mustWait = async (tx: Tx, { accountId }: Principal, before: PolicyRecord): Promise<boolean> => {
   if (before.pendingChange !== null)
     throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
-  if (!asksForTwo(before)) return false
-  const values = [before.workspaceId, accountId, formatId('account', accountId), daysAfter(tx.at, -1)]
-  return (await tx.query<{ others: boolean }>(readOthers, values))[0]?.others ?? true
+  return (await standingOf(tx, before, accountId, null)).isGuarded
 }
 
 export const requestChange = (
@@ -115,23 +133,6 @@ const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<Po
   const after = writeVersion(tx, changer, writePending(tx, before, nothingPending), { terms, name, maker })
   return recordPolicyChange(tx, changer, { type: 'policy.updated', after, before })
 }
-
-/** Whether the requester may still manage policies, with the grant through which it asked, and whether both accounts count as approvers. */
-const readParties = statement(
-  'policies.change_parties',
-  `select coalesce(m.status = 'active' and m.role in ${namesSql(policyRoles)} and a.status = 'active', false)
-       and (p.pending_change_grant_id is null or coalesce((select g.revoked_at is null and g.frozen_at is null
-         and coalesce(g.expires_at > $3, true) and 'policy.manage' = any(g.permissions) from grants g where g.id = p.pending_change_grant_id), false)) as "mayManage",
-     array(select c.account_id from members c join workspaces w on w.id = c.workspace_id
-       where c.workspace_id = p.workspace_id and c.account_id in (p.pending_change_by, $2) and c.status = 'active' and c.role in ${namesSql(decidingRoles)}
-         and (c.account_id = w.owning_account_id or coalesce(c.deciding_since, c.created_at) <= greatest(p.created_at, $3 - interval '24 hours'))) as counted
-   from spending_policies p join accounts a on a.id = p.pending_change_by
-     left join members m on m.workspace_id = p.workspace_id and m.account_id = p.pending_change_by
-   where p.id = $1`,
-)
-type Parties = { mayManage: boolean; counted: Uuid[] }
-const partiesOf = async (tx: Tx, id: Uuid, accountId: Uuid | null): Promise<Parties> =>
-  (await tx.query<Parties>(readParties, [id, accountId, tx.at]))[0] ?? { mayManage: false, counted: [] }
 
 const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => {
   if (!policy?.pendingChange) throw notFound()
@@ -190,7 +191,7 @@ export const confirmChange = async (
   if (pendingMessage(before) !== confirmation.message)
     throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
   if (before.pendingChangeBy === accountId) throw new Refusal('separation_of_duties')
-  const { mayManage, counted } = await partiesOf(tx, id, accountId)
+  const { mayManage, counted } = await standingOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
   if (counted.length < 2)
@@ -246,7 +247,7 @@ const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Pro
     actor: { accountId: null, origin: null, way: 'timer' },
     workspace: { id: workspaceId, owningAccountId: owner, zone },
   }
-  const { mayManage } = await partiesOf(tx, id, null)
+  const { mayManage } = await standingOf(tx, before, requester, null)
   if (mayManage && (await apply(tx, changer, before))) return
   await withdraw(tx, changer, before)
 }

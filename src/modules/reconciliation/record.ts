@@ -69,29 +69,34 @@ const isUnexplained = ({ kind, subject }: Difference): boolean =>
 /** A line that was accepted as evidence needs no person. */
 const asEvidence = { by: 'statement', note: 'Taken as evidence.' }
 
-const insertDifferences = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): void => {
-  if (differences.length === 0) return
+/** Differences that are written at once: the lists of ten thousand, written in one turn, hold up every other request. */
+const portion = 1_000
+
+const insertDifferences = async (tx: Tx, reconciliationId: Uuid, all: readonly Difference[], report: boolean): Promise<void> => {
+  for (let from = 0; from < all.length; from += portion)
+    await insertPortion(tx, reconciliationId, all.slice(from, from + portion), report)
+}
+
+const insertPortion = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): Promise<unknown> => {
   const list = <Value>(read: (difference: Difference) => Value): Value[] => differences.map(read)
   const closed = list((difference) => isEvidence(difference) && !report)
-  tx.defer(
-    tx.query(insertAll, [
-      reconciliationId,
-      tx.at,
-      plainList(list(() => newId())),
-      textList(list(({ kind }) => kind)),
-      textList(list(({ receipt }) => receipt)),
-      textList(list(({ subject }) => subject?.kind ?? null)),
-      plainList(list(({ subject }) => subject?.id ?? null)),
-      plainList(list(({ bookedMinor }) => bookedMinor)),
-      plainList(list(({ statedMinor }) => statedMinor)),
-      textList(list(({ reason }) => reason)),
-      textList(list(({ action }) => action)),
-      textList(list(({ offer }) => offer ?? null)),
-      timeList(closed.map((is) => (is ? tx.at : null))),
-      textList(closed.map((is) => (is ? asEvidence.by : null))),
-      textList(closed.map((is) => (is ? asEvidence.note : null))),
-    ]),
-  )
+  return tx.query(insertAll, [
+    reconciliationId,
+    tx.at,
+    plainList(list(() => newId())),
+    textList(list(({ kind }) => kind)),
+    textList(list(({ receipt }) => receipt)),
+    textList(list(({ subject }) => subject?.kind ?? null)),
+    plainList(list(({ subject }) => subject?.id ?? null)),
+    plainList(list(({ bookedMinor }) => bookedMinor)),
+    plainList(list(({ statedMinor }) => statedMinor)),
+    textList(list(({ reason }) => reason)),
+    textList(list(({ action }) => action)),
+    textList(list(({ offer }) => offer ?? null)),
+    timeList(closed.map((is) => (is ? tx.at : null))),
+    textList(closed.map((is) => (is ? asEvidence.by : null))),
+    textList(closed.map((is) => (is ? asEvidence.note : null))),
+  ])
 }
 
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
@@ -125,7 +130,7 @@ export const recordComparison = async (
     createdAt: at,
   }
   if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
-  insertDifferences(tx, run.id, result.differences, report)
+  await insertDifferences(tx, run.id, result.differences, report)
   const unknown = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,

@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import { accepted, created, ok } from '../../http/idempotency.ts'
+import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
@@ -16,7 +16,7 @@ import {
   ResolveDifferences,
   UploadStatement,
 } from './schema.ts'
-import { reportStatement } from './service.ts'
+import { readUpload, reportStatement } from './service.ts'
 
 const bodyLimitBytes = 1024 * 1024
 
@@ -32,12 +32,25 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
       present: (rows) => rows.map(presentReconciliation),
     }),
   })
-  routes.post('/v1/admin/reconciliations', {
-    config: { operation: 'admin.upload_statement', access: 'admin', idempotent: true, refuses: ['invalid_request', 'conflict'] },
-    bodyLimit: bodyLimitBytes,
-    schema: { body: UploadStatement, response: { 201: Reconciliation } },
-    work: async (tx, { principal, body }) => created(presentReconciliation(await reportStatement(tx, deps, principal, body))),
-  })
+  app.post(
+    '/v1/admin/reconciliations',
+    {
+      config: {
+        operation: 'admin.upload_statement',
+        access: 'admin',
+        idempotent: true,
+        refuses: ['invalid_request', 'conflict'],
+      },
+      bodyLimit: bodyLimitBytes,
+      schema: { body: UploadStatement, response: { 201: Reconciliation } },
+    },
+    async (request, reply) => {
+      const statement = await readUpload(deps.rails, request.body)
+      return respondOnce(deps, request, reply, async (tx) =>
+        created(presentReconciliation(await reportStatement(tx, deps, request.principal, statement))),
+      )
+    },
+  )
   list('/v1/admin/reconciliation-differences', {
     config: { operation: 'admin.list_differences', access: 'admin' },
     schema: { querystring: FindDifferences, response: { 200: pageOf(ReconciliationDifference) } },

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../../db/client.ts'
 import { type Db, inTx, type Tx } from '../../db/client.ts'
 import { isPaid } from '../../db/transitions.ts'
@@ -20,7 +21,7 @@ import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked 
 import { type Comparison, isEvidence, recordComparison } from './record.ts'
 import { acceptAll } from './resolve.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
-import { readStatement } from './statement-rules.ts'
+import { readInPortions } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'> & {
   rails: Pick<Rails, 'numbers'>
@@ -90,7 +91,7 @@ export const reconcileStatement = async (
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, subjects, operator, { ...readWhole(deps.rails, text, 'file'), source, content: text })
+  reconcileLines(deps, subjects, operator, { ...(await readWhole(deps.rails, text, 'file')), source, content: text })
 
 /** The rails that move money by the account that a statement is of. Null: it does not say whose it is, or the rails are not configured. */
 const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { provider, heading }: Statement, path: string) => {
@@ -106,13 +107,14 @@ const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { pr
   })
 }
 
+type Whole = Pick<Compared, 'provider' | 'account' | 'rails' | 'lines' | 'period'> & { book: Book }
+
 /** `path`: where the text stands, for the refusal of one that is no statement of ours. */
-const readWhole = (
-  rails: Pick<Rails, 'numbers'>,
-  text: string,
-  path: string,
-): Pick<Compared, 'provider' | 'account' | 'rails' | 'lines' | 'period'> & { book: Book } => {
-  const read = readStatement(text)
+const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string): Promise<Whole> => {
+  const reading = readInPortions(text)
+  let step = reading.next()
+  for (; !step.done; step = reading.next()) await turn()
+  const read = step.value
   if ('problem' in read) throw invalidFields({ path, message: read.problem })
   const { provider, lines, heading } = read
   if (lines.length === 0) throw invalidFields({ path, message: 'it lists nothing that was completed' })
@@ -126,6 +128,12 @@ const readWhole = (
   return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy({ rails }, read, path) } }
 }
 
+/** What an administrator has uploaded. Before the transaction: it takes a few turns of the event loop. */
+export const readUpload = async (
+  rails: Pick<Rails, 'numbers'>,
+  { source, statement: text }: { source: string; statement: string },
+): Promise<Compared> => ({ ...(await readWhole(rails, text, 'statement')), source, content: `uploaded ${text}` })
+
 /**
  * Compares a statement that an administrator has uploaded, and lists the differences. Whoever uploads a file may have written it, so it is
  * evidence of nothing: no deposit is credited, no attempt ends, nothing goes to suspense and no outcome is offered. The same content may
@@ -135,9 +143,8 @@ export const reportStatement = async (
   tx: Tx,
   deps: Pick<ReconciliationDeps, 'config' | 'orderNames' | 'rails'>,
   operator: Operator,
-  { source, statement: text }: { source: string; statement: string },
+  statement: Compared,
 ): Promise<ReconciliationRecord> => {
-  const statement = { ...readWhole(deps.rails, text, 'statement'), source, content: `uploaded ${text}` }
   const compared = await compareLines(tx, deps, statement)
   const differences = compared.result.differences.map(withoutEffect)
   return recordComparison(tx, operator, { ...compared, result: { ...compared.result, differences }, report: true })

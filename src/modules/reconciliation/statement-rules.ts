@@ -103,12 +103,16 @@ const readLine = (row: Row, { cell, textsOf, form, columns }: Table, outSign: bi
   }
 }
 
-const readTable = (rows: readonly Row[], table: Table): Pick<Statement, 'lines' | 'unfinished'> => {
+/** Rows that are read in one turn of the event loop. */
+const portion = 1_000
+
+function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<Statement, 'lines' | 'unfinished'>> {
   const lines: StatementLine[] = []
   const unfinished: StatementLine[] = []
   const { cell, form } = table
   const outSign = isOutNegative(rows, cell) ? 1n : -1n
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    if (index % portion === 0) yield
     const status = plain(cell(row, 'status'))
     const isDone = status === '' || form.completed.includes(status)
     try {
@@ -125,9 +129,19 @@ const readTable = (rows: readonly Row[], table: Table): Pick<Statement, 'lines' 
 
 export type ReadStatement = Statement | { problem: string }
 
-/** An organisation's statement as its portal exports it. Rows above the column names are its heading. */
+/** An organisation's statement as its portal exports it. */
 export const readStatement = (text: string): ReadStatement => {
+  const reading = readInPortions(text)
+  for (;;) {
+    const { done, value } = reading.next()
+    if (done) return value
+  }
+}
+
+/** The same, with a stop after each portion: a whole statement in one turn of the event loop would hold up every other request. */
+export function* readInPortions(text: string): Generator<void, ReadStatement> {
   const rows = readRows(text)
+  yield
   if ('problem' in rows) return { problem: `it ${rows.problem}` }
   for (const provider of providers) {
     const form = definitions[provider].statement
@@ -141,14 +155,16 @@ export const readStatement = (text: string): ReadStatement => {
     const header = rows[headerAt]?.cells.map(plain)
     if (!header) continue
     const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
-    const cell: Cell = (row, column) => textAt(row, at(form.columns[column], header))
+    const { texts: _, ...named } = form.columns
+    const places = Object.fromEntries(Object.entries(named).map(([column, names]) => [column, at(names, header)]))
+    const cell: Cell = (row, column) => textAt(row, places[column] ?? -1)
     const textsOf = (row: Row) => form.columns.texts.map((name) => textAt(row, header.indexOf(name)))
     const below = rows.slice(headerAt + 1).filter((row) => !isHeader(row) && !isFooter(row, cell))
     try {
       return {
         provider,
         heading: readHeading(rows.slice(0, headerAt), form),
-        ...readTable(below, { cell, textsOf, form, columns: header.length }),
+        ...(yield* readTable(below, { cell, textsOf, form, columns: header.length })),
         text: squeezed(text),
       }
     } catch (error) {

@@ -25,7 +25,7 @@ const insert = statement(
   'workspaces.insert',
   `with made as (
      insert into workspaces (id, name, kind, time_zone, owning_account_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $7, $7))
-   insert into members (id, workspace_id, account_id, role, deciding_since, created_at, updated_at) values ($6, $1, $5, 'owner', $7, $7, $7)`,
+   insert into members (id, workspace_id, account_id, role, deciding_since, requesting_since, created_at, updated_at) values ($6, $1, $5, 'owner', $7, $7, $7, $7)`,
 )
 
 /** A workspace with its owner as its first member. Nothing is waited for. */

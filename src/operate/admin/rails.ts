@@ -104,7 +104,9 @@ export const railCommands = {
     word(words, 1, 'outcome')
     const ids = words.words.slice(0, -1).map((item) => idOf('suspense', item))
     const input = fieldsOf(ResolveSuspense, { outcome: words.words.at(-1), note: words.options.reason })
-    return (await inTx(at.deps.db, (tx) => resolveSuspenseItems(tx, at.operator, ids, input))).map(presentSuspense)
+    return (await inTx(at.deps.db, (tx) => resolveSuspenseItems(tx, at.deps.config, at.operator, ids, input))).map(
+      presentSuspense,
+    )
   },
   'differences list': async (at: Console) =>
     (await listDifferences(at.deps.db, { reconciliationId: undefined, isOpen: true }, everything)).map(presentDifference),

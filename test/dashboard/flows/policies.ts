@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { standIn } from '../../workspaces/team.ts'
 import { createHousehold } from '../household.ts'
+import { createTeam } from '../team.ts'
 import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -98,5 +100,90 @@ export const policyFlows = (world: World): void => {
     await page.getByText('Policy archived').waitFor()
     expect(sent).toEqual(['DELETE'])
     expect((await person.api.get(`/v1/spending-policies/${id}`)).body).toMatchObject({ ...limits, status: 'archived' })
+  })
+
+  /** A team whose policy asks for two people, with an approver who has been there for longer, and a change that its owner asked for. */
+  const loosening = async (terms: object, change: object | 'archive') => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    await standIn(team.owner, team.workspaceId)
+    await standIn(approver, team.workspaceId)
+    const { api } = team.owner
+    const { id, version } = (await api.post('/v1/spending-policies', { name: 'Two people', ...terms })).body
+    const path = `/v1/spending-policies/${id}`
+    const asked = change === 'archive' ? await api.delete(path) : await api.patch(path, { version, ...change })
+    expect(asked.status).toBe(202)
+    return { approver, owner: team.owner, path: `/policies/${id}`, read: async () => (await api.get(path)).body }
+  }
+  const forTwo = { approval_threshold_minor: '100000', required_approval_count: 2 }
+
+  test('a change that makes a policy less strict is confirmed by another approver, who reads what it would be', async () => {
+    const { approver, owner, path, read } = await loosening(forTwo, { required_approval_count: 1 })
+    const own = await visitAs(world, owner)
+    await own.page.goto(path)
+    await own.page.getByRole('button', { name: 'Withdraw the change' }).waitFor()
+    expect(await own.page.getByRole('button', { name: 'Confirm the change' }).count()).toBe(0)
+    await own.close()
+    const { page, complaints, close } = await visitAs(world, approver)
+    await page.goto(path)
+    const card = page.locator('section.card', { hasText: 'A change waits for a second person' })
+    await card.getByText('Wanjiku Kamau').waitFor()
+    await card.getByText(/needs 1 approval at or above KES\s1,000\.00/).waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await read()).toMatchObject({ required_approval_count: 2 })
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('Confirmed: the change applies').waitFor()
+    await card.waitFor({ state: 'detached' })
+    expect(await read()).toMatchObject({ required_approval_count: 1, pending_change: null })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a change that waits is withdrawn by an approver, and the policy stays', async () => {
+    const { approver, path, read } = await loosening(forTwo, 'archive')
+    const { page, close } = await visitAs(world, approver)
+    await page.goto(path)
+    await page.getByText('The policy would be archived.').waitFor()
+    await page.getByRole('button', { name: 'Withdraw the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()
+    await page.getByText('Withdrawn: the policy stays as it is').waitFor()
+    expect(await read()).toMatchObject({ status: 'active', pending_change: null })
+    await close()
+  })
+
+  test('where a policy asks for signatures, its change is confirmed by the wallet, and one that declines confirms nothing', async () => {
+    const { approver, path, read } = await loosening({ ...forTwo, approval_proof: 'signature' }, 'archive')
+    const { page, wallet, close } = await visitAs(world, approver)
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('CONFIRM a change that makes a spending policy less strict').waitFor()
+    wallet.declineNext()
+    await dialog.getByRole('button', { name: 'Sign with Test Wallet' }).click()
+    await dialog.getByText(/declined/i).waitFor()
+    expect(await read()).toMatchObject({ status: 'active' })
+    await dialog.getByRole('button', { name: 'Sign with Test Wallet' }).click()
+    await page.getByText('Confirmed: the policy is archived').waitFor()
+    expect(await read()).toMatchObject({ status: 'archived' })
+    await close()
+  })
+
+  test('in an old session a change is confirmed after the person has proved who they are', async () => {
+    const { approver, path, read } = await loosening(forTwo, 'archive')
+    const { page, close } = await visitAs(world, approver)
+    world.service.clock.advance(11 * 60)
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await proof.getByRole('button', { name: 'Confirm with Test Wallet' }).click()
+    await page.getByText('Confirmed: the policy is archived').waitFor()
+    expect(await read()).toMatchObject({ status: 'archived' })
+    world.service.clock.set(new Date())
+    await close()
   })
 }

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { policyQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { fullTime } from '../../lib/time.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Page } from '../../ui/layout.tsx'
 import { MadeBy } from './made-by.tsx'
+import { PendingChange } from './pending-change.tsx'
 import { PolicyDetail } from './policy-detail.tsx'
 import { PolicyForm } from './policy-form.tsx'
 
@@ -20,21 +19,18 @@ export const NewPolicyPage = () => (
   </Page>
 )
 
-const leadOf = (policy: Schemas['SpendingPolicy'] | undefined) => {
-  if (policy?.status === 'archived') return 'Archived: it no longer applies.'
-  if (!policy?.pending_change) return null
-  const { change, effective_at } = policy.pending_change
-  const words = change.status === 'archived' ? 'Archiving this policy' : 'A change that makes this policy less strict'
-  return `${words} waits until ${fullTime(effective_at)}, or until another approver confirms it.`
-}
-
 export const PolicyPage = ({ id }: { id: string }) => {
   const { can } = useSession()
   const policy = useQuery(policyQuery(id))
   const editable = can('policy.manage') && policy.data?.status === 'active'
   return (
-    <Page title={policy.data?.name ?? 'Policy'} back={back} lead={leadOf(policy.data)}>
+    <Page
+      title={policy.data?.name ?? 'Policy'}
+      back={back}
+      lead={policy.data?.status === 'archived' ? 'Archived: it no longer applies.' : null}
+    >
       <LoadState query={policy} path={`/v1/spending-policies/${id}`} />
+      {policy.data?.pending_change && <PendingChange policy={policy.data} waiting={policy.data.pending_change} />}
       {/* A newer version begins the form anew: what was typed was about the older one. */}
       {policy.data &&
         (editable ? (

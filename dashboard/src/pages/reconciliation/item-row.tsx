@@ -91,6 +91,11 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
           {title}
           {difference && <Note>{difference.action}</Note>}
           {suspense && <Note>{suspenseWords(suspense, currency)}</Note>}
+          {suspense?.proposal && (
+            <Note>
+              Waits for a second administrator: <bdi>{suspense.proposal.by}</bdi> resolved it as {suspense.proposal.outcome}.
+            </Note>
+          )}
           {!suspense && difference && <Note>{[sides(difference, currency), receipt].filter(Boolean).join(', ')}</Note>}
           <Note>
             <Subject item={item} />

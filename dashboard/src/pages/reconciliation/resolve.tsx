@@ -43,16 +43,20 @@ const useResolve = (onDone: () => void) => {
     mutationFn: async ({ chosen, outcome, note }: Decision) => {
       const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
       const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
+      let waiting = 0
       if (suspense.length > 0) {
-        await call(api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } }))
+        const { data } = await call(api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } }))
+        waiting = data.filter(({ resolved_at }) => resolved_at === null).length
         // Where the second request is refused, another try is about the differences alone.
         setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
       if (differences.length > 0)
         await call(api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } }))
+      return waiting
     },
-    onSuccess: (_, { chosen: { length } }) => {
-      announce(length === 1 ? 'Resolved' : `${countWords(length, 'item')} resolved`)
+    onSuccess: (waiting, { chosen: { length } }) => {
+      if (waiting > 0) announce(`${countWords(waiting, 'item')} wait for a second administrator, who resolves them the same way`)
+      else announce(length === 1 ? 'Resolved' : `${countWords(length, 'item')} resolved`)
       onDone()
     },
     onSettled: () => {

@@ -22,7 +22,7 @@ import { readItemsOf } from '../batch/queries.ts'
 import type { Deps } from '../deps.ts'
 import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
 /** What was paid before to the payee of an approval's payment. */
 export type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
@@ -157,7 +157,7 @@ const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
   return deciders
-    .filter(({ countsFrom }) => !asksForTwo(record) || countsFrom === null || countsFrom <= now)
+    .filter(({ countsFrom }) => !record.asksForTwo || countsFrom === null || countsFrom <= now)
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)
     .filter((id) => !excluded.has(id))

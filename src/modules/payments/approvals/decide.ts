@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { and, isNull, sql } from 'drizzle-orm'
-import { countsUnder } from '../../../auth/authority-sql.ts'
+import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
@@ -14,7 +14,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { policiesOf } from '../../../policy/scope-sql.ts'
+import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
@@ -24,7 +24,7 @@ import { endPayments, startPayments } from '../lifecycle/change.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { endApproval, endWhole, expireApproval, refreshed } from './end.ts'
 import { type LockedApproval, lockHeld } from './lock.ts'
-import { type ApprovalRecord, asksForTwo, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
 
@@ -174,18 +174,29 @@ const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }
 /** The rule is compared with every policy that applies to the payment, or to one of the batch. */
 const readUncounted = statement(
   'approvals.uncounted',
-  `select coalesce(m.deciding_since, m.created_at) + interval '24 hours' as "countsFrom"
+  `select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
    from members m join workspaces w on w.id = m.workspace_id
    where m.workspace_id = $1 and m.account_id = $2
-     and exists (select from payments p where p.id = any($3::uuid[]) and not ${countsUnder('m', 'w', policiesOf('p'), '$4::timestamptz')})`,
+     and exists (select from payments p where p.id = any($4::uuid[]) and not ${countsUnder('m', 'w', policiesOf('p'), '$5::timestamptz')})
+   union all
+   select ${roleSince('m', 'requesting')} + interval '24 hours', 'requesting'
+   from members m join workspaces w on w.id = m.workspace_id
+   where m.workspace_id = $1 and m.account_id = $3
+     and exists (select from payments p where p.id = any($4::uuid[])
+       and not ${countsUnder('m', 'w', separatingPoliciesOf('p'), '$5::timestamptz', roleSince('m', 'requesting'))})`,
 )
 
-/** When the account counts as an approver of what asks for two, if it does not yet. */
-const countsOnlyFrom = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<Date | undefined> => {
-  if (!asksForTwo(record)) return undefined
-  const ids = record.payments.map(({ id }) => id)
-  const values = [record.payment.workspaceId, accountId, plainList(ids), tx.at]
-  return (await tx.query<{ countsFrom: Date }>(readUncounted, values))[0]?.countsFrom
+/** Where two people are asked for, neither the approver nor, where duties are separate, the requester may have been let in just now. */
+const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
+  if (!record.asksForTwo) return
+  const { initiatorAccountId, workspaceId } = record.payment
+  const values = [workspaceId, accountId, initiatorAccountId, plainList(record.payments.map(({ id }) => id)), tx.at]
+  const [first] = await tx.query<{ countsFrom: Date; act: 'deciding' | 'requesting' }>(readUncounted, values)
+  if (!first) return
+  const whose = first.act === 'deciding' ? 'Your role to approve' : 'The role in which this was asked for'
+  throw new Refusal('forbidden', {
+    message: `${whose} is younger than a rule that asks for more than one person, and counts for it from ${isoTime(first.countsFrom)} on. Until then you can reject.`,
+  })
 }
 
 const insertDecision = prepareInsert('approvals.give', approvalDecisions)
@@ -206,11 +217,7 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
   const { accountId, actor, choice, proof, reason } = decision
   if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
-  const countsFrom = choice === 'approve' ? await countsOnlyFrom(tx, record, accountId) : undefined
-  if (countsFrom)
-    throw new Refusal('forbidden', {
-      message: `Your role to approve is younger than a rule that asks for more than one person, and counts for it from ${isoTime(countsFrom)} on. Until then you can reject.`,
-    })
+  if (choice === 'approve') await requireTwoPeople(tx, record, accountId)
   await requireUnused(tx, record, decision)
   const row = {
     id: newId(),

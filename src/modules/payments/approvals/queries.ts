@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import { asksForTwo } from '../../../auth/authority-sql.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
@@ -37,6 +38,8 @@ export type ApprovalRecord = {
   /** The grant that asked for it and those above it, root first. */
   lineage: Uuid[]
   firstPayment: boolean
+  /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
+  asksForTwo: boolean
   /** Asked for before writes were lost: it may have been sent in them. */
   olderThanLoss: boolean
   decisions: DecisionRow[]
@@ -72,6 +75,7 @@ export const selection = {
   grantLabel: grants.label,
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
   firstPayment,
+  asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
@@ -121,10 +125,6 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 /** Whether a decision counts: a rejection always, an approval only if it is signed where signatures are asked for. */
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
-
-/** Whether more than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
-export const asksForTwo = ({ approval }: Pick<ApprovalRecord, 'approval'>): boolean =>
-  approval.requiredApprovals > 1 || approval.separationOfDuties || approval.approvalProof === 'signature'
 
 type Row = Omit<ApprovalRecord, 'batch' | 'decisions' | 'firstPayment'>
 export const withDecisions = (row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({

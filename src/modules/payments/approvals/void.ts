@@ -9,7 +9,7 @@ import { type Actor, auditAll } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { approvalEvent } from './present.ts'
-import { type ApprovalRecord, currentDecisions, type DecisionRow, findApproval } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, findApproval } from './queries.ts'
 
 const insertVoid = prepareInsert('approvals.void', approvalVoids)
 
@@ -40,8 +40,7 @@ type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; 
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
-/** `because`: why, where it is not what the decision rested on that ended. */
-const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[], because?: 'text'): Promise<void> => {
+const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
   for (const { decisionId, owner, reason } of lost) insertVoid(tx, { decisionId, owningAccountId: owner, reason, voidedAt: at })
@@ -51,7 +50,7 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[], becaus
     const { workspaceId } = record.payment
     await appendEvents(tx, [approvalEvent('approval.decision_voided', record)])
     const subject = { type: 'approval', id: approvalId }
-    const after = { account: formatId('account', accountId), reason: because ?? reason }
+    const after = { account: formatId('account', accountId), reason }
     await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
   }
 }
@@ -89,19 +88,11 @@ export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promi
   return lost.length > 0
 }
 
-/** A row names what its decision was signed with: the audit log says that its text was made again. */
-const restedOn: Readonly<Record<DecisionRow['via'], Lost['reason']>> = {
-  credential: 'approver',
-  signature: 'wallet',
-  passkey: 'passkey',
-  mandate: 'mandate',
-}
-
 /** Voids the decisions on a text that was made again. A mandate was signed before there was a text, so what it gives stays. */
 export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalRecord, 'approval' | 'decisions'>): Promise<void> => {
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)
     .filter(({ via }) => via !== 'mandate')
-    .map(({ id, accountId, via }) => ({ decisionId: id, approvalId, accountId, owner, reason: restedOn[via] }))
-  return voidDecisions(tx, actor, lost, 'text')
+    .map(({ id, accountId }): Lost => ({ decisionId: id, approvalId, accountId, owner, reason: 'text' }))
+  return voidDecisions(tx, actor, lost)
 }

@@ -1,5 +1,4 @@
 import { grantBehind } from '../../../auth/begun-by.ts'
-import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
@@ -13,7 +12,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { publishMemberEvent } from '../members/events.ts'
-import { checkInvitedRole } from '../members/rules.ts'
+import { checkInvitedRole, rolesSince } from '../members/rules.ts'
 import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
 import { findMembership, findWorkspace, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from '../queries.ts'
 import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
@@ -151,7 +150,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
     role: invitation.role,
     status: 'active' as const,
     lastUsedAt: null,
-    decidingSince: decidingRoles.includes(invitation.role) ? at : null,
+    ...rolesSince({ role: invitation.role, status: 'active' }, at),
     createdAt: at,
     updatedAt: at,
   }

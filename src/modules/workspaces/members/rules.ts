@@ -1,4 +1,4 @@
-import { effectivePermissions, type Role } from '../../../auth/permissions.ts'
+import { decidingRoles, effectivePermissions, type Role, requestingRoles } from '../../../auth/permissions.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
@@ -21,6 +21,22 @@ const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give a
 export const includesRole = (role: Role, other: Role): boolean => {
   const held = effectivePermissions(role, null)
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
+}
+
+type RoleTimes = Held & { decidingSince: Date | null; requestingSince: Date | null; createdAt: Date }
+
+/** Since when, without a break, a member may decide and may ask for payments. `before`: what it was until now, if it was one. */
+export const rolesSince = (held: Pick<MemberChange, 'role' | 'status'>, at: Date, before?: RoleTimes) => {
+  const has = ({ role, status }: Pick<MemberChange, 'role' | 'status'>, roles: readonly Role[]) =>
+    status === 'active' && roles.includes(role)
+  const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
+    if (!has(held, roles)) return null
+    return before && has(before, roles) ? (recorded ?? before.createdAt) : at
+  }
+  return {
+    decidingSince: since(decidingRoles, before?.decidingSince),
+    requestingSince: since(requestingRoles, before?.requestingSince),
+  }
 }
 
 /** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { decidingRoles, effectivePermissions } from '../../../auth/permissions.ts'
+import { effectivePermissions } from '../../../auth/permissions.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
@@ -14,10 +14,10 @@ import type { WorkspaceMembership } from '../queries.ts'
 import { publishMemberEvent, publishMemberRemovedEvent } from './events.ts'
 import { countOwners, findMember, type NamedMember } from './queries.ts'
 import { endInvitations } from './removal.ts'
-import { addsRights, checkMemberChange, type MemberChange } from './rules.ts'
+import { addsRights, checkMemberChange, type MemberChange, rolesSince } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
-const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'updatedAt'])
+const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'])
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
@@ -65,10 +65,7 @@ export const updateMember = async (
   await check(tx, principal, membership, target, change)
   const { at } = tx
   if (addsRights(target, change)) requireFreshProof(principal.proof, at)
-  const mayDecide = ({ role, status }: Pick<NamedMember, 'role' | 'status'>) =>
-    status === 'active' && decidingRoles.includes(role)
-  const unbroken = mayDecide(target) && mayDecide(change) ? (target.decidingSince ?? target.createdAt) : at
-  changeRow(tx, id, { ...change, decidingSince: mayDecide(change) ? unbroken : null, updatedAt: at })
+  changeRow(tx, id, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+// How long one request keeps every other one waiting: the processor time of the longest turn of the event loop while it is served. The request
+// is sent by another process, so that only the service's own work is measured; processor time, so that a busy machine does not count.
+
+const sender = `
+process.on('message', async ({ url, options }) => {
+  const answer = await fetch(url, options)
+  const text = await answer.text()
+  process.send({ status: answer.status, text: text.slice(0, 500) })
+})`
+
+const { threadCpuUsage } = process as { threadCpuUsage?: () => NodeJS.CpuUsage }
+const usedMs = (): number => {
+  const { user, system } = threadCpuUsage?.() ?? process.cpuUsage()
+  return (user + system) / 1000
+}
+
+export type Turns = { status: number; text: string; longestMs: number; totalMs: number }
+export type Sent = { method: string; headers?: Record<string, string>; body?: string }
+
+export const createTurns = () => {
+  const child: ChildProcess = spawn(process.execPath, ['-e', sender], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  return {
+    measure: async (url: string, options: Sent): Promise<Turns> => {
+      const begin = usedMs()
+      let [last, longest, isOver] = [begin, 0, false]
+      const turn = () => {
+        const now = usedMs()
+        longest = Math.max(longest, now - last)
+        last = now
+        if (!isOver) setImmediate(turn)
+      }
+      setImmediate(turn)
+      const answered = once(child, 'message')
+      child.send({ url, options })
+      const [{ status, text }] = await answered
+      isOver = true
+      return { status, text, longestMs: longest, totalMs: usedMs() - begin }
+    },
+    close: () => child.kill(),
+  }
+}

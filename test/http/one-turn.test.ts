@@ -1,0 +1,212 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { startAdministered } from '../admin/administrators.ts'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { createTurns, type Sent, type Turns } from '../harness/turns.ts'
+import { playExamples } from './example-scene.ts'
+
+const { service, admin, second, wallets } = await startAdministered({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const turns = createTurns()
+afterAll(async () => {
+  turns.close()
+  await service.close()
+})
+
+/** Of the longest turn of the event loop: what one request may keep all others waiting. */
+const mostMs = 50
+
+const person = await signIn(service.api)
+await credit(service, person.accountId, 900_000_000n)
+const payee = await newBeneficiary(person.api)
+const json = { 'content-type': 'application/json' }
+const csv = { 'content-type': 'text/csv' }
+
+type Ask = { path: string; expected?: number; by?: Person } & Partial<Sent>
+let serial = 0
+const measure = ({ path, by = person, method = 'GET', headers, body }: Ask): Promise<Turns> => {
+  serial += 1
+  const own = { cookie: `service_session=${by.cookie}`, origin: service.api.url, 'idempotency-key': `turn-${serial}` }
+  return turns.measure(service.api.url + path, { method, headers: { ...own, ...headers }, ...(body !== undefined && { body }) })
+}
+const send = async (ask: Ask): Promise<Turns> => {
+  const measured = await measure(ask)
+  const { path, expected = ask.method === undefined ? 200 : 201 } = ask
+  expect([path, measured.status, measured.text]).toEqual([path, expected, measured.text])
+  return measured
+}
+
+const figures: string[] = []
+afterAll(() => {
+  if (process.env.SHOW_TURNS) console.log(figures.join('\n'))
+})
+
+/** The shortest of a few: what else runs in the process, such as collecting garbage, is not the request's. */
+const longest = async (name: string, ask: () => Promise<Ask> | Ask, times = 2): Promise<number> => {
+  const all: Turns[] = []
+  for (let index = 0; index < times; index++) all.push(await send(await ask()))
+  const [first, turn, whole] = [
+    all[0]?.longestMs,
+    ...(['longestMs', 'totalMs'] as const).map((of) => Math.min(...all.map((one) => one[of]))),
+  ]
+  figures.push(`| ${name} | ${first?.toFixed(0)} | ${turn?.toFixed(0)} | ${whole?.toFixed(0)} |`)
+  return turn ?? Number.NaN
+}
+
+// Before the lists, whose thousands of payments it would send.
+describe('every operation with the longest texts that its body and its address take', () => {
+  // Each mark is a letter more to whoever normalises the text: the dearest that a text of this length can be.
+  const textOf = (length: number) => 'a\u0301\u0316'.repeat(Math.ceil(length / 5)).slice(0, length / 1.7)
+  const filled = (value: Json, length: number): Json => {
+    if (typeof value === 'string') return textOf(length)
+    if (Array.isArray(value)) return value.map((one) => filled(one, length / value.length))
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value)
+    return Object.fromEntries(entries.map(([key, inner]) => [key, filled(inner, length / entries.length)]))
+  }
+  /** All texts share the room, and each has it alone. */
+  const longestOf = (value: Json, length: number): Json[] => {
+    if (typeof value !== 'object' || value === null) return [filled(value, length)]
+    return [filled(value, length), ...Object.keys(value).map((key) => ({ ...value, [key]: filled(value[key], length) }))]
+  }
+  const leftOut = new Set(['accounts.close', 'sign_in.logout', 'notifications.stream'])
+  const large = new Set(['payment_batches.create', 'admin.upload_statement'])
+
+  test('takes no longer than any other', async () => {
+    const document = (await service.api.get('/openapi.json')).body
+    const all = Object.entries<Record<string, Json>>(document.paths).flatMap(([path, ofPath]) =>
+      Object.entries(ofPath).map(([method, operation]) => ({ path, method, id: String(operation.operationId) })),
+    )
+    const played: Record<string, Json> = await playExamples(service, all, [admin, second])
+    const by = await signIn(service.api, wallets[1])
+    const slow: [string, number][] = []
+    let worst = { id: '', longestMs: 0 }
+    let sent = 0
+    for (const { id, path, method } of all.filter((one) => !leftOut.has(one.id))) {
+      const { request, parameters = {} } = played[id]
+      const concrete = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]))
+      const query = Object.keys(parameters).filter((name) => !path.includes(`{${name}}`))
+      const addresses = [concrete, ...query.map((name) => `${concrete}?${name}=${'%CC%81'.repeat(1_300)}`)]
+      const bodies = request === undefined ? [undefined] : longestOf(request, large.has(id) ? 1_000_000 : 64_000)
+      for (const address of addresses)
+        for (const body of address === concrete ? bodies : bodies.slice(0, 1)) {
+          const ask = () =>
+            measure({
+              path: address,
+              by,
+              method: method.toUpperCase(),
+              ...(body !== undefined && { headers: json, body: JSON.stringify(body) }),
+            })
+          let taken = await ask()
+          for (let again = 0; again < 2 && taken.longestMs >= mostMs; again++) taken = await ask()
+          sent += 1
+          if (taken.longestMs >= mostMs) slow.push([`${id} ${address.slice(0, 80)}`, taken.longestMs])
+          worst = worst.longestMs > taken.longestMs ? worst : { ...taken, id }
+        }
+    }
+    figures.push(`| ${sent} requests with longest texts, slowest ${worst.id} | | ${worst.longestMs.toFixed(0)} | |`)
+    expect(slow).toEqual([])
+    expect(sent).toBeGreaterThan(250)
+  }, 60_000)
+})
+
+const item = (index: number) => ({
+  beneficiary_id: payee,
+  amount_minor: String(100 * (10 + index)),
+  narrative: `Salary ${index} `.padEnd(140, 'x'),
+  metadata: { note: 'x'.repeat(200) },
+})
+const listOf = (count: number, more: object = {}) =>
+  JSON.stringify({ items: Array.from({ length: count }, (_, index) => item(index)), duplicates_intended: true, ...more })
+const csvOf = (count: number) =>
+  `display_name,destination,amount,narrative\n${Array.from({ length: count }, (_, index) => `Worker ${index},07${String(22_000_000 + index)},${10 + (index % 90)},Salary of March`).join('\n')}\n`
+
+describe('a list of 1,000 payments', () => {
+  test('is created from JSON', async () => {
+    expect(
+      await longest('list, JSON', () => ({ path: '/v1/payment-batches', method: 'POST', headers: json, body: listOf(1_000) })),
+    ).toBeLessThan(mostMs)
+  })
+  test('is created from CSV', async () => {
+    const body = csvOf(1_000)
+    expect(
+      await longest('list, CSV', () => ({
+        path: '/v1/payment-batches?duplicates_intended=true',
+        method: 'POST',
+        headers: csv,
+        body,
+      })),
+    ).toBeLessThan(mostMs)
+  })
+  const waiting = async () => {
+    await person.api.post('/v1/spending-policies', { name: 'Ask', required_approval_count: 1 })
+    return (await person.api.post('/v1/payment-batches', JSON.parse(listOf(1_000)))).body
+  }
+  test('is approved', async () => {
+    const ask = async () => {
+      const { approval_id } = await waiting()
+      return {
+        path: `/v1/approvals/${approval_id}/decide`,
+        method: 'POST',
+        headers: json,
+        body: '{"decision":"approve"}',
+        expected: 200,
+      }
+    }
+    expect(await longest('approve', ask)).toBeLessThan(mostMs)
+  })
+  test('is rejected', async () => {
+    const ask = async () => {
+      const { approval_id } = await waiting()
+      return {
+        path: `/v1/approvals/${approval_id}/decide`,
+        method: 'POST',
+        headers: json,
+        body: '{"decision":"reject"}',
+        expected: 200,
+      }
+    }
+    expect(await longest('reject', ask)).toBeLessThan(mostMs)
+  })
+  test('is cancelled', async () => {
+    const ask = async () => {
+      const { id } = await waiting()
+      return { path: `/v1/payment-batches/${id}/cancel`, method: 'POST', headers: json, body: '{}', expected: 200 }
+    }
+    expect(await longest('cancel', ask)).toBeLessThan(mostMs)
+  })
+  test('is read, and its receipt', async () => {
+    const { approval_id, id } = await waiting()
+    expect(await longest('approval read', () => ({ path: `/v1/approvals/${approval_id}` }))).toBeLessThan(mostMs)
+    expect(await longest('batch read', () => ({ path: `/v1/payment-batches/${id}` }))).toBeLessThan(mostMs)
+  })
+})
+
+test('pages, searches, exports and statements of 3,000 payments', async () => {
+  expect(await longest('search', () => ({ path: `/v1/payments?q=${'zq'.repeat(40)}` }))).toBeLessThan(mostMs)
+  expect(await longest('page', () => ({ path: '/v1/payments?limit=100' }))).toBeLessThan(mostMs)
+  expect(await longest('history', () => ({ path: '/v1/accounts/me/history?limit=100' }))).toBeLessThan(mostMs)
+  expect(await longest('notifications', () => ({ path: '/v1/notifications?limit=100' }))).toBeLessThan(mostMs)
+  expect(await longest('payments csv', () => ({ path: '/v1/payments', headers: { accept: 'text/csv' } }))).toBeLessThan(mostMs)
+  expect(await longest('statement', () => ({ path: '/v1/accounts/me/statement' }))).toBeLessThan(mostMs)
+  expect(
+    await longest('statement csv', () => ({ path: '/v1/accounts/me/statement', headers: { accept: 'text/csv' } })),
+  ).toBeLessThan(mostMs)
+})
+
+test('a statement of 10,000 lines', async () => {
+  let upload = 0
+  const ask = () => {
+    upload += 1
+    const lines = Array.from(
+      { length: 10_000 },
+      (_, index) => `Q${upload}X${String(index).padStart(8, '0')},2026-03-04 20:00:00,Completed,70.00,`,
+    )
+    const body = JSON.stringify({
+      source: `s${upload}.csv`,
+      statement: `Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\n${lines.join('\n')}\n`,
+    })
+    return { path: '/v1/admin/reconciliations', method: 'POST', by: admin, headers: json, body }
+  }
+  expect(await longest('statement upload', ask)).toBeLessThan(mostMs)
+})
