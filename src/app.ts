@@ -135,7 +135,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const parts: Omit<Deps, 'batchQueue' | 'paymentQueue' | 'refusals'> = {
     config,
     db,
-    reads: createReads(db, standby, logger),
+    reads: createReads(db, standby, logger, instruments?.reads),
     lastUsed: createLastUsed(db.query, logger),
     requestLog: createRequestLog({ db, clock, logger }),
     clock,
@@ -156,7 +156,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     cursors: createCursors(derivations),
     appendEvents: (tx, _at, events) => appendEvents(tx, events),
     feed,
-    jobs: createJobs({ db, mode: config.JOBS, logger }),
+    jobs: createJobs({ db, mode: config.JOBS, logger, ...(instruments && { onSwept: instruments.sweeps }) }),
     rails: instruments ? instruments.rails(rails) : rails,
     alerts,
     ...connectFeatures({ appendEvents: (tx, _at, events) => appendEvents(tx, events), clock, config, vault }),
@@ -177,6 +177,7 @@ const buildHttp = async (
   metrics: Metrics,
   identity: IdentityParts,
   departure: Departure,
+  onRedis: (up: boolean) => void,
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { clock, config, logger } = deps
   const http = await createHttp({
@@ -224,6 +225,7 @@ const buildHttp = async (
     perPrincipal: config.rateLimitPerMinute,
     perAddress: config.rateLimitPublicPerMinute,
     redisUrl: config.REDIS_URL,
+    onRedis,
   })
   // Hooks run in this order for every request: authenticate, then rate limits, then authorize.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
@@ -263,10 +265,11 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const identity = createIdentityParts(options.config, options.clock)
   const registry = new Registry()
-  const deps = buildDeps(options, identity, createInstruments(registry))
+  const instruments = createInstruments(registry)
+  const deps = buildDeps(options, identity, instruments)
   const metrics = createMetrics(deps, registry)
   const departure = createDeparture()
-  const { http, routes } = await buildHttp(deps, metrics, identity, departure)
+  const { http, routes } = await buildHttp(deps, metrics, identity, departure, instruments.redis)
   const operator = await createOperator(deps, metrics, departure, options.sandbox)
   await http.ready()
   await operator.ready()

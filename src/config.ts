@@ -38,6 +38,8 @@ const environment = z.object({
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
+  /** How long an accepted payment waits for a rail that is down before it fails. */
+  PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: networks.optional(),

@@ -17,7 +17,12 @@ const complaintEveryMs = 60_000
  * The standby, if it has replayed everything that was committed when the request arrived; else the primary, and also where the standby does not
  * answer. So no reader misses a write that was acknowledged before the read began, by any caller and in any process.
  */
-export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
+export const createReads = (
+  primary: Database,
+  standby: Database | null,
+  logger: Logger,
+  onRead: (from: 'primary' | 'standby') => void = () => undefined,
+): Reads => {
   if (!standby) return { db: async () => primary, close: async () => undefined }
   let complained = Number.NEGATIVE_INFINITY
   const isCurrent = async (): Promise<boolean> => {
@@ -30,7 +35,9 @@ export const createReads = (primary: Database, standby: Database | null, logger:
   }
   const db = async () => {
     try {
-      return (await isCurrent()) ? standby : primary
+      const from = (await isCurrent()) ? 'standby' : 'primary'
+      onRead(from)
+      return from === 'standby' ? standby : primary
     } catch (error) {
       const now = performance.now()
       if (now - complained > complaintEveryMs)
@@ -39,6 +46,7 @@ export const createReads = (primary: Database, standby: Database | null, logger:
           'the standby does not answer: the primary is read',
         )
       complained = now
+      onRead('primary')
       return primary
     }
   }

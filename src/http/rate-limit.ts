@@ -7,7 +7,13 @@ import type { App } from './app-type.ts'
 import { type Counters, type LimitedName, ownCounters, sharedCounters } from './counters.ts'
 import { actingFor } from './internal-call.ts'
 
-export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddress: number; redisUrl: string | undefined }
+export type RateLimitOptions = {
+  enabled: boolean
+  perPrincipal: number
+  perAddress: number
+  redisUrl: string | undefined
+  onRedis?: (up: boolean) => void
+}
 
 type Count = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
@@ -25,7 +31,7 @@ const answerTimeoutMs = 100
 /** A connection without answers is closed; until there is another one no request waits for it. */
 const silenceTimeoutMs = 1_000
 
-const connectRedis = async (app: App, url: string): Promise<Redis> => {
+const connectRedis = async (app: App, url: string, onRedis: RateLimitOptions['onRedis']): Promise<Redis> => {
   const { Redis: Client } = await import('ioredis')
   const redis = new Client(url, {
     connectTimeout: silenceTimeoutMs,
@@ -34,16 +40,18 @@ const connectRedis = async (app: App, url: string): Promise<Redis> => {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
   })
+  onRedis?.(false)
+  redis.on('ready', () => onRedis?.(true)).on('close', () => onRedis?.(false))
   redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
   app.addHook('onClose', async () => redis.disconnect())
   return redis
 }
 
 /** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCounters = async (app: App, redisUrl: string | undefined): Promise<Counters> => {
+const createCounters = async (app: App, { redisUrl, onRedis }: RateLimitOptions): Promise<Counters> => {
   const own = ownCounters()
   if (redisUrl === undefined) return own
-  const shared = sharedCounters(await connectRedis(app, redisUrl))
+  const shared = sharedCounters(await connectRedis(app, redisUrl, onRedis))
   return (names, cost) => shared(names, cost).catch(() => own(names, cost))
 }
 
@@ -69,7 +77,7 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
 export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
   const nothing = async () => undefined
   if (!options.enabled) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
-  const count = await createCounters(app, options.redisUrl)
+  const count = await createCounters(app, options)
   const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
   const general = (request: FastifyRequest): LimitedName[] =>
     request.caller ? namesOf(request.caller, options.perPrincipal) : [ofAddress('address', request, options.perPrincipal)]

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type Database, onSignal, signal, type Tx, tellAfterCommit } from '../db/client.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
-import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
+import { createSweepRunner, type Sweep, type SweepRunner, type Swept } from './sweeps.ts'
 
 /** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
 export const workKinds = ['payments', 'topups', 'deliveries', 'names', 'notices'] as const
@@ -38,8 +38,9 @@ export type Jobs = {
 const pollMs = 1_000
 const finishWithinMs = 4_000
 
-export const createJobs = (options: { db: Database; mode: 'inline' | 'off'; logger: Logger }): Jobs => {
-  const { db, mode, logger } = options
+type JobsOptions = { db: Database; mode: 'inline' | 'off'; logger: Logger; onSwept?: (swept: Swept) => void }
+
+export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: JobsOptions): Jobs => {
   const runners = new Map<WorkKind, LaneRunner[]>()
   let sweeps: SweepRunner | undefined
   const all = (): LaneRunner[] => [...runners.values()].flat()
@@ -59,7 +60,7 @@ export const createJobs = (options: { db: Database; mode: 'inline' | 'off'; logg
           work.lanes[kind].map((lane) => createLaneRunner({ lane, logger, pollMs, onFailure })),
         )
       }
-      sweeps = createSweepRunner(db, work.sweeps, logger, work.onSweepFailure)
+      sweeps = createSweepRunner(db, work.sweeps, logger, work.onSweepFailure, onSwept)
       if (mode === 'off') return
       await sweeps.start()
       for (const runner of all()) runner.start()

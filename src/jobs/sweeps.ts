@@ -2,8 +2,11 @@ import type { Logger } from 'pino'
 import { type Db, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 
-/** Finds what is due and does it; idempotent, and harmless when nothing is due. */
-export type Sweep = { name: string; everySeconds: number; run: () => Promise<void> }
+/** Finds what is due and does it; idempotent, and harmless when nothing is due. May answer how many rows that were. */
+export type Sweep = { name: string; everySeconds: number; run: () => Promise<number | void> }
+
+/** A sweep that has ended. `rows`: undefined where it does not count them. */
+export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 const announce = statement(
   'schedules.announce',
@@ -33,6 +36,7 @@ export const createSweepRunner = (
   logger: Logger,
   /** Called with every failure, and how often this sweep has failed in succession. */
   onFailure: (name: string, failures: number) => void,
+  onSwept: (swept: Swept) => void,
 ): SweepRunner => {
   const running = new Map<string, Promise<void>>()
   const failures = new Map<string, number>()
@@ -40,9 +44,11 @@ export const createSweepRunner = (
   let polling: Promise<void> | undefined
 
   const run = async ({ name, run: work }: Sweep): Promise<void> => {
+    const start = performance.now()
     try {
-      await work()
+      const rows = await work()
       failures.delete(name)
+      onSwept({ name, seconds: (performance.now() - start) / 1000, rows: rows ?? undefined })
     } catch (error) {
       const count = (failures.get(name) ?? 0) + 1
       failures.set(name, count)

@@ -7,6 +7,8 @@ const sentences = {
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
   late_success: 'a payment that had failed was paid after all; an administrator must book it',
+  payments_waiting:
+    'payments wait for a rail that is down, and fail after a third more of that time: pause the rail to let them wait (docs/runbooks/rail-down.md)',
   superseded_attempt_moved_money:
     'an attempt moved money although a later attempt replaced it; the money is in suspense, a person must check both',
   sweep_failing: 'a sweep fails for one row (the others continue), or as a whole three times in a row; it needs a person',

@@ -37,7 +37,7 @@ export type Place = { since: string; behind: Uuid }
 export const beginning: Place = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Processes everything that is due. `read` returns what is due behind a place, in the order of the index on its time (`dueBehind`), at most `batch`
+ * Processes everything that is due, and answers how many rows that were. `read` returns what is due behind a place, in the order of the index on its time (`dueBehind`), at most `batch`
  * rows: so rows that fail, and stay due, never keep later ones from being read.
  */
 export const sweepRows = async <Row extends { id: Uuid; due: string }>(
@@ -46,13 +46,16 @@ export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   batch: number,
   read: (place: Place, batch: number) => Promise<readonly Row[]>,
   work: (row: Row) => Promise<unknown>,
-): Promise<void> => {
+): Promise<number> => {
   let place = beginning
+  let count = 0
   for (let full = true; full; ) {
     const rows = await read(place, batch)
     await forEachRow(deps, sweep, rows, work)
     const last = rows.at(-1)
     if (last) place = { since: last.due, behind: last.id }
+    count += rows.length
     full = rows.length === batch
   }
+  return count
 }

@@ -24,13 +24,14 @@ import { createNoticesLane } from './payments/approvals/notices.ts'
 import { renewOverdue, renewTexts } from './payments/approvals/renew.ts'
 import { createUnauthorizedSweep } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
+import { createGiveUp } from './payments/give-up.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
 import { createDeliveriesLane, createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { pruneRefusals } from './payments/refusals/record.ts'
 import { executeScheduled } from './payments/schedule.ts'
-import { giveUpWaiting, paymentSubject } from './payments/send.ts'
+import { paymentSubject } from './payments/send.ts'
 import { applyDueChanges } from './policies/pending-change.ts'
 import { warnOfUntestedRepeats } from './rail-pauses/duplicate-checks.ts'
 import { declareLoss } from './rail-pauses/service.ts'
@@ -70,7 +71,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
-    { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
+    { name: 'payments.give_up', everySeconds: 30, run: createGiveUp(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'deposits.register', everySeconds: 3600, run: () => registerAtEmulator(deps) },
     { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },

@@ -40,6 +40,10 @@ export const afterCall = (breaker: Breaker, outcome: CallOutcome, nowMs: number)
   return { ...breaker, failures }
 }
 
+/** An answer to another call proves that the provider can be reached: the trial call need not wait. */
+export const afterAnswer = (breaker: Breaker, nowMs: number): Breaker =>
+  breaker.phase === 'open' && breaker.cause === 'failed' ? { ...breaker, untilMs: nowMs } : breaker
+
 /** Time alone only half-opens it: then one trial call may go out. */
 export const atTime = (breaker: Breaker, nowMs: number): Breaker =>
   breaker.phase === 'open' && nowMs >= breaker.untilMs ? { ...breaker, phase: 'half_open' } : breaker

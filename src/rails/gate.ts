@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { allRails } from '../lib/rail-names.ts'
-import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
-import type { CollectionAdapter, PayoutAdapter, RailGate, Submission } from './rail.ts'
+import { afterAnswer, afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
+import type { Attempt, CollectionAdapter, Evidence, PayoutAdapter, RailGate, Submission } from './rail.ts'
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
@@ -33,6 +33,9 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Rail
       const { phase, cause } = current()
       return { state: phase === 'closed' ? 'up' : cause === 'throttled' ? 'throttled' : 'down', since, underWay }
     },
+    answered: () => {
+      breaker = afterAnswer(breaker, nowMs())
+    },
     run: async (call) => {
       underWay += 1
       const isTrial = current().phase === 'half_open'
@@ -52,14 +55,25 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Rail
   }
 }
 
+/** A query that the provider did not answer says `unknown`, for whatever reason. */
+const tellingAnswers =
+  (query: (attempt: Attempt) => Promise<Evidence>, gate: RailGate) =>
+  async (attempt: Attempt): Promise<Evidence> => {
+    const evidence = await query(attempt)
+    if (evidence.kind !== 'unknown') gate.answered()
+    return evidence
+  }
+
 export const gatedPayout = (rail: PayoutAdapter, gate: RailGate): PayoutAdapter => ({
   ...rail,
   pay: (instruction) => gate.run(() => rail.pay(instruction)),
+  query: tellingAnswers(rail.query, gate),
 })
 
 export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): CollectionAdapter => ({
   ...rail,
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
+  query: tellingAnswers(rail.query, gate),
 })
 
 /** Nothing is sent by any rail while it is not known that the database has what it had committed. */

@@ -191,6 +191,8 @@ export type RailGate = {
   read: () => GateState
   /** Records a call and its result. */
   run: (call: () => Promise<Submission>) => Promise<Submission>
+  /** The provider answered another call: a rail that was down may be tried at once. */
+  answered: () => void
 }
 
 /** Where a provider tells us of deposits. Each address has a secret of ours. */

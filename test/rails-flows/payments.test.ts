@@ -211,13 +211,18 @@ describe('a forged callback is refused; the real one settles the payment', () =>
   })
 })
 
-test('a provider that cannot be reached is tried again with longer waits; if it never can, the payment fails and nothing was sent', async () => {
+test('a provider that cannot be reached is tried again with longer waits, for as long as a payment may wait; then it fails and nothing was sent', async () => {
   const id = await pay(person, b2c('254722000041'))
   for (const wait of [0, 5, 15, 45, 120, 300, 600]) {
     expect(await paymentOf(person, id)).toMatchObject({ status: 'processing' })
     service.sandbox.failNext(spikeArrest)
     await pass(service, wait)
   }
+  service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+  for (let minute = 18; minute < 43; minute += 5) await pass(service, 300)
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'processing' })
+  await pass(service, 300)
+  service.sandbox.rules.clear()
   expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
   expect(ordersTo(service, '254722000041')).toHaveLength(0)
   expect(await balanceOf(person)).toEqual(untouched)

@@ -79,7 +79,7 @@ const due = prepare(
 )
 
 /** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
-export const expireMandates = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+export const expireMandates = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
   sweepRows(
     deps,
     'mandates.expire',

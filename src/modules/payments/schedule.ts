@@ -279,9 +279,9 @@ const dueBatches = prepare(
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
 export const executeScheduled = async (
   deps: DecideDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
-): Promise<void> => {
+): Promise<number> => {
   const now = deps.clock.now()
-  await sweepRows(
+  const single = await sweepRows(
     deps,
     'payments.execute',
     100,
@@ -291,11 +291,12 @@ export const executeScheduled = async (
       await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
     },
   )
-  await sweepRows(
+  const batches = await sweepRows(
     deps,
     'payments.execute',
     20,
     (place, take) => deps.db.run(dueBatches, { now, ...place, take }),
     ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
   )
+  return single + batches
 }

@@ -1,22 +1,18 @@
-import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
-import { first, inTx, type Tx } from '../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
-import { failure } from '../../lib/failure-codes.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { railsDown } from '../../rails/gate.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
 import { destinationContext } from '../beneficiaries/destination-context.ts'
-import { sweepRows } from '../for-each-row.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import type { Deps } from './deps.ts'
 import { tryOpen } from './lifecycle/attempts/for-rail.ts'
 import { earlierSql } from './lifecycle/attempts/queries.ts'
-import { longestWaitSeconds, secondsToNextChainQuery } from './lifecycle/attempts/schedule.ts'
+import { longestChainWaitSeconds, secondsToNextChainQuery } from './lifecycle/attempts/schedule.ts'
 import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './lifecycle/attempts/subject.ts'
 import { releasePayment } from './lifecycle/change.ts'
 import {
@@ -120,7 +116,7 @@ const outgoingOf = (
 
 /** It rests on an approval that a chain could not confirm: it is looked at again while it may wait, and fails after that. */
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
-  kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestWaitSeconds)
+  kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestChainWaitSeconds)
 
 const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
@@ -205,42 +201,4 @@ export const paymentSubject: AttemptSubject = {
     // It is sent under the names that its attempt has.
     return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
   },
-}
-
-const waiting = prepare(
-  'payments.waiting_for_rail',
-  { ...duePlaces, rails: 'text[]' },
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
-      { id: payments.id, due: payments.updatedAt },
-      at,
-      sql`${payments.status} = 'processing'`,
-      isNotNull(payments.dispatchDueAt),
-      sql`${payments.rail} = any(${at.rails})`,
-    ),
-  'pool',
-)
-
-/**
- * Fails payments that have waited too long for a rail that is down. They are in the queue, so no attempt of theirs may have been sent.
- * Payments of a rail that an operator paused keep waiting: the operator decides when that ends.
- */
-export const giveUpWaiting = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger' | 'rails'>): Promise<void> => {
-  const rails = Object.keys(railsDown(deps.rails.gates))
-  if (rails.length === 0) return
-  const before = secondsAfter(deps.clock.now(), -longestWaitSeconds)
-  await sweepRows(
-    deps,
-    'payments.give_up',
-    100,
-    (place, take) => deps.db.run(waiting, { rails, now: before, ...place, take }),
-    ({ id }) =>
-      inTx(deps.db, async (tx) => {
-        const payment = await lockPaymentWithAccount(tx, id)
-        if (payment.status !== 'processing' || payment.dispatchDueAt === null) return
-        const actor = { accountId: null, origin: null, way: 'timer' }
-        await releasePayment(tx, payment, { to: 'failed', actor, failure: failure('provider_unreachable') })
-      }),
-  )
 }

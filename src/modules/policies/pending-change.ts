@@ -252,7 +252,7 @@ const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Pro
   await withdraw(tx, changer, before)
 }
 
-export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
   sweepRows(
     deps,
     'policies.change',

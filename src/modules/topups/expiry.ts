@@ -45,9 +45,9 @@ const expire = async (tx: Tx, id: Uuid): Promise<void> => {
  * Ends the waiting only: a success that is proven later is credited all the same. What was paid with another amount is in suspense: until a
  * person has decided, the top-up has not expired.
  */
-export const expireTopups = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> => {
+export const expireTopups = async (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> => {
   const now = deps.clock.now()
-  await sweepRows(
+  return sweepRows(
     deps,
     'topups.expire',
     100,

@@ -1,14 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { Gauge, type Registry } from 'prom-client'
+import type { Config } from '../../config.ts'
 import { type Database, first, statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { approvals } from '../../db/tables/approvals.ts'
 import { installationKeys } from '../../db/tables/installation.ts'
 import { pauseCauses, railPauses, verifyPoints } from '../../db/tables/rails.ts'
+import type { Witness } from '../../db/witness.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
 import { uncountedSince } from '../../ledger/hours.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { version } from '../../lib/version.ts'
 import type { Alerts } from '../../modules/alerts.ts'
 import type { Rails } from '../../rails/rail.ts'
 
@@ -72,7 +75,27 @@ const unsealed = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
-export type GaugeDeps = { alerts: Alerts; clock: Clock; db: Database; feed: Feed; rails: Rails }
+const streams = statement(
+  'metrics.streams',
+  `select count(*)::int as open from stream_places where renewed_at > clock_timestamp() - interval '1 minute'`,
+)
+/** Of each rail that nobody has paused: since when the payment waits that has waited longest to be sent. */
+const waitingForRail = statement(
+  'metrics.waiting_for_rail',
+  `select r.rail, (select p.updated_at from payments p where p.status = 'processing' and p.dispatch_due_at is not null and p.rail = r.rail
+     order by p.updated_at limit 1) as since
+   from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses x where x.rail = r.rail)`,
+)
+
+export type GaugeDeps = {
+  alerts: Alerts
+  clock: Clock
+  config: Pick<Config, 'PAYMENT_WAIT_MINUTES'>
+  db: Database
+  feed: Feed
+  rails: Rails
+  witness: Pick<Witness, 'clockDiffersByMs'>
+}
 
 /** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
 export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Promise<void>) => {
@@ -130,6 +153,20 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     '1 while the rail takes calls, 0 while it is down or wants fewer; then nothing is sent by it.',
     ['rail'],
   )
+  const waitShare = gauge(
+    'payment_wait_share',
+    'How long the oldest payment of a rail has waited to be sent, as a share of PAYMENT_WAIT_MINUTES: at 1 it fails if the rail is down. None while the rail is paused.',
+    ['rail'],
+  )
+  const openStreams = gauge('streams_open', 'Open event streams of all processes.')
+  const clockDiffers = gauge(
+    'clock_differs_seconds',
+    "By how much this machine's clock differs from the database's, whose time the service uses.",
+  )
+  gauge('build_info', 'The release that this process runs: always 1.', ['version', 'node']).set(
+    { version, node: process.version },
+    1,
+  )
   const railCalls = gauge('rail_calls', 'Calls of this process to the rail that are under way.', ['rail'])
 
   const readRails = () => {
@@ -160,15 +197,21 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     unsealedAge.set(ageSeconds(now, log?.oldest))
     const [uncounted] = await db.query<{ oldest: Date | null }>(uncountedSince)
     totalsAge.set(ageSeconds(now, uncounted?.oldest))
+    const [open] = await db.query<{ open: number }>(streams)
+    openStreams.set(open?.open ?? 0)
+    waitShare.reset()
+    const waitSeconds = deps.config.PAYMENT_WAIT_MINUTES * 60
+    for (const row of await db.query<{ rail: string; since: Date | null }>(waitingForRail, [Object.keys(deps.rails.payout)]))
+      waitShare.set({ rail: row.rail }, ageSeconds(now, row.since) / waitSeconds)
     jobs.reset()
     jobLag.reset()
     for (const row of await db.query<{ name: string; count: bigint; oldest: Date | null }>(waitingJobs)) {
       jobs.set({ queue: row.name }, Number(row.count))
       jobLag.set({ queue: row.name }, ageSeconds(now, row.oldest))
     }
-    const open = await first(db, openApprovals, {})
-    pendingApprovals.set(open?.count ?? 0)
-    approvalAge.set(ageSeconds(now, open?.oldest))
+    const pending = await first(db, openApprovals, {})
+    pendingApprovals.set(pending?.count ?? 0)
+    approvalAge.set(ageSeconds(now, pending?.oldest))
     // NaN until the first check: a new service has not verified anything, and this must not raise an alert.
     for (const scope of ['whole', 'recent']) verifiedAge.set({ scope }, Number.NaN)
     for (const { name, totals, at } of await db.run(verifications, {})) {
@@ -183,6 +226,7 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     readPool()
     readRails()
     readAlerts()
+    clockDiffers.set(deps.witness.clockDiffersByMs() / 1000)
     up.set(
       await readRows().then(
         () => 1,

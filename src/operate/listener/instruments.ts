@@ -1,5 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { NewEvent } from '../../events/append.ts'
+import type { Swept } from '../../jobs/sweeps.ts'
 import { collectionRail, type RailName } from '../../lib/rail-names.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
 
@@ -12,10 +13,15 @@ export type Instruments = {
   rails: (rails: Rails) => Rails
   /** How long a caller waited for a database connection. */
   connections: (seconds: number) => void
+  sweeps: (swept: Swept) => void
+  /** Where a list or an export was read from. */
+  reads: (from: 'primary' | 'standby') => void
+  redis: (up: boolean) => void
 }
 
 const quickSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const waitSeconds = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 15]
+const sweepSeconds = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300]
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
 const humanSeconds = [10, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86_400, 3 * 86_400]
 const paymentSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86_400]
@@ -81,6 +87,33 @@ export const createInstruments = (registry: Registry): Instruments => {
     registers,
   })
 
+  const sweeps = new Histogram({
+    name: 'sweep_seconds',
+    help: 'How long each sweep took, by name.',
+    labelNames: ['sweep'],
+    buckets: sweepSeconds,
+    registers,
+  })
+  const sweptRows = new Counter({
+    name: 'sweep_rows_total',
+    help: 'Rows that sweeps found due, by name.',
+    labelNames: ['sweep'],
+    registers,
+  })
+  const reads = new Counter({
+    name: 'reads_total',
+    help: 'Lists and exports, by where they were read: from the standby, or from the primary where it was behind or away.',
+    labelNames: ['from'],
+    registers,
+  })
+  const redis = new Gauge({
+    name: 'redis_up',
+    help: '1 while the Redis that is configured answers, 0 while each process counts limits for itself.',
+    registers,
+  })
+  redis.set(Number.NaN)
+  for (const from of ['primary', 'standby']) reads.inc({ from }, 0)
+
   const note = (event: NewEvent, at: Date): void => {
     happened.inc({ type: event.type })
     if (!ends.test(event.type)) return
@@ -120,6 +153,12 @@ export const createInstruments = (registry: Registry): Instruments => {
   return {
     connections: (seconds) => waits.observe(seconds),
     payments: ({ outcome, seconds }) => decisions.observe({ outcome }, seconds),
+    sweeps: ({ name, seconds, rows }) => {
+      sweeps.observe({ sweep: name }, seconds)
+      if (rows !== undefined) sweptRows.inc({ sweep: name }, rows)
+    },
+    reads: (from) => reads.inc({ from }),
+    redis: (up) => redis.set(up ? 1 : 0),
     events: ({ at, events }) => {
       for (const event of events) note(event, at)
     },

@@ -83,7 +83,7 @@ const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRe
  */
 export const revokeDueGrants = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>,
-): Promise<void> =>
+): Promise<number> =>
   sweepRows(
     deps,
     'grants.end',

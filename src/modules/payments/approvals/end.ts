@@ -108,7 +108,7 @@ const expire = (db: Database, id: Uuid): Promise<void> =>
   })
 
 /** Expires approvals without a decision in time, each in its own transaction, so that one failure does not stop the others. */
-export const expireApprovals = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<void> =>
+export const expireApprovals = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
   sweepRows(
     deps,
     'approvals.expire',

@@ -169,7 +169,7 @@ const due = prepare(
 )
 
 /** The batches that nobody has read: their text is made again as well. */
-export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>): Promise<void> =>
+export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>): Promise<number> =>
   sweepRows(
     deps,
     'approvals.renew',

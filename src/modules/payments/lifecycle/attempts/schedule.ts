@@ -25,8 +25,12 @@ export const repeatWithinSeconds = 3_600
 /** A send that never reached the provider is tried again after these waits; after the last one it has failed. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
 
+/** While the rail is down, its time to wait ends a payment and not the number of tries (`give-up.ts`). */
+const retryWhileDownSeconds = 60
+
 /** Undefined after the last try. */
-export const secondsToNextTry = (triesSoFar: number): number | undefined => retryAfterSeconds[triesSoFar - 1]
+export const secondsToNextTry = (triesSoFar: number, isRailDown: boolean): number | undefined =>
+  retryAfterSeconds[triesSoFar - 1] ?? (isRailDown ? retryWhileDownSeconds : undefined)
 
 /** From this age on, an alert tells an operator about a payment that the rail accepted and never reported on. */
 export const silenceSeconds = 900
@@ -34,8 +38,8 @@ export const silenceSeconds = 900
 /** After a day a customer no longer pays on a prompt: a delivery would still count, but the rail is no longer queried. */
 export const queryTopupsForSeconds = 86_400
 
-/** How long a payment waits for a rail that takes nothing, or for the chain of a wallet that approved it: its money is held during this time. */
-export const longestWaitSeconds = 45 * 60
+/** How long a payment waits for the chain of a wallet that approved it: its money is held during this time. For a rail: PAYMENT_WAIT_MINUTES. */
+export const longestChainWaitSeconds = 45 * 60
 
 /** Until the chain of a wallet that approved a payment is asked again. */
 export const secondsToNextChainQuery = 30

@@ -51,7 +51,7 @@ export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
  * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
  * statement is under way are written together in the next.
  */
-export const createSender = (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger' | 'sends' | 'witness'>): Sender => {
+export const createSender = (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'sends' | 'witness'>): Sender => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({
     query: async (taken) => {
@@ -87,8 +87,9 @@ export const createSender = (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logge
       'a rail was called',
     )
     if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, provider: submission.provider })
+    const isRailDown = (deps.rails.gates[lane.rail]?.read().state ?? 'up') !== 'up'
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
-    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.subject, sent, submission)))
+    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.subject, sent, submission, isRailDown)))
   }
   return (lane, recorded) =>
     continueTrace(

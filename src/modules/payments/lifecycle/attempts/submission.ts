@@ -25,10 +25,10 @@ const answerLost: Evidence = {
  * A write whose COMMIT was not answered is repeated, so it must recognise its own effect: an attempt that is already `not_sent`, or that
  * has a later one, is left as it is.
  */
-const recordNotSent = async (tx: Tx, open: OpenAttempt): Promise<void> => {
+const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, subjects, tries } = open
   if (superseded || attempt.state === 'not_sent') return
-  const wait = secondsToNextTry(tries)
+  const wait = secondsToNextTry(tries, isRailDown)
   // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && wait !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
@@ -44,6 +44,7 @@ export const recordSubmission = async (
   kind: AttemptSubject,
   sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
   submission: Submission,
+  isRailDown: boolean,
 ): Promise<void> => {
   const open = await openAttempt(tx, kind, sent)
   const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
@@ -63,7 +64,7 @@ export const recordSubmission = async (
       await settle(answerLost)
       return
     case 'not_sent':
-      return recordNotSent(tx, open)
+      return recordNotSent(tx, open, isRailDown)
   }
 }
 

@@ -1,0 +1,84 @@
+import { isNotNull, sql } from 'drizzle-orm'
+import { inTx, statement } from '../../db/client.ts'
+import { idSlack } from '../../db/created-between.ts'
+import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { failure } from '../../lib/failure-codes.ts'
+import { formatId } from '../../lib/ids.ts'
+import { railsDown } from '../../rails/gate.ts'
+import { beginning, type Place, sweepRows } from '../for-each-row.ts'
+import type { Deps } from './deps.ts'
+import { releasePayment } from './lifecycle/change.ts'
+import { lockPaymentWithAccount } from './queries.ts'
+
+const waiting = prepare(
+  'payments.waiting_for_rail',
+  { ...duePlaces, rails: 'text[]' },
+  (orm, at) =>
+    dueBehind(
+      orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
+      { id: payments.id, due: payments.updatedAt },
+      at,
+      sql`${payments.status} = 'processing'`,
+      isNotNull(payments.dispatchDueAt),
+      sql`${payments.rail} = any(${at.rails})`,
+    ),
+  'pool',
+)
+
+/** Of these rails, those whose clock runs: an operator's pause stops it, and when the pause ends it begins anew. */
+const running = statement(
+  'rails.not_paused_since',
+  `select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
+     and not exists (select from audit_log l where l.action = 'admin.resume_rail' and lower(l.action) = 'admin.resume_rail'
+       and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`,
+)
+
+type GiveUpDeps = Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'logger' | 'rails'>
+
+/**
+ * Fails payments that have waited too long for a rail that is down, and raises an alert when the first has waited for two thirds of that. They are
+ * in the queue, so no attempt of theirs may have been sent. Payments of a rail that an operator paused keep waiting: the operator decides when that
+ * ends.
+ */
+export const createGiveUp = (deps: GiveUpDeps): (() => Promise<number>) => {
+  const announced = new Set<string>()
+  const rowsBefore = (rails: readonly string[], ageSeconds: number, place: Place, take: number) =>
+    deps.db.run(waiting, { rails, now: secondsAfter(deps.clock.now(), -ageSeconds), ...place, take })
+
+  const announce = async (rail: string, waitSeconds: number) => {
+    const [oldest] = await rowsBefore([rail], (waitSeconds * 2) / 3, beginning, 1)
+    if (!oldest) announced.delete(rail)
+    else if (!announced.has(rail)) {
+      announced.add(rail)
+      deps.alerts.raise('payments_waiting', { subject: rail, id: formatId('payment', oldest.id) })
+    }
+  }
+
+  return async () => {
+    const down = Object.keys(railsDown(deps.rails.gates))
+    if (down.length === 0) {
+      announced.clear()
+      return 0
+    }
+    const waitSeconds = deps.config.PAYMENT_WAIT_MINUTES * 60
+    const since = secondsAfter(deps.clock.now(), -waitSeconds)
+    const rails = (await deps.db.query<{ rail: string }>(running, [down, since])).map(({ rail }) => rail)
+    for (const rail of rails) await announce(rail, waitSeconds)
+    return sweepRows(
+      deps,
+      'payments.give_up',
+      100,
+      (place, take) => rowsBefore(rails, waitSeconds, place, take),
+      ({ id }) =>
+        inTx(deps.db, async (tx) => {
+          const payment = await lockPaymentWithAccount(tx, id)
+          if (payment.status !== 'processing' || payment.dispatchDueAt === null) return
+          const actor = { accountId: null, origin: null, way: 'timer' }
+          await releasePayment(tx, payment, { to: 'failed', actor, failure: failure('provider_unreachable') })
+        }),
+    )
+  }
+}

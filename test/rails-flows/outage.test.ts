@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { credit } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { alerts, ordersTo, pass, pay, paymentOf } from './scene.ts'
+
+let service: TestService
+let person: Person
+const start = async (env: Record<string, string> = {}) => {
+  service = await startService({ env })
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+}
+beforeEach(() => start())
+afterEach(() => service.close())
+
+const phone = '254722000961'
+const ask = () => pay(person, { payment_rail: 'MPESA_B2C', destination: phone }, '10000')
+const statusOf = async (id: string): Promise<string> => (await paymentOf(person, id)).status
+const minutes = async (count: number) => {
+  for (let minute = 0; minute < count; minute += 5) await pass(service, 300)
+}
+const railFails = () => service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+const waitAlerts = () => alerts(service).filter((alert) => alert === 'payments_waiting')
+const share = async (): Promise<number> => {
+  const text = await (await fetch(`${service.operatorUrl}/metrics`)).text()
+  return Number(/payment_wait_share\{rail="MPESA_B2C"\} (\S+)/.exec(text)?.[1])
+}
+
+test('payments that wait for a rail that is down raise one alert at two thirds of their time, and fail after it', async () => {
+  railFails()
+  const waiting = await ask()
+  await service.settle()
+  await minutes(25)
+  expect([waitAlerts().length, await statusOf(waiting)]).toEqual([0, 'processing'])
+  expect(await share()).toBeLessThan(2 / 3)
+  await minutes(10)
+  expect([waitAlerts().length, await statusOf(waiting)]).toEqual([1, 'processing'])
+  expect(await share()).toBeGreaterThan(2 / 3)
+  await minutes(15)
+  expect([waitAlerts().length, await statusOf(waiting)]).toEqual([1, 'failed'])
+  expect(ordersTo(service, phone)).toHaveLength(0)
+})
+
+test('an operator who lets payments wait through an outage of hours pauses the rail: the clock stops, and begins anew when the pause ends', async () => {
+  const operator = shellOperator('a person')
+  railFails()
+  const waiting = await ask()
+  await service.settle()
+  await minutes(35)
+  await inTx(service.deps.db, (tx) => pauseRail(tx, operator, 'MPESA_B2C', 'an outage'))
+  await minutes(180)
+  expect(await statusOf(waiting)).toBe('processing')
+  expect(await share()).toBeNaN()
+  await inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2C'))
+  await minutes(35)
+  expect(await statusOf(waiting)).toBe('processing')
+  service.sandbox.rules.clear()
+  // A pause is read again within a second.
+  await expect.poll(() => pass(service, 10).then(() => statusOf(waiting)), { timeout: 20_000 }).toBe('succeeded')
+  expect(ordersTo(service, phone)).toHaveLength(1)
+})
+
+test('how long they wait is a setting', async () => {
+  await service.close()
+  await start({ PAYMENT_WAIT_MINUTES: '240' })
+  railFails()
+  const waiting = await ask()
+  await service.settle()
+  await minutes(155)
+  expect([waitAlerts().length, await statusOf(waiting)]).toEqual([0, 'processing'])
+  await minutes(100)
+  expect([waitAlerts().length, await statusOf(waiting)]).toEqual([1, 'failed'])
+})
