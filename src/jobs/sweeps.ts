@@ -3,7 +3,7 @@ import { type Db, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 
 /** Finds what is due and does it; idempotent, and harmless when nothing is due. May answer how many rows that were. */
-export type Sweep = { name: string; everySeconds: number; run: () => Promise<number | void> }
+export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
 /** A sweep that has ended. `rows`: undefined where it does not count them. */
 export type Swept = { name: string; seconds: number; rows: number | undefined }
@@ -48,7 +48,7 @@ export const createSweepRunner = (
     try {
       const rows = await work()
       failures.delete(name)
-      onSwept({ name, seconds: (performance.now() - start) / 1000, rows: rows ?? undefined })
+      onSwept({ name, seconds: (performance.now() - start) / 1000, rows: typeof rows === 'number' ? rows : undefined })
     } catch (error) {
       const count = (failures.get(name) ?? 0) + 1
       failures.set(name, count)

@@ -59,7 +59,10 @@ const sendInVain = async (scene: Scene) => {
 const slowly = async (work: () => Promise<unknown>) => {
   const { now } = performance
   let passed = 0
-  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + (passed += 20_000))
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    passed += 20_000
+    return now.call(performance) + passed
+  })
   await work()
   vi.restoreAllMocks()
 }
