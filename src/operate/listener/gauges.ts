@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import { type Database, first, statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { approvals } from '../../db/tables/approvals.ts'
+import { streamPlaces } from '../../db/tables/events.ts'
 import { installationKeys } from '../../db/tables/installation.ts'
 import { pauseCauses, railPauses, verifyPoints } from '../../db/tables/rails.ts'
 import type { Witness } from '../../db/witness.ts'
@@ -75,9 +76,15 @@ const unsealed = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
-const streams = statement(
+const streams = prepare(
   'metrics.streams',
-  `select count(*)::int as open from stream_places where renewed_at > clock_timestamp() - interval '1 minute'`,
+  {},
+  (orm) =>
+    orm
+      .select({ open: sql<number>`count(*)::int` })
+      .from(streamPlaces)
+      .where(sql`${streamPlaces.renewedAt} > clock_timestamp() - interval '1 minute'`),
+  'pool',
 )
 /** Of each rail that nobody has paused: since when the payment waits that has waited longest to be sent. */
 const waitingForRail = statement(
@@ -197,8 +204,7 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
     unsealedAge.set(ageSeconds(now, log?.oldest))
     const [uncounted] = await db.query<{ oldest: Date | null }>(uncountedSince)
     totalsAge.set(ageSeconds(now, uncounted?.oldest))
-    const [open] = await db.query<{ open: number }>(streams)
-    openStreams.set(open?.open ?? 0)
+    openStreams.set((await first(db, streams, {}))?.open ?? 0)
     waitShare.reset()
     const waitSeconds = deps.config.PAYMENT_WAIT_MINUTES * 60
     for (const row of await db.query<{ rail: string; since: Date | null }>(waitingForRail, [Object.keys(deps.rails.payout)]))
