@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { labelOfColumn, listColumns } from '../../../../src/lib/list-columns.ts'
+import { columnOfTitle, labelOfColumn, listColumns } from '../../../../src/lib/list-columns.ts'
 import { moneyText } from '../../lib/money.ts'
 import { type ListColumn, leftOut, listProblem, type PaymentList, understood, withMeaning } from '../../lib/payment-list.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -18,7 +18,7 @@ const optionsOf = ({ title, meaning }: ListColumn) => [
   ...(meaning === null ? [{ value: '', label: 'Choose…' }] : []),
   ...listColumns.map((value) => ({ value, label: labelOfColumn(value) })),
   ...(meaning?.startsWith('metadata.') ? [{ value: meaning, label: `A note: ${meaning.slice('metadata.'.length)}` }] : []),
-  ...(title !== '' && meaning !== noteOf(title) && !title.startsWith('metadata.')
+  ...(title !== '' && meaning !== noteOf(title) && columnOfTitle(title) !== title && columnOfTitle(noteOf(title)) !== null
     ? [{ value: noteOf(title), label: 'A note of yours' }]
     : []),
   { value: leftOut, label: 'Leave out' },

@@ -55,22 +55,25 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
               </li>
             ))}
           </ul>
-          <p>Correct them below, then check again. Or go on in a spreadsheet:</p>
-          <div className="row">
-            {wrong.size < list.rows.length && (
-              <Button size="small" icon="download" onClick={() => save('payable')}>
-                {`The ${list.rows.length - wrong.size} that can be paid`}
-              </Button>
-            )}
-            <Button size="small" icon="download" onClick={() => save('wrong')}>
-              {`The ${wrong.size} that cannot, with reasons`}
+          {reason === 'possible_duplicate' ? (
+            <Button size="small" onClick={onMeant}>
+              {meant ? 'The repeated payments are meant' : 'These payments are meant again'}
             </Button>
-            {reason === 'possible_duplicate' && (
-              <Button size="small" onClick={onMeant}>
-                {meant ? 'The repeated payments are meant' : 'These payments are meant again'}
-              </Button>
-            )}
-          </div>
+          ) : (
+            <>
+              <p>Correct them below, then check again. Or go on in a spreadsheet:</p>
+              <div className="row">
+                {wrong.size < list.rows.length && (
+                  <Button size="small" icon="download" onClick={() => save('payable')}>
+                    {`The ${list.rows.length - wrong.size} that can be paid`}
+                  </Button>
+                )}
+                <Button size="small" icon="download" onClick={() => save('wrong')}>
+                  {`The ${wrong.size} that cannot, with reasons`}
+                </Button>
+              </div>
+            </>
+          )}
         </Notice>
       )}
     </>
