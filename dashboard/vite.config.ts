@@ -17,7 +17,13 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What every page begins with in one file, because it compresses best together; what src/pages.tsx loads later stays apart.
-        codeSplitting: { groups: [{ name: 'app', tags: ['$initial'] }] },
+        // What a page and the reader of its lists share stands by itself, so that neither loads the other.
+        codeSplitting: {
+          groups: [
+            { name: 'app', tags: ['$initial'], priority: 1 },
+            { name: 'list-columns', test: /src\/lib\/(?:list-columns|table-rows)\.ts$/ },
+          ],
+        },
       },
     },
   },

@@ -2,6 +2,7 @@ import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
 import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
+import { ofFile, type Problem, readTextFile } from './text-file.ts'
 
 /** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */
 export type ListColumn = { title: string; meaning: string | null }
@@ -10,13 +11,10 @@ export type ListRow = { number: number; cells: string[] }
 /** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. */
 export type PaymentList = { name: string; titlesAt: number; columns: ListColumn[]; rows: ListRow[] }
 
-type Problem = { problem: string }
-
 /** A column that the person leaves out. */
 export const leftOut = '-'
 const longestName = 120
 const mostRows = 1_000
-const ofFile = (problem: string): Problem => ({ problem: `This file ${problem}.` })
 
 const remembered = 'list-columns'
 const readRemembered = (): Readonly<Record<string, unknown>> => {
@@ -46,7 +44,6 @@ const meaningOf = (title: string, isFilled: boolean): string | null => {
   return isMeaning(known) ? known : columnOfTitle(title)
 }
 
-/** The reader of CSV is a third of what the pages weigh, so it is loaded with the first list. */
 export const readList = async (text: string, name = ''): Promise<PaymentList | Problem> => {
   const { readRows } = await import('../../../src/lib/table-file.ts')
   const read = readRows(text)
@@ -70,43 +67,9 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
   }
 }
 
-/** The text of a file, whatever program saved it. `charset`: where the person said which. */
-export const readTextFile = async (file: Blob, charset?: string): Promise<string | Problem> => {
-  const { textOfFile } = await import('../../../src/lib/table-file.ts')
-  const text = textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
-  return typeof text === 'string' ? text : ofFile(text.problem)
-}
-
 export const readListFile = async (file: File, charset?: string): Promise<PaymentList | Problem> => {
   const text = await readTextFile(file, charset)
   return typeof text === 'string' ? readList(text, file.name.replace(/\.\w+$/, '').slice(0, longestName)) : text
-}
-
-const charsets = [
-  ['windows-1252', 'Excel on Windows'],
-  ['macintosh', 'Excel on a Mac'],
-  ['windows-1250', 'Excel in Central Europe'],
-] as const
-/** Of text that any other reading would make nonsense of. */
-const unicodeText = ['utf-16le', 'Unicode text'] as const
-
-export type Encoding = { charset: string; label: string; sample: string }
-
-/**
- * How a file can be read that does not say its encoding: each with a line whose letters differ from one to the next, so that a person sees which
- * is right. None where the encoding is not what is wrong with it.
- */
-export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
-  const found: Encoding[] = []
-  if (typeof (await readTextFile(file)) === 'string') return found
-  const isUnicodeText = new Uint8Array(await file.arrayBuffer()).includes(0)
-  for (const [charset, label] of isUnicodeText ? [unicodeText] : charsets) {
-    const text = await readTextFile(file, charset)
-    const lines = typeof text === 'string' ? text.split(/[\r\n]+/) : []
-    const sample = lines.find((line) => /[^\0-\x7f]/.test(line)) ?? lines[0]
-    if (sample && found.every((other) => other.sample !== sample)) found.push({ charset, label, sample })
-  }
-  return found
 }
 
 const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning !== leftOut

@@ -1,6 +1,7 @@
 import { useState } from 'react'
-import { type Encoding, encodingsOf, exampleList, type PaymentList, readList, readListFile } from '../../lib/payment-list.ts'
+import { exampleList, type PaymentList, readList, readListFile } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/save-file.ts'
+import { type Encoding, encodingsOf } from '../../lib/text-file.ts'
 import { Button, Submit } from '../../ui/button.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
