@@ -45,7 +45,7 @@ const run = async (
 }
 
 const programs = [
-  { language: 'sh', file: 'pay.sh', command: ['bash', '-euo', 'pipefail', 'pay.sh'] },
+  { language: 'sh', file: 'pay.sh', command: ['bash', 'pay.sh'] },
   { language: 'js', file: 'pay.mjs', command: ['node', 'pay.mjs'] },
   { language: 'python', file: 'pay.py', command: ['python3', '-u', 'pay.py'] },
 ] as const
