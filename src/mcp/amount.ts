@@ -36,8 +36,9 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
   amount_minor: minorOf({ amount, amount_minor }),
 })
 
+/** With a currency before or after it, or with two decimals: any other number may be that of an invoice or a house. */
 const named =
-  /(?:\bKES|\bKSHS?\b\.?|\bSHS?\b\.?|\bshillings?)\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|shillings?|\/=)/giu
+  /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const toMinor = (text: string): Minor => {
   const [whole = '0', cents = ''] = text.replaceAll(',', '').split('.')
@@ -56,7 +57,9 @@ export const otherAmountIn = (
   currency: string,
 ): { isSlip: boolean; sentence: string } | undefined => {
   const paid = readMinor(amountMinor)
-  const amounts = [...(text ?? '').matchAll(named)].flatMap(([, before, after]) => before ?? after ?? []).map(toMinor)
+  const amounts = [...(text ?? '').matchAll(named)]
+    .flatMap(([, before, after, alone]) => before ?? after ?? alone ?? [])
+    .map(toMinor)
   const [first] = amounts
   if (first === undefined || paid === undefined || amounts.includes(paid)) return undefined
   const slip = amounts.find((amount) => amount === paid * 100n || amount * 100n === paid)

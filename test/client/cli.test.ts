@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
+import { workAfterAnswers } from '../harness/at-work.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
@@ -176,8 +177,8 @@ describe('with an API key', () => {
     await service.settle()
     service.clock.advance(60)
     const checking = payments(['payees', 'verify', id], env)
-    const settling = setInterval(() => void service.settle(), 200)
-    expect(await checking.ended.finally(() => clearInterval(settling)), checking.err()).toBe(0)
+    const atWork = workAfterAnswers(service)
+    expect(await checking.ended.finally(atWork.stop), checking.err()).toBe(0)
     expect(checking.out()).toContain('WANJIRU N**** K**** (ANOTHER NAME)')
     const confirmed = await run('confirm', id)
     expect([confirmed.code, confirmed.err]).toEqual([1, expect.stringContaining('A person confirms a beneficiary')])
@@ -334,9 +335,9 @@ describe('with an API key', () => {
     await writeFile(list, 'name,phone,amount\nAchieng Otieno,0722000911,10\n\nBaraka,0700000001,2000\n')
     const run = payments(['batch', list, '--watch'], env)
     await run.waitForOutput(/0 of 2 have ended/)
-    const settling = setInterval(() => void service.settle(), 100)
+    const atWork = workAfterAnswers(service)
     expect(await run.ended, run.err()).toBe(0)
-    clearInterval(settling)
+    await atWork.stop()
     expect(run.err()).toContain('[--------------------] 0 of 2 have ended: 2 processing')
     expect(run.err()).toContain('[####################] 2 of 2 have ended:')
     expect(run.out()).toMatch(

@@ -74,6 +74,13 @@ describe('shillings and cents', () => {
     const slip = { amount_minor: '250', narrative: 'Refund of KES 250.00' }
     const told = 'The narrative names KES 250.00, and the amount is KES 2.50'
     expect((await say('simulate_payment', { beneficiary_id: payee, ...slip })).message).toContain(told)
+    const simulate = async (narrative: string) =>
+      (await say('simulate_payment', { beneficiary_id: payee, ...slip, narrative })).message
+    const asks = 'create_payment would not send it.'
+    for (const text of ['Refund of KSh250', 'Sh. 250 for eggs', '250/- for eggs', '250 bob', 'Refund 250.00', 'kes 250'])
+      expect(await simulate(text), text).toContain(asks)
+    for (const text of ['Invoice 250', 'House 250, March 2026', 'Version 2.500', 'Refund of KES 2.50'])
+      expect(await simulate(text), text).not.toContain(asks)
     const right = { beneficiary_id: payee, amount: '250.00', narrative: 'Refund of KES 250' }
     expect((await say('simulate_payment', right)).message).not.toContain('narrative')
   })
@@ -165,7 +172,7 @@ describe('again and again', () => {
   })
 })
 
-describe('ten mistakes of models that ignore what `next` says: no money moves that a person would not want', () => {
+describe('mistakes of models that ignore what `next` says: no money moves that a person would not want', () => {
   /** Two people of one name, of whom the person meant the second. */
   const namesakes = async () => [
     await newBeneficiary(person.api, { display_name: 'Otieno Ouma', destination: '254722000301' }),
@@ -198,6 +205,20 @@ describe('ten mistakes of models that ignore what `next` says: no money moves th
         }),
       0n,
       { next: 'ask_a_person', faults: [{ index: 0 }] },
+    ],
+    [
+      'a list that is sent again under a new key',
+      () =>
+        repeat(3, (turn) =>
+          say('create_payment_batch', { idempotency_key: `list ${turn}`, items: [{ beneficiary_id: payee, amount: '20.00' }] }),
+        ),
+      2_000n,
+      {
+        status: 'refused',
+        next: 'ask_a_person',
+        address: expect.stringMatching(/\/payments\/batches\/new$/),
+        faults: [{ message: expect.not.stringContaining('duplicates_intended') }],
+      },
     ],
     [
       'a new key for each attempt after a time-out',

@@ -62,13 +62,21 @@ const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
   }
 }
 
+/** What the API tells a program to send is a person's to say: a model would send it of its own accord, and pay a list twice. */
+const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
+
 const refusedBatch = async (
   refused: Refused,
   _input: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<BatchOutcome> => {
-  const faults = z.array(Fault).safeParse(refused.envelope.details.items)
-  return { batch_id: null, ...refusedAnswer(caller, refused), ...(faults.success && { faults: faults.data }) }
+  const { data: faults } = z.array(Fault).safeParse(refused.envelope.details.items)
+  const said = faults?.map((fault) => ({ ...fault, message: fault.message.replace(sentByPrograms, '') }))
+  const answer = { batch_id: null, ...refusedAnswer(caller, refused), ...(said && { faults: said }) }
+  if (!faults?.some(({ message }) => sentByPrograms.test(message))) return answer
+  const address = `${caller.publicUrl}/payments/batches/new`
+  const message = `Nothing was created: \`faults\` names what looks like a payment that was made, or like another item. Leave these items out, or show them to the person, who can pay them again at ${address}`
+  return { ...answer, next: 'ask_a_person', message, address }
 }
 
 const create = defineTool({
@@ -82,12 +90,6 @@ const create = defineTool({
     idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Sending the same again is safe and pays once.'),
     name: z.string().max(120).optional().describe('What it is for. The person who approves reads it.'),
     execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
-    duplicates_intended: z
-      .boolean()
-      .optional()
-      .describe(
-        'Items that look like payments of the last 72 hours, or like each other, are refused. `true` only after such a refusal, and only if the person wants to pay again.',
-      ),
     items: z
       .array(
         z.strictObject({
