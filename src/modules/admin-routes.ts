@@ -2,14 +2,11 @@ import type { App } from '../http/app-type.ts'
 import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerAuditLog } from './audit-log/routes.ts'
 import type { Deps as ExceptionsDeps } from './exceptions/deps.ts'
-import { registerAdjustments, registerSuspense } from './exceptions/routes.ts'
+import { registerAdjustments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerAdminPayments } from './payments/admin-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
-import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
-import { registerReconciliation } from './reconciliation/routes.ts'
-import { registerAssignments } from './topups/deposits/admin-routes.ts'
 import type { Deps as TopupsDeps } from './topups/deps.ts'
 import type { Deps as TrialBalanceDeps } from './trial-balance/deps.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
@@ -20,7 +17,6 @@ export type AdminDeps = AuditLogDeps &
   ExceptionsDeps &
   IdentityDeps &
   PaymentsDeps &
-  ReconciliationDeps &
   TopupsDeps &
   TrialBalanceDeps &
   WorkspacesDeps
@@ -33,7 +29,6 @@ export const registerAdmin = (app: App, deps: AdminDeps): void => {
   registerAdjustments(app, deps)
   registerAdminLedger(app, deps)
   registerSuspense(app, deps)
-  registerAssignments(app, deps)
   registerReconciliation(app, deps)
   registerAuditLog(app, deps)
 }

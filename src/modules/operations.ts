@@ -13,7 +13,6 @@ import { paymentsOperations } from './payments/operations.ts'
 import { policiesOperations } from './policies/operations.ts'
 import { proofOperations } from './proof/operations.ts'
 import { pushOperations } from './push/operations.ts'
-import { reconciliationOperations } from './reconciliation/operations.ts'
 import { requestLogOperations } from './request-log/operations.ts'
 import { simulationOperations } from './simulation/operations.ts'
 import { statementsOperations } from './statements/operations.ts'
@@ -36,7 +35,6 @@ export const operationTexts = {
   ...policiesOperations,
   ...proofOperations,
   ...pushOperations,
-  ...reconciliationOperations,
   ...requestLogOperations,
   ...simulationOperations,
   ...statementsOperations,

@@ -18,18 +18,19 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // What a provider told, word for word, is kept in one place, also if it cannot be read.
   ['topups', 'payments/lifecycle/attempts/deliveries.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
-  ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
-  ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
+  ['exceptions', 'payments/lifecycle/attempts/evidence.ts'],
+  ['exceptions', 'payments/lifecycle/attempts/subject.ts'],
   // A statement offers how a payment of unknown outcome ended, and a person accepts it.
   // What a payment without an attempt was sent as, in writes that were lost.
-  ['reconciliation', 'payments/lifecycle/lost-writes.ts'],
-  ['reconciliation', 'payments/lifecycle/resolve.ts'],
-  ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
-  ['rail-pauses', 'payments/lifecycle/lost-writes.ts'],
+  ['exceptions', 'payments/lifecycle/lost-writes.ts'],
+  ['exceptions', 'payments/lifecycle/resolve.ts'],
   // The record of money that belongs to nothing in the books.
-  ['reconciliation', 'exceptions/suspense-rules.ts'],
+  ['exceptions', 'suspense/rules.ts'],
   // A list of the provider that names a deposit is as good as its notice.
-  ['reconciliation', 'topups/deposits/listed.ts'],
+  ['exceptions', 'topups/deposits/listed.ts'],
+  // Money in suspense is given to the account that it was meant for, as its deposit would have been.
+  ['exceptions', 'topups/deposits/settle.ts'],
+  ['exceptions', 'topups/outcome.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/grants/control-rules.ts'],
   ['oauth', 'delegation/grants/create.ts'],

@@ -3,7 +3,7 @@ import type { Source } from './source.ts'
 
 /** A table that a second folder writes as well, and why. */
 const secondWriters: readonly (readonly [table: string, folder: string, reason: string])[] = [
-  ['payments', 'modules/rail-pauses', 'a restored database never sends again what was due before'],
+  ['payments', 'modules/exceptions', 'a restored database never sends again what was due before'],
   ['sessions', 'modules/workspaces', 'the workspace that a session works in from now on'],
   ['dashboard_tokens', 'modules/workspaces', 'the same for a dashboard token'],
   ['usage_counters', 'modules/policies', 'a new policy begins with what was spent before it'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { findBreaches } from '../harness/verify.ts'

@@ -319,14 +319,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'one administrator confirms their own adjustment',
-    file: 'src/modules/exceptions/adjustment-service.ts',
+    file: 'src/modules/suspense/adjustment-service.ts',
     find: 'if (adjustment.requestedBy === nameOfOperator(operator)) {',
     replace: "if (adjustment.requestedBy === '') {",
     suite: 'test/admin/adjustments.test.ts',
   },
   {
     bug: 'a debit is a credit',
-    file: 'src/modules/exceptions/adjustment-service.ts',
+    file: 'src/modules/suspense/adjustment-service.ts',
     find: "input.direction === 'credit' ? amount : -amount",
     replace: 'amount',
     suite: 'test/admin/adjustments.test.ts',
@@ -347,7 +347,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a statement that is not closed gives money back',
-    file: 'src/modules/reconciliation/outcome-offers.ts',
+    file: 'src/modules/exceptions/reconciliation/outcome-offers.ts',
     find: 'if (!isClosed(ours, lines, book)) return null',
     replace: '',
     suite: 'test/reconciliation/reconcile.test.ts',
@@ -543,14 +543,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'what was recorded and not sent when writes were lost is sent again',
-    file: 'src/modules/rail-pauses/service.ts',
+    file: 'src/modules/exceptions/pauses-service.ts',
     find: "not in ('not_sent', 'recorded')",
     replace: "not in ('not_sent')",
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
     bug: 'an operator ends a pause that lost writes made',
-    file: 'src/modules/rail-pauses/service.ts',
+    file: 'src/modules/exceptions/pauses-service.ts',
     find: "and(eq(railPauses.rail, at.rail), eq(railPauses.cause, 'operator'))",
     replace: 'and(eq(railPauses.rail, at.rail))',
     suite: 'test/rails-flows/declared-losses.test.ts',

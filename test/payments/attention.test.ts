@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recordSuspense } from '../../src/modules/exceptions/suspense-service.ts'
+import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'

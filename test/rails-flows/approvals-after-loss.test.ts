@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { subjects } from '../../src/modules/jobs.ts'
-import { markWaitingUnknown, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { alerts, deliver, movementsTo, ordersTo, pass } from './scene.ts'

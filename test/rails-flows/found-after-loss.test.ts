@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { subjects } from '../../src/modules/jobs.ts'
-import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { movementsTo, ordersTo, type Payee, pass, paymentOf } from './scene.ts'

@@ -1,5 +1,5 @@
+import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { resumeAfterLoss } from '../../src/modules/rail-pauses/service.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import type { Client } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'

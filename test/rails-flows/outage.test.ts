@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
+import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'

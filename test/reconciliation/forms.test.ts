@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { textOfFile } from '../../src/lib/table-file.ts'
-import type { Booked } from '../../src/modules/reconciliation/books.ts'
-import { match } from '../../src/modules/reconciliation/rules.ts'
-import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
+import type { Booked } from '../../src/modules/exceptions/reconciliation/books.ts'
+import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
+import { readStatement } from '../../src/modules/exceptions/reconciliation/statement-rules.ts'
 
 // The forms in which portals and banks export statements, after public samples, and what each gives.
 

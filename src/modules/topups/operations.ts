@@ -11,9 +11,4 @@ export const topupsOperations = {
     summary: 'Read a top-up',
     text: 'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
   },
-  'admin.assign_suspense': {
-    summary: 'Give money in suspense to its account',
-    text: 'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
-    body: 'AssignSuspense',
-  },
 } satisfies OperationTexts

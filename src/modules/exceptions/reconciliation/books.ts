@@ -1,7 +1,7 @@
-import type { Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
-import type { AnyRail, Provider } from '../../lib/rail-names.ts'
-import type { Movement } from '../../rails/rail.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { AnyRail, Provider } from '../../../lib/rail-names.ts'
+import type { Movement } from '../../../rails/rail.ts'
 
 /**
  * A line of a provider's statement. `until`: the end of its day, where it states no time. `party`: the other side as it is printed, masked;

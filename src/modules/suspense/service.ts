@@ -15,8 +15,8 @@ import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './cost-service.ts'
 import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
+import { type Finding, suspenseOf } from './rules.ts'
 import type { ResolveSuspense } from './schema.ts'
-import { type Finding, suspenseOf } from './suspense-rules.ts'
 
 const insertItem = prepareInsertOnce('suspense.insert', suspenseItems, suspenseItems.fingerprint)
 const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, [

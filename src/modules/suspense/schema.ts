@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments.ts'
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { Reason } from '../identity/accounts/admin-schema.ts'
 
 const Direction = z.enum(['credit', 'debit']).meta({ description: "credit raises the account's balance, debit lowers it." })
@@ -93,6 +93,19 @@ export const ResolveSuspense = z
   })
   .meta({ id: 'ResolveSuspense' })
 export type ResolveSuspense = z.output<typeof ResolveSuspense>
+
+export const AssignSuspense = z
+  .strictObject({
+    account_id: IdIn('account').optional(),
+    topup_id: IdIn('topup').optional().meta({ description: 'The top-up that the payer meant; its account is credited.' }),
+    note: bounded(500).trim().min(1),
+  })
+  .refine(({ account_id, topup_id }) => (account_id === undefined) !== (topup_id === undefined), {
+    path: ['account_id'],
+    message: 'name either account_id or topup_id',
+  })
+  .meta({ id: 'AssignSuspense' })
+export type AssignSuspense = z.output<typeof AssignSuspense>
 
 export const ResolveSuspenseItems = ResolveSuspense.extend({
   ids: z.array(IdIn('suspense')).min(1).max(100).meta({ description: 'The open items; each gets its own row in the audit log.' }),

@@ -1,4 +1,4 @@
-import type { Minor } from '../../lib/money.ts'
+import type { Minor } from '../../../lib/money.ts'
 
 // The forms in which exports write times and amounts. What could mean two things, or nothing, is refused: a cell is never read by half.
 

@@ -1,8 +1,8 @@
-import { providers } from '../../lib/rail-names.ts'
-import { readRows } from '../../lib/table-file.ts'
-import { filledWidth, type TableRow as Row, rowProblem } from '../../lib/table-rows.ts'
-import { definitions } from '../../rails/definitions.ts'
-import { providerLabels } from '../../rails/texts.ts'
+import { providers } from '../../../lib/rail-names.ts'
+import { readRows } from '../../../lib/table-file.ts'
+import { filledWidth, type TableRow as Row, rowProblem } from '../../../lib/table-rows.ts'
+import { definitions } from '../../../rails/definitions.ts'
+import { providerLabels } from '../../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'
 import { knownAmounts, knownTimes, readAmount, readSpan, spansIn } from './cells.ts'
 

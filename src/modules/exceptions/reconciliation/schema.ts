@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../http/wire.ts'
-import { providers } from '../../lib/rail-names.ts'
+import { PageQuery } from '../../../http/pagination.ts'
+import { bounded, IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../../http/wire.ts'
+import { providers } from '../../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
 const SignedMinor = MinorOut.meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', description: 'Minor units; what went out is negative.' })

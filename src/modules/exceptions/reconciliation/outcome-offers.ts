@@ -1,4 +1,4 @@
-import type { AnyRail } from '../../lib/rail-names.ts'
+import type { AnyRail } from '../../../lib/rail-names.ts'
 import { type Booked, type Statement, type StatementLine, squeezed } from './books.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Minor } from '../../lib/money.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { amountText, type Match } from './rules.ts'
 
 /** The lowest and the highest amount that are possible. */

@@ -1,5 +1,5 @@
-import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
-import { formatId } from '../../lib/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { formatId } from '../../../lib/ids.ts'
 import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
 import { differenceKinds } from './rules.ts'
 import type { Reconciliation, ReconciliationDifference } from './schema.ts'
