@@ -49,6 +49,7 @@ const InvitationPage = later(async () => (await import('./pages/workspace/invita
 const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
 const PoliciesPage = later(async () => (await import('./pages/policies/policies-page.tsx')).PoliciesPage)
 const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
+const SpendingPage = later(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
 const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
 const ReceiptPage = later(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
@@ -81,6 +82,7 @@ const Inside = () => (
     <Route path="/top-up/:id">{({ id }) => <TopUpStatusPage key={id} id={id} />}</Route>
     <Route path="/history" component={HistoryPage} />
     <Route path="/statements" component={StatementPage} />
+    <Route path="/spending" component={SpendingPage} />
     <Route path="/agents" component={AgentsPage} />
     <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers" component={KeysPage} />

@@ -46,6 +46,19 @@ test('what was refused, failed or changed something is in the log with its crede
   expect((await key.api.get('/v1/request-log?status=403,404')).status).toBe(400)
 })
 
+test('a request is found by its id, also one of an earlier version; another account does not find it', async () => {
+  const key = await createKey(person)
+  const refused = await key.api.post('/v1/payments', { beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', amount_minor: '1000' })
+  const id = String(refused.headers.get('x-request-id'))
+  const found = await logOf(person.api, `?request_id=${id}`)
+  expect(found.map(({ request_id, operation }) => [request_id, operation])).toEqual([[id, 'payments.create']])
+  const earlier = '5b0dbb93-5d1c-4a6e-9f3a-0d6f3e2f1a77'
+  await service.deps.db.query('update request_log set request_id = $1 where request_id = $2', [earlier, id])
+  expect(await logOf(person.api, `?request_id=${earlier}`)).toHaveLength(1)
+  expect(await logOf(person.api, `?request_id=${id}`)).toEqual([])
+  expect(await logOf((await signIn(service.api)).api, `?request_id=${earlier}`)).toEqual([])
+})
+
 test('a key sees its own requests and those of the keys below it; its person sees all; another account sees none', async () => {
   const key = await createKey(person)
   const child = await createKey(key)

@@ -3,6 +3,7 @@ import type { Answer, Item, MethodOf, Query } from '../../../client/src/route-ty
 import type { eventPermissions } from '../../../src/events/types.ts'
 import type { PaymentStatus } from '../lib/status-words.ts'
 import { api, call, type PathWith } from './client.ts'
+import { everyPage } from './every-page.ts'
 import { parametersOf } from './parameters.ts'
 import type { Schemas } from './types.ts'
 
@@ -93,6 +94,15 @@ export const attentionQuery = reading(['summary', 'attention'], '/v1/payments/at
 export type RefusalFilters = Filters<'/v1/payment-refusals'>
 export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
   listing(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, steady)
+/** All that is scheduled: a list of a thousand is ten pages. */
+export const scheduledQuery = queryOptions({
+  queryKey: ['payments', 'scheduled'],
+  queryFn: () =>
+    everyPage((cursor) => {
+      const status: PaymentStatus[] = ['scheduled']
+      return call(api.GET('/v1/payments', { params: { query: parametersOf({ status, limit: 100, cursor }) } }))
+    }),
+})
 export const paymentQuery = (id: string) => byId(['payment', id], '/v1/payments/{id}', id)
 
 export const batchesQuery = (q: string | undefined) => listing(['payments', 'batches', q], '/v1/payment-batches', { q }, steady)
@@ -104,6 +114,9 @@ export const batchLinesQuery = (id: string) => ({
 })
 export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
   listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 50 }, steady)
+/** The sums of a month of the workspace's payments. */
+export const paymentsStatementQuery = (month: string) =>
+  reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>
   infiniteQueryOptions({
     queryKey: ['history', 'statement', month, own],

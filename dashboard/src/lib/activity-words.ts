@@ -209,17 +209,27 @@ export const activityGroups: readonly { value: string; label: string }[] = [
   { value: 'topup.', label: 'Top-ups' },
 ]
 
-/** The page of what was acted on, by the type that its id begins with. */
-export const activityHref = (subject: { type: string; id: string } | null): string | null => {
-  const places: Readonly<Record<string, string>> = {
-    payment: '/payments/',
-    approval: '/approvals/',
-    beneficiary: '/beneficiaries/',
-    policy: '/policies/',
-    mandate: '/mandates/',
-    topup: '/top-up/',
-    grant: '/agents/',
-  }
-  const place = subject && places[subject.type]
+/** The pages of things, by what their ids begin with. */
+const places: Readonly<Record<string, string>> = {
+  pay: '/payments/',
+  pba: '/payments/batches/',
+  apr: '/approvals/',
+  ben: '/beneficiaries/',
+  pol: '/policies/',
+  man: '/mandates/',
+  top: '/top-up/',
+  gra: '/agents/',
+}
+
+/** The page of what was acted on. */
+export const activityHref = (subject: { id: string } | null): string | null => {
+  const place = subject && places[subject.id.slice(0, 3)]
   return place ? place + subject.id : null
 }
+
+/** The page of what a request was about: of the last thing that its path names. */
+export const requestHref = (path: string): string | null =>
+  path
+    .split('/')
+    .filter((part) => /^[a-z]{3}_[0-9a-z]{26}$/.test(part))
+    .reduce<string | null>((found, id) => activityHref({ id }) ?? found, null)

@@ -19,5 +19,8 @@ const uses = (
     : []),
 ]
 
+export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
+  policy.usage ? uses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []
+
 export const ofGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
   grant.revoked_at === null ? uses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []

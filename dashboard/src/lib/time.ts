@@ -21,6 +21,8 @@ const hourAndMinute = zoned({ hour: '2-digit', minute: '2-digit' })
 const clock = zoned({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const monthOnly = zoned({ month: 'long' })
 const monthAndYear = zoned({ month: 'long', year: 'numeric' })
+const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
+const monthOfOtherYear = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' })
 const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'UTC' })
 const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
@@ -38,6 +40,10 @@ export const clockText = (at: string): string => clock(new Date(at))
 
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
+
+/** "Nov" of a month (2026-11), with the year where it is another. */
+export const monthLabel = (month: string): string =>
+  (month.slice(0, 4) === localDate(now()).slice(0, 4) ? monthOfYear : monthOfOtherYear).format(new Date(`${month}-01T00:00:00Z`))
 
 /** A short form: relative while it is near, else a date. */
 export const shortTime = (at: string): string => {

@@ -17,6 +17,7 @@ const entries: readonly Entry[] = [
   { group: 'main', href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
   { group: 'main', href: '/history', label: 'History', icon: 'list', keys: 'g h', isFor: ({ ownsBalance }) => ownsBalance },
   { group: 'main', href: '/statements', label: 'Statements', icon: 'receipt', keys: 'g f' },
+  { group: 'main', href: '/spending', label: 'Spending', icon: 'chart', keys: 'g x', isFor: ({ can }) => can('payment.read') },
   { group: 'rules', href: '/policies', label: 'Policies', icon: 'policy', keys: 'g r' },
   { group: 'rules', href: '/mandates', label: 'Mandates', icon: 'mandate', keys: 'g m' },
   { group: 'setup', href: '/developers', label: 'Developers', icon: 'code', keys: 'g d' },

@@ -1,4 +1,5 @@
-import { moneyText, roundMoney } from '../lib/money.ts'
+import { listWords } from '../lib/list-words.ts'
+import { moneyText, roundMoney, shortMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
 
 export type DayBar = { date: string; up: string; mark?: string }
@@ -15,12 +16,26 @@ const height = 124
 const base = 112
 const gap = 0.28
 
-/** Where a bar starts and how high it is: an amount above zero is at least visible. */
-const barHeight = (minor: string, most: number): number => (minor === '0' ? 0 : Math.max(2, (Number(minor) / most) * (base - 2)))
+/** How much of the chart the other days have where one of them is far above: a list of 200 payments does not flatten them. */
+const shareOfOthers = 0.75
+
+/** Where a bar is cut: above the other days, if their highest is less than a third of it. The amounts stand in words. */
+const scaleOf = (amounts: readonly number[]): { most: number; cut: number } => {
+  const [highest = 0] = [...amounts].sort((a, b) => b - a)
+  const usual = Math.max(0, ...amounts.filter((amount) => amount < highest / 3))
+  const far = amounts.filter((amount) => amount >= highest / 3).length
+  const isCut = usual > 0 && far <= Math.max(1, amounts.length / 10)
+  return { most: Math.max(1, isCut ? usual / shareOfOthers : highest), cut: isCut ? usual : Number.POSITIVE_INFINITY }
+}
+
+/** How high a bar is: an amount above zero is at least visible. */
+const barHeight = (minor: string, most: number): number =>
+  minor === '0' ? 0 : Math.min(base - 2, Math.max(2, (Number(minor) / most) * (base - 2)))
 
 /** Days as bars on a scale of their own, and the same numbers as a table. Marks say only on which days there was something. */
 export const DayChart = ({ days, currency, names }: Props) => {
-  const most = Math.max(1, ...days.map(({ up }) => Number(up)))
+  const { most, cut } = scaleOf(days.map(({ up }) => Number(up)))
+  const above = days.filter(({ up }) => Number(up) > cut)
   const step = width / days.length
   const barWidth = step * (1 - gap)
   const first = days[0]
@@ -40,6 +55,7 @@ export const DayChart = ({ days, currency, names }: Props) => {
                 <title>{wordsOf(day)}</title>
                 <rect className="chart-hit" x={index * step} y="0" width={step} height={height} />
                 <rect className="chart-down" x={x} y={base - high} width={barWidth} height={high} />
+                {Number(day.up) > cut && <rect className="chart-cut" x={x} y="14" width={barWidth} height="4" />}
                 {names.mark && (day.mark ?? '0') !== '0' && (
                   <rect className="chart-up" x={x} y={base + 4} width={barWidth} height="6" />
                 )}
@@ -48,13 +64,18 @@ export const DayChart = ({ days, currency, names }: Props) => {
           })}
         </svg>
         <span className="chart-scale" aria-hidden="true">
-          {roundMoney(String(most))}
+          {roundMoney(String(Math.round(most)))}
         </span>
       </div>
       <div className="row row-between faint small" aria-hidden="true">
         <span>{first && dayLabel(first.date)}</span>
         <span>{last && dayLabel(last.date)}</span>
       </div>
+      {above.length > 0 && (
+        <p className="faint small">
+          Above the scale: {listWords(above.map(({ date, up }) => `${shortMoney(up, currency)} on ${dayLabel(date)}`))}
+        </p>
+      )}
       <details>
         <summary className="small quiet">Show as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}

@@ -159,6 +159,14 @@ type MoneyProps = FieldProps & {
   autoFocus?: boolean
 }
 
+/** Where as many digits stand before it as before the caret: separators come and go while one types. */
+const caretAfter = (grouped: string, before: string): number => {
+  let left = before.replaceAll(',', '').length
+  let at = 0
+  for (; at < grouped.length && left > 0; at += 1) if (grouped[at] !== ',') left -= 1
+  return at
+}
+
 /** Takes an amount the way people write it; `lib/money.ts` turns it into minor units. */
 export const MoneyField = ({
   value,
@@ -183,11 +191,12 @@ export const MoneyField = ({
           placeholder="0.00"
           // biome-ignore lint/a11y/noAutofocus: the one field that a page was opened for
           autoFocus={autoFocus}
-          value={value}
+          value={groupDigits(value)}
           onChange={({ target }) => {
-            // Grouped where one types at the end: elsewhere the caret would jump.
-            const atEnd = target.selectionStart === target.value.length
-            onChange(atEnd ? groupDigits(target.value) : target.value)
+            const grouped = groupDigits(target.value)
+            const caret = caretAfter(grouped, target.value.slice(0, target.selectionStart ?? undefined))
+            onChange(grouped)
+            requestAnimationFrame(() => target.setSelectionRange(caret, caret))
           }}
         />
       </div>

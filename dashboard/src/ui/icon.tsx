@@ -1,5 +1,6 @@
 const paths = {
   overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9',
+  chart: 'M3.5 16.5h13M6 16.5V9.5M10 16.5V4M14 16.5v-5',
   payments: 'M3.5 7h11M11.5 4l3 3-3 3M16.5 13h-11M8.5 10l-3 3 3 3',
   approvals: 'M10 2.8 16 5v5c0 3.6-2.5 6-6 7.2C6.5 16 4 13.6 4 10V5zM7.3 10l2 2 3.5-3.8',
   people:

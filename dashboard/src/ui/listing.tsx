@@ -87,6 +87,34 @@ export const Rows = <Item extends { id: string | number }>({
   </ul>
 )
 
+/** Of a list the items that are still of use, and on a press those that have ended. */
+export const Current = <Row extends { id: string; status: string }>({
+  items,
+  none,
+  children,
+}: {
+  items: readonly Row[]
+  none: string
+  children: (item: Row) => ReactNode
+}) => {
+  const [whole, setWhole] = useState(false)
+  const current = items.filter(({ status }) => status === 'active' || status === 'pending')
+  const ended = items.length - current.length
+  return (
+    <>
+      <Rows items={whole ? items : current}>{children}</Rows>
+      {current.length === 0 && !whole && <p className="card-body quiet">{none}</p>}
+      {ended > 0 && (
+        <div className="card-footer">
+          <Button size="small" variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
+            {whole ? 'Without those that have ended' : `${ended} ended`}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
 /** A paged list in each of its states: loading, failed, empty, with more pages. */
 export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />

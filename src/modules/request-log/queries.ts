@@ -1,11 +1,11 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, gte, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { firstIdAt, timeOfId, type Uuid } from '../../lib/ids.ts'
 
 export type RequestRow = typeof requestLog.$inferSelect
 
@@ -13,6 +13,10 @@ const filters = {
   within: 'uuid?',
   grantId: 'uuid?',
   statuses: 'int[]?',
+  requestId: 'text?',
+  /** Between which ids the entry of that request is. */
+  first: 'uuid?',
+  last: 'uuid?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
@@ -29,6 +33,9 @@ const list = prepare(
       at.within &&
         sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
       at.grantId && eq(requestLog.grantId, at.grantId),
+      at.requestId && eq(requestLog.requestId, at.requestId),
+      at.first && gte(requestLog.id, at.first),
+      at.last && lte(requestLog.id, at.last),
       at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
       createdBetween(
         { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: at.accountId } },
@@ -38,6 +45,14 @@ const list = prepare(
     ),
   'page',
 )
+
+/** A request's id and its entry's begin with their times, and no request takes an hour. Of earlier versions the id is random. */
+export const ofRequest = (requestId: string) => {
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(requestId)) return { requestId }
+  const began = timeOfId(requestId)
+  const at = (minutes: number) => firstIdAt(new Date(began.getTime() + minutes * 60_000))
+  return { requestId, first: at(-1), last: at(60) }
+}
 
 /** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest. */
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>

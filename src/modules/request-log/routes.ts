@@ -3,7 +3,7 @@ import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import type { Deps } from './deps.ts'
 import { presentRequest } from './present.ts'
-import { listRequests } from './queries.ts'
+import { listRequests, ofRequest } from './queries.ts'
 import { ListRequests, LoggedRequest } from './schema.ts'
 
 export const registerRequestLogRoutes = (app: App, deps: Deps): void => {
@@ -14,7 +14,14 @@ export const registerRequestLogRoutes = (app: App, deps: Deps): void => {
     listing: async ({ principal, query }) => {
       const { accountId, grant } = principal
       const { grant_id: grantId, status: statuses, created_after: createdAfter, created_before: createdBefore } = query
-      const filter = { within: grant?.id ?? null, grantId, statuses, createdAfter, createdBefore }
+      const filter = {
+        within: grant?.id ?? null,
+        grantId,
+        statuses,
+        createdAfter,
+        createdBefore,
+        ...(query.request_id && ofRequest(query.request_id)),
+      }
       await deps.requestLog.flush()
       return {
         of: accountId,

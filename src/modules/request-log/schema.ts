@@ -31,6 +31,10 @@ const Status = bounded(3, 'must be a status such as 403, or a class such as 4xx'
 
 export const ListRequests = PageQuery.extend({
   grant_id: IdIn('grant').optional().meta({ description: 'Only requests with this grant.' }),
+  request_id: bounded(100)
+    .min(1)
+    .optional()
+    .meta({ description: 'The request with this `X-Request-Id`; the calls of one MCP request share it.' }),
   status: Status.optional().meta({ description: 'Only answers with this status, such as `403`, or of a class, such as `4xx`.' }),
   created_after: TimeIn.optional().meta({ description: 'Only requests that were answered after this time.' }),
   created_before: TimeIn.optional().meta({ description: 'Only requests that were answered before this time.' }),

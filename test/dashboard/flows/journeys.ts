@@ -106,7 +106,7 @@ export const journeyFlows = (world: World): void => {
     await world.service.settle()
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/')
-    await page.getByText(/^KES\s1,280 went out in 4 payments since yesterday. 4 things need you.$/).waitFor()
+    await page.getByText(/^KES\s1,280 was spent in 4 payments since yesterday. 4 things need you.$/).waitFor()
     const needs = page.getByLabel('Needs you')
     expect((await needs.locator('.item-title').allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
       '1 payment needs your approval',

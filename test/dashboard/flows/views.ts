@@ -171,6 +171,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'list', path: `/payments/batches/${list.body.id}`, opened: [opens('Cancel list')] },
     { name: 'history', path: '/history' },
     { name: 'statement', path: '/statements' },
+    { name: 'spending', path: '/spending' },
     { name: 'keys', path: '/developers' },
     {
       name: 'key',
@@ -389,6 +390,29 @@ export const everyView = (world: World): void => {
     }))
     await expectSound(await visitAs(world, member), [own, ...documents])
   }, 120_000)
+
+  test('the same is true in every other role: for an approver, a viewer, an administrator of the service and a newcomer', async () => {
+    const team = await createTeam(world.service)
+    const [approver, viewer] = [await team.join('approver', 'Njeri Mwangi'), await team.join('viewer', 'Otieno Audit')]
+    await team.hold('450000', '460000')
+    for (const { api } of [approver, viewer]) await api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    const newcomer = await signIn(world.service.api)
+    const administrator = await signIn(world.service.api, world.administrator)
+    for (const [role, person, own] of [
+      ['approver', approver, ['/approvals', '/history']],
+      ['viewer', viewer, ['/approvals', '/workspace', '/top-up', '/payments/new', '/workspace/activity']],
+      ['administrator', administrator, ['/reconciliation']],
+      ['newcomer', newcomer, ['/approvals', '/policies', '/mandates', '/developers', '/workspace']],
+    ] as const)
+      await expectSound(
+        await visitAs(world, person),
+        ['/', '/payments', '/beneficiaries', '/agents', '/statements', '/spending', ...own].map((path, index) => ({
+          name: `${role}${path === '/' ? '-overview' : path.replaceAll('/', '-')}`,
+          path,
+          loaded: index === 0,
+        })),
+      )
+  }, 240_000)
 
   test("the same is true for the sign-in and the service's own pages around it", async () => {
     const person = await signIn(world.service.api)

@@ -8,7 +8,7 @@ import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Current, Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useBegan } from './began-here.tsx'
@@ -60,7 +60,9 @@ export const Sessions = () => {
     <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
       <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
         {(sessions) => (
-          <Rows items={sessions}>{(session) => <SessionRow session={session} onEnd={() => setEnding(session)} />}</Rows>
+          <Current items={sessions} none="No session is active">
+            {(session) => <SessionRow session={session} onEnd={() => setEnding(session)} />}
+          </Current>
         )}
       </Listing>
       {ending && (

@@ -71,10 +71,11 @@ const ForMe = ({ items, isPending, error, oldSince, several }: ForMeProps) => {
       {items.length > 0 && (
         <LiveRows>
           <ul className="rows">
-            {items.map((item) => (
+            {items.map((item, index) => (
               <li key={item.approval.id}>
                 <InboxRow
                   item={item}
+                  above={items[index - 1]}
                   people={people}
                   named={several}
                   check={items.length > 1 && <Tick item={item} review={review} />}
@@ -173,9 +174,9 @@ const Others = ({ items, several }: { items: InboxItem[]; several: boolean }) =>
   return (
     <Card title="Waiting for someone else" flush>
       <ul className="rows">
-        {items.map((item) => (
+        {items.map((item, index) => (
           <li key={item.approval.id}>
-            <InboxRow item={item} people={people} named={several} />
+            <InboxRow item={item} above={items[index - 1]} people={people} named={several} />
           </li>
         ))}
       </ul>

@@ -18,11 +18,18 @@ type Props = {
   people: (accountId: string) => string
   /** Several workspaces are in the list: each row names its own. */
   named: boolean
+  /** The row above it, which has said why it needs approval where the reason is the same. */
+  above?: InboxItem | undefined
   check?: ReactNode
 }
 
+/** The rule, without the amount that the row shows. */
+const reasonOf = ({ approval }: InboxItem): string =>
+  approvalSubject(approval).reason.replace(/, and [A-Z]{3}\s[\d,.]+ was requested/, '')
+
 /** Enough to decide without opening it: amount, beneficiary, purpose, requester, reason and age. */
-export const InboxRow = ({ item: { approval, workspace }, people, named, check }: Props) => {
+export const InboxRow = ({ item, people, named, above, check }: Props) => {
+  const { approval, workspace } = item
   const current = useSession().workspace
   const switchTo = useSwitchWorkspace()
   const subject = approvalSubject(approval)
@@ -57,7 +64,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
             Requested by {requesterWords(subject.initiatedBy, people)} <FrozenBadge by={subject.initiatedBy} /> ·{' '}
             <Time at={approval.created_at} />
           </span>
-          {pending && <span className="item-note block">{subject.reason}</span>}
+          {pending && (!above || reasonOf(above) !== reasonOf(item)) && <span className="item-note block">{reasonOf(item)}</span>}
         </span>
         <span className="item-side inbox-side">
           <Amount minor={subject.amountMinor} currency={subject.currency} />

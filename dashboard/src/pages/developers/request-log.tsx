@@ -1,9 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { grantsQuery, requestLogQuery } from '../../api/queries.ts'
+import { requestHref } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { SelectField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing, Rows } from '../../ui/listing.tsx'
@@ -27,6 +29,7 @@ export const RequestLog = () => {
     id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
   const query = useInfiniteQuery(
     requestLogQuery({
+      request_id: get('request')?.trim() || undefined,
       status: get('answer') ?? undefined,
       grant_id: get('agent') ?? undefined,
       created_after: dayStart(get('from')),
@@ -36,6 +39,14 @@ export const RequestLog = () => {
   return (
     <>
       <FilterBar filters={filters}>
+        <TextField
+          label="Request ID"
+          type="search"
+          mono
+          value={get('request') ?? ''}
+          onChange={(value) => set('request', value)}
+          placeholder="As an error shows it"
+        />
         <SelectField label="Answer" value={get('answer') ?? ''} onChange={(value) => set('answer', value)} options={statuses} />
         <SelectField
           label="Key or agent"
@@ -55,12 +66,12 @@ export const RequestLog = () => {
         <Listing query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
           {(requests) => (
             <Rows items={requests}>
-              {({ at, method, path, status, message, grant_id, request_id, ms }) => (
+              {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
                 <div className="item item-fold">
                   <div className="item-main">
                     <p className="item-title">
                       <Badge dot={false}>{method}</Badge>
-                      <code className="break">{path}</code>
+                      <PathOf path={path} error={error} />
                       <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
                     </p>
                     {message && <p className="quiet small">{message}</p>}
@@ -77,4 +88,11 @@ export const RequestLog = () => {
       </Card>
     </>
   )
+}
+
+/** A payment that a rule refused exists only in its own list. */
+const PathOf = ({ path, error }: { path: string; error: string | null }) => {
+  const href = requestHref(path) ?? (path === '/v1/payments' && error !== null ? '/payments/refused' : null)
+  const code = <code className="break">{path}</code>
+  return href ? <Link href={href}>{code}</Link> : code
 }

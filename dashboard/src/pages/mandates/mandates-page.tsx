@@ -19,7 +19,7 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
       <>
         {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} used ·{' '}
         {mandate.status === 'active' ? 'ends' : 'ended'} <Time at={mandate.expires_at} />
-        <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
+        <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Used" />
       </>
     }
   >

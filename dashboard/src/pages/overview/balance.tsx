@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { attentionQuery, historySummaryQuery } from '../../api/queries.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -56,6 +57,9 @@ export const Balance = () => {
               </li>
             )}
             <li className="faint">Last 30 days</li>
+            <li>
+              <Link href="/spending">By agent and payee</Link>
+            </li>
           </ul>
           {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
           {attention.data && (

@@ -199,7 +199,7 @@ export const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   }
 }
 
-/** "KES 27,300 went out in 19 payments since yesterday. 3 things need you." */
+/** "KES 27,300 was spent in 19 payments since yesterday. 3 things need you." */
 export const useMorningSentence = (): string | null => {
   const { data } = useQuery(attentionQuery)
   const { needs } = useNeeds()
@@ -208,7 +208,7 @@ export const useMorningSentence = (): string | null => {
   const count = recent.reduce((sum, day) => sum + day.count, 0)
   const money = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
   const went =
-    count === 0 ? 'Nothing went out since yesterday.' : `${money} went out in ${countWords(count, 'payment')} since yesterday.`
+    count === 0 ? 'Nothing was spent since yesterday.' : `${money} was spent in ${countWords(count, 'payment')} since yesterday.`
   const quiet = needs.length === 0 ? 'Nothing needs you.' : `${countWords(needs.length, 'thing needs', 'things need')} you.`
   return `${went} ${quiet}`
 }

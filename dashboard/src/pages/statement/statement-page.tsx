@@ -1,4 +1,5 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { statementQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -123,12 +124,15 @@ export const StatementPage = () => {
   )
 }
 
+const mostPayees = 10
+
 /** After an upgrade the service counts the sums of all hours again. */
 const pendingSum = 'Not counted yet: look again in a few minutes'
 
 const Totals = ({ period }: { period: Period }) => {
   const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
   const payees = period.totals?.by_payee ?? []
+  const [whole, setWhole] = useState(false)
   return (
     <>
       <Card>
@@ -146,8 +150,8 @@ const Totals = ({ period }: { period: Period }) => {
       {payees.length > 0 && (
         <Card title="Out by payee" flush>
           <Table headings={['Payee', { figures: 'Payments' }, { figures: 'Out' }]} label="Out by payee">
-            {payees.map((payee) => (
-              <tr key={payee.id}>
+            {payees.map((payee, index) => (
+              <tr key={payee.id} className={index < mostPayees || whole ? undefined : 'only-print'}>
                 <td>
                   <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
                 </td>
@@ -158,6 +162,13 @@ const Totals = ({ period }: { period: Period }) => {
               </tr>
             ))}
           </Table>
+          {payees.length > mostPayees && (
+            <div className="card-footer no-print">
+              <Button variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
+                {whole ? `The first ${mostPayees}` : `All ${payees.length}`}
+              </Button>
+            </div>
+          )}
         </Card>
       )}
     </>

@@ -12,7 +12,7 @@ import { Secret } from '../../ui/copy.tsx'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Notice } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Current, Item, Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -76,7 +76,11 @@ export const Invitations = () => {
           </Empty>
         }
       >
-        {(invitations) => <Rows items={invitations}>{(invitation) => <InvitationRow invitation={invitation} />}</Rows>}
+        {(invitations) => (
+          <Current items={invitations} none="No one is invited at the moment">
+            {(invitation) => <InvitationRow invitation={invitation} />}
+          </Current>
+        )}
       </Listing>
       {inviting && <Invite onClose={() => setInviting(false)} />}
     </Card>
