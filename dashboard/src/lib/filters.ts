@@ -20,6 +20,11 @@ export const useFilters = (apart: readonly string[] = []) => {
   return {
     get: (name: string) => params.get(name),
     set: (name: string, value: string) => change((next) => put(next, name, value)),
+    /** For a field: what it shows and sets. */
+    field: (name: string) => ({
+      value: params.get(name) ?? '',
+      onChange: (value: string) => change((next) => put(next, name, value)),
+    }),
     setAll: (values: Readonly<Record<string, string>>) =>
       change((next) => {
         for (const [name, value] of Object.entries(values)) put(next, name, value)

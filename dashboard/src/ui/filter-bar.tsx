@@ -4,15 +4,15 @@ import { pageZone, zoneWords } from '../lib/zone.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
 
-type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'get' | 'set'>
+type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>
 
 /** The first and the last day of a list, as the address keeps them. Limits count the same days. */
-export const DayFilters = ({ filters: { get, set } }: { filters: Pick<Filters, 'get' | 'set'> }) => {
+export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'field'> }) => {
   const zone = pageZone()
   return (
     <>
-      <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
-      <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+      <TextField label="From" type="date" {...field('from')} />
+      <TextField label="To" type="date" {...field('to')} />
       {zone && <p className="filters-note">Days and times in {zoneWords(zone)}</p>}
     </>
   )

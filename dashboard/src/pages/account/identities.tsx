@@ -1,6 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { adviceFor, messageOf } from '../../api/advice.ts'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { maskSubject, shortAddress } from '../../lib/mask.ts'
@@ -8,10 +6,10 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Card, Notice } from '../../ui/layout.tsx'
-import { Rows } from '../../ui/listing.tsx'
+import { Item, Rows } from '../../ui/listing.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useBegan } from './began-here.tsx'
 import { identityName } from './identity-name.ts'
 import { LinkWallet } from './link-wallet.tsx'
@@ -19,12 +17,11 @@ import { Unlink } from './unlink.tsx'
 
 /** The public route; its answer names the provider's page. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
-  const link = useMutation({
-    mutationFn: () => call(api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } })),
-    onSuccess: (answer) => {
+  const link = useChange(() => call(api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } })), {
+    onDone: (answer) => {
       if ('authorization_url' in answer) location.assign(answer.authorization_url)
     },
-    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
+    announcesFailure: true,
   })
   const busy = link.isPending || link.isSuccess
   return (
@@ -51,16 +48,16 @@ const Who = ({ identity }: { identity: Identity }) => {
 }
 
 const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnlink: () => void; last: boolean }) => (
-  <div className="item">
-    <span className="avatar">
-      <ProviderMark provider={identity.provider} />
-    </span>
-    <div className="item-main">
-      <p className="item-title">
+  <Item
+    mark={<ProviderMark provider={identity.provider} />}
+    title={
+      <>
         {providerNames[identity.provider]}
         <Who identity={identity} />
-      </p>
-      <p className="item-note">
+      </>
+    }
+    note={
+      <>
         Linked <Time at={identity.created_at} />
         {identity.last_used_at && (
           <>
@@ -68,8 +65,9 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
           </>
         )}
         {identity.display_name && <>, as {identity.display_name}</>}
-      </p>
-    </div>
+      </>
+    }
+  >
     <Button
       size="small"
       variant="danger"
@@ -80,7 +78,7 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
     >
       Unlink
     </Button>
-  </div>
+  </Item>
 )
 
 /** The sign-in methods, and the buttons that add another. */

@@ -1,85 +1,67 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty, SkeletonRows } from '../../ui/layout.tsx'
-import { Rows } from '../../ui/listing.tsx'
+import { Item, Rows } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 type Passkey = Schemas['Passkey']
 
 const PasskeyRow = ({ passkey, onRemove }: { passkey: Passkey; onRemove: () => void }) => (
-  <div className="item">
-    <span className="avatar">
-      <Icon name="fingerprint" />
-    </span>
-    <div className="item-main">
-      <p className="item-title">{passkey.name}</p>
-      <p className="item-note">
+  <Item
+    icon="fingerprint"
+    title={passkey.name}
+    note={
+      <>
         Added <Time at={passkey.created_at} />
         {passkey.last_used_at && (
           <>
             , last used <Time at={passkey.last_used_at} />
           </>
         )}
-      </p>
-    </div>
+      </>
+    }
+  >
     <Button size="small" variant="danger" onClick={onRemove} label={`Remove ${passkey.name}`}>
       Remove
     </Button>
-  </div>
+  </Item>
 )
 
 const AddDialog = ({ onClose }: { onClose: () => void }) => {
-  const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
   const [name, setName] = useState(() => deviceName(navigator.userAgent))
-  const add = useMutation({
-    mutationFn: async () => {
+  const add = useChange(
+    async (keyFor) => {
       const credential = await createPasskey(await call(api.POST('/v1/accounts/me/passkeys/options')))
       const body = { name: name.trim(), credential }
       return call(api.POST('/v1/accounts/me/passkeys', { body, headers: keyFor(body) }))
     },
-    onSuccess: () => {
-      announce('Passkey added')
-      void client.invalidateQueries({ queryKey: ['passkeys'] })
-      onClose()
-    },
-  })
-  const ready = name.trim() !== ''
+    { announcement: 'Passkey added', outdates: ['passkeys'], onDone: onClose },
+  )
   return (
-    <Dialog
+    <FormDialog
       title="Add a passkey"
+      action="Continue"
+      making={add}
+      ready={name.trim() !== ''}
+      onSubmit={() => add.mutate()}
       onClose={onClose}
-      onSubmit={() => {
-        if (ready && !add.isPending) add.mutate()
-      }}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Submit icon="fingerprint" busy={add.isPending} disabled={!ready}>
-            Continue
-          </Submit>
-        </>
-      }
     >
       <p className="quiet">
         Your device then asks for Face ID, your fingerprint, its PIN or a security key. From then on you approve payments with it.
       </p>
       <TextField label="Name" value={name} onChange={setName} maxLength={120} hint="To tell your passkeys apart." />
-      <Failure error={add.error} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
@@ -11,18 +10,14 @@ import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 export const Profile = () => {
   const { account } = useSession()
-  const client = useQueryClient()
   const [name, setName] = useState(account.display_name ?? '')
-  const save = useMutation({
-    mutationFn: () => call(api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } })),
-    onSuccess: () => {
-      announce('Name saved')
-      void client.invalidateQueries({ queryKey: ['account'] })
-    },
+  const save = useChange(() => call(api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } })), {
+    announcement: 'Name saved',
+    outdates: ['account'],
   })
   const changed = name.trim() !== (account.display_name ?? '')
   return (

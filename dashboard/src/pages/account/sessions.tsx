@@ -6,9 +6,8 @@ import { deviceName } from '../../lib/device-name.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Current, Listing } from '../../ui/listing.tsx'
+import { Current, Item, Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useBegan } from './began-here.tsx'
@@ -18,16 +17,16 @@ import { SignOutElsewhere } from './sign-out-elsewhere.tsx'
 const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: () => void }) => {
   const signOut = useSignOut()
   return (
-    <div className="item">
-      <span className="avatar">
-        <Icon name="screen" />
-      </span>
-      <div className="item-main">
-        <p className="item-title">
+    <Item
+      icon="screen"
+      title={
+        <>
           {deviceName(session.user_agent)}
           {session.current && <Badge tone="good">This browser</Badge>}
-        </p>
-        <p className="item-note">
+        </>
+      }
+      note={
+        <>
           {session.ip && <>{session.ip}, </>}
           {session.status === 'active' ? (
             <>
@@ -37,8 +36,9 @@ const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: ()
             statusText(session.status).toLowerCase()
           )}
           , signed in <Time at={session.created_at} />
-        </p>
-      </div>
+        </>
+      }
+    >
       {session.status === 'active' && (
         <Button
           size="small"
@@ -49,7 +49,7 @@ const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: ()
           {session.current ? 'Sign out' : 'End session'}
         </Button>
       )}
-    </div>
+    </Item>
   )
 }
 

@@ -57,7 +57,7 @@ const chips = [
 export const BeneficiariesPage = () => {
   const { can } = useSession()
   const filters = useBeneficiaryFilters()
-  const { get, set, parameters } = filters
+  const { get, set, field, parameters } = filters
   const madeBy = get('made_by')
   const create = can('beneficiary.manage') && <NewLink href="/beneficiaries/new">Add beneficiary</NewLink>
   return (
@@ -69,13 +69,7 @@ export const BeneficiariesPage = () => {
       {madeBy !== null && <MadeByGrant grantId={madeBy} />}
       <search className="filters">
         <div className="filter-search">
-          <TextField
-            label="Search"
-            type="search"
-            value={get('q') ?? ''}
-            onChange={(value) => set('q', value)}
-            placeholder="Part of a name"
-          />
+          <TextField label="Search" type="search" {...field('q')} placeholder="Part of a name" />
         </div>
         {chips.map(({ name, value, label }) => (
           <button

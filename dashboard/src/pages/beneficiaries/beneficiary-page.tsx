@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
@@ -17,7 +17,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { FrozenBadge } from '../agents/frozen-badge.tsx'
 import { BeneficiaryName } from './beneficiary-name.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
@@ -49,14 +49,14 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const client = useQueryClient()
   const people = usePeople()
-  const confirm = useMutation({
-    mutationFn: () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
-    onSuccess: (after) => {
-      client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
-      void client.invalidateQueries({ queryKey: ['beneficiaries'] })
-      announce('Beneficiary confirmed')
+  const confirm = useChange(
+    () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
+    {
+      announcement: 'Beneficiary confirmed',
+      outdates: ['beneficiaries'],
+      onDone: (after) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after),
     },
-  })
+  )
   return (
     <Notice tone="warn" title="No person has confirmed this beneficiary">
       <p className="quiet">

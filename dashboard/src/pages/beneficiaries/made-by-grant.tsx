@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { madeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -6,7 +6,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { archiveShown, confirmBeneficiaries } from '../agents/made-acts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
@@ -14,15 +14,13 @@ type Beneficiary = Schemas['Beneficiary']
 /** Everything that one key or agent made: confirmed or archived together. */
 export const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
-  const client = useQueryClient()
   const made = useInfiniteQuery(madeByQuery(grantId))
   const all: readonly Beneficiary[] = made.data?.pages.flatMap(({ data }) => data) ?? []
   const listed = all.filter(({ status }) => status !== 'archived')
   const proposed = listed.filter(({ confirmation }) => confirmation === 'proposed')
-  const act = useMutation({
-    mutationFn: ({ change, shown }: { change: typeof archiveShown; shown: readonly Beneficiary[] }) => change(shown),
-    onSuccess: (count) => announce(`${count} done`),
-    onSettled: () => void client.invalidateQueries({ queryKey: ['beneficiaries'] }),
+  const act = useChange((_, { change, shown }: { change: typeof archiveShown; shown: readonly Beneficiary[] }) => change(shown), {
+    announcement: (count) => `${count} done`,
+    outdates: ['beneficiaries'],
   })
   return (
     <Notice tone="info" title="Only what one key or agent created or renamed">

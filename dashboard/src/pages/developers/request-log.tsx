@@ -22,7 +22,7 @@ const statuses = [
 /** What every credential of the account asked the service for, from the service's own log. */
 export const RequestLog = () => {
   const filters = useFilters()
-  const { get, set } = filters
+  const { get, field } = filters
   const grants = useInfiniteQuery(grantsQuery)
   const all = grants.data?.pages.flatMap((page) => page.data) ?? []
   const labelOf = (id: string | null) =>
@@ -39,19 +39,11 @@ export const RequestLog = () => {
   return (
     <>
       <FilterBar filters={filters}>
-        <TextField
-          label="Request ID"
-          type="search"
-          mono
-          value={get('request') ?? ''}
-          onChange={(value) => set('request', value)}
-          placeholder="As an error shows it"
-        />
-        <SelectField label="Answer" value={get('answer') ?? ''} onChange={(value) => set('answer', value)} options={statuses} />
+        <TextField label="Request ID" type="search" mono {...field('request')} placeholder="As an error shows it" />
+        <SelectField label="Answer" {...field('answer')} options={statuses} />
         <SelectField
           label="Key or agent"
-          value={get('agent') ?? ''}
-          onChange={(value) => set('agent', value)}
+          {...field('agent')}
           options={[
             { value: '', label: 'Any' },
             ...all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),

@@ -92,8 +92,7 @@ const OwnHistory = () => {
       <FilterBar filters={filters}>
         <SelectField
           label="Type"
-          value={filters.get('type') ?? ''}
-          onChange={(value) => filters.set('type', value)}
+          {...filters.field('type')}
           options={[{ value: '', label: 'All types' }, ...types.map((type) => ({ value: type, label: titles[type] }))]}
         />
       </FilterBar>

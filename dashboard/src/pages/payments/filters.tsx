@@ -39,7 +39,7 @@ export const Filters = ({ filters }: Props) => (
   </search>
 )
 
-const Status = ({ filters: { get, set } }: Props) => {
+const Status = ({ filters: { get, field } }: Props) => {
   const status = get('status') ?? ''
   const several = status.includes(',')
   const options = [
@@ -50,7 +50,7 @@ const Status = ({ filters: { get, set } }: Props) => {
   const chosen = options.find(({ value }) => value === status && value !== '')
   return (
     <FilterChip label="Status" value={chosen?.label ?? null}>
-      <SelectField label="Status" value={status} onChange={(value) => set('status', value)} options={options} />
+      <SelectField label="Status" {...field('status')} options={options} />
     </FilterChip>
   )
 }
@@ -65,17 +65,10 @@ const Payee = ({ filters }: Props) => {
   )
 }
 
-const PayeeField = ({ filters: { get, set } }: Props) => {
+const PayeeField = ({ filters: { get, field } }: Props) => {
   const id = get('beneficiary') ?? ''
   const beneficiaries = useBeneficiaries([id])
-  return (
-    <BeneficiaryField
-      beneficiaries={beneficiaries}
-      none="All beneficiaries"
-      value={id}
-      onChange={(value) => set('beneficiary', value)}
-    />
-  )
+  return <BeneficiaryField beneficiaries={beneficiaries} none="All beneficiaries" {...field('beneficiary')} />
 }
 
 type Option = { value: string; label: string }
@@ -113,14 +106,13 @@ const By = ({ filters }: Props) => {
   )
 }
 
-const ByFields = ({ filters: { get, set } }: Props) => {
-  const [agent, person] = [get('agent') ?? '', get('person') ?? '']
-  const agents = [{ value: '', label: 'Any' }, ...useAgentOptions(agent, true)]
+const ByFields = ({ filters: { get, field } }: Props) => {
+  const agents = [{ value: '', label: 'Any' }, ...useAgentOptions(get('agent') ?? '', true)]
   const people = [{ value: '', label: 'Anyone' }, ...usePersonOptions(true)]
   return (
     <>
-      <SelectField label="Agent or key" value={agent} onChange={(value) => set('agent', value)} options={agents} />
-      <SelectField label="Requested by" value={person} onChange={(value) => set('person', value)} options={people} />
+      <SelectField label="Agent or key" {...field('agent')} options={agents} />
+      <SelectField label="Requested by" {...field('person')} options={people} />
     </>
   )
 }
@@ -131,7 +123,7 @@ const rangeWords = (from: string | null, to: string | null): string | null => {
   return to === null ? null : `up to ${to}`
 }
 
-const AmountRange = ({ filters: { get, set } }: Props) => {
+const AmountRange = ({ filters: { get, field } }: Props) => {
   const { currency } = useSession()
   const words = (name: string): string | null => {
     const minor = parseMajor(get(name) ?? '')
@@ -139,8 +131,8 @@ const AmountRange = ({ filters: { get, set } }: Props) => {
   }
   return (
     <FilterChip label="Amount" value={rangeWords(words('min'), words('max'))}>
-      <MoneyField label="From amount" value={get('min') ?? ''} onChange={(value) => set('min', value)} currency={currency} />
-      <MoneyField label="To amount" value={get('max') ?? ''} onChange={(value) => set('max', value)} currency={currency} />
+      <MoneyField label="From amount" {...field('min')} currency={currency} />
+      <MoneyField label="To amount" {...field('max')} currency={currency} />
     </FilterChip>
   )
 }

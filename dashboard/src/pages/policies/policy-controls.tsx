@@ -10,7 +10,7 @@ import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { unreadableAmount } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
-import { CheckField, MoneyField, SelectField } from '../../ui/field.tsx'
+import { CheckField, fieldsOf, MoneyField, SelectField } from '../../ui/field.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import type { AmountField, usePolicyForm } from './policy-form-state.ts'
 
@@ -65,15 +65,14 @@ const controlsOf = (
   { draft, set, invalid, beneficiaries, error }: Props,
   currency: string,
 ): Readonly<Record<PolicyWireField, ReactNode>> => {
-  const problem = (field: AmountField, path: PolicyWireField) => (invalid(field) ? unreadableAmount : fieldError(error, path))
+  const at = fieldsOf(draft, set, error)
   const limit = (field: AmountField, path: PolicyWireField, label: string) => (
     <MoneyField
       label={label}
       optional
-      value={draft[field]}
-      onChange={(value) => set({ [field]: value })}
+      {...at(field, path)}
+      {...(invalid(field) && { error: unreadableAmount })}
       currency={currency}
-      error={problem(field, path)}
     />
   )
   return {
@@ -99,11 +98,11 @@ const controlsOf = (
       <MoneyField
         label="Require approval at or above"
         optional
-        value={draft.threshold}
+        {...at('threshold', 'approval_threshold_minor')}
+        {...(invalid('threshold') && { error: unreadableAmount })}
         onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
         currency={currency}
         hint={draft.approvals > 0 && draft.threshold.trim() === '' && 'If empty, every payment needs approval.'}
-        error={problem('threshold', 'approval_threshold_minor')}
       />
     ),
     required_approval_count: (
@@ -164,10 +163,8 @@ const controlsOf = (
     duplicate_window_seconds: draft.on_duplicate !== '' && (
       <SelectField
         label="How recent"
-        value={draft.duplicate_window}
-        onChange={(duplicate_window) => set({ duplicate_window })}
+        {...at('duplicate_window', 'duplicate_window_seconds')}
         options={windowOptions(draft.duplicate_window)}
-        error={fieldError(error, 'duplicate_window_seconds')}
       />
     ),
   }

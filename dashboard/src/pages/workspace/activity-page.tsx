@@ -36,7 +36,7 @@ export const ActivityPage = () => (
 
 const Activity = () => {
   const filters = useFilters()
-  const { get, set } = filters
+  const { get, field } = filters
   const members = useInfiniteQuery(membersQuery)
   const people = usePeople()
   const query = useInfiniteQuery(
@@ -50,16 +50,10 @@ const Activity = () => {
   return (
     <>
       <FilterBar filters={filters}>
-        <SelectField
-          label="Activity"
-          value={get('action') ?? ''}
-          onChange={(value) => set('action', value)}
-          options={activityGroups}
-        />
+        <SelectField label="Activity" {...field('action')} options={activityGroups} />
         <SelectField
           label="Person"
-          value={get('person') ?? ''}
-          onChange={(value) => set('person', value)}
+          {...field('person')}
           options={[
             { value: '', label: 'Everyone' },
             ...(members.data?.pages.flatMap((page) => page.data) ?? []).map((member) => ({
