@@ -3,13 +3,14 @@ import { Link, useLocation } from 'wouter'
 import { useInbox } from '../api/use-inbox.ts'
 import { takeArrival } from '../lib/arrival.ts'
 import { useShortcuts } from '../lib/shortcuts.ts'
+import { useStore } from '../lib/store.ts'
+import { connection } from '../live/live.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { Notice } from '../ui/layout.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { Attention } from './attention.tsx'
 import { BottomBar } from './bottom-bar.tsx'
-import { ConnectionBar } from './connection-bar.tsx'
-import { FrozenBanner } from './frozen-banner.tsx'
 import { isCurrent, type NavItem, useNav } from './nav-items.ts'
 import { PushOffer } from './push-offer.tsx'
 import { SandboxBadge } from './sandbox-badge.tsx'
@@ -133,4 +134,60 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       {open === 'palette' && <Palette onClose={close} />}
     </div>
   )
+}
+
+const patienceMs = 1500
+
+/** Over the page, so that nothing moves when it appears. Not shown for a short break. */
+const ConnectionBar = () => {
+  const state = useStore(connection)
+  const [visible, setVisible] = useState(false)
+  useEffect(() => {
+    if (state !== 'reconnecting') {
+      setVisible(false)
+      return undefined
+    }
+    const timer = setTimeout(() => setVisible(true), patienceMs)
+    return () => clearTimeout(timer)
+  }, [state])
+  return (
+    <div role="status" aria-live="polite" className="no-print">
+      {visible && (
+        <div className="connection">
+          <span className="spinner" aria-hidden="true" />
+          Reconnecting. This page may be out of date.
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** A freeze is shown on every page. */
+const FrozenBanner = () => {
+  const { workspace, account, membership, can } = useSession()
+  const notes = [
+    account.status === 'frozen' && (
+      <Notice key="account" tone="warn" title="This account is frozen">
+        <p className="quiet">Nothing can be sent or changed. Contact support. Payments already sent still arrive.</p>
+      </Notice>
+    ),
+    workspace.status === 'frozen' && (
+      <Notice key="workspace" tone="info" title="This workspace is frozen">
+        <p className="quiet">
+          No payments or changes can be made. Payments already sent still arrive.{' '}
+          {can('workspace.manage') && <Link href="/workspace">Unfreeze</Link>}
+        </p>
+      </Notice>
+    ),
+    membership.status === 'suspended' && (
+      <Notice key="membership" tone="warn" title="Your membership here is suspended">
+        <p className="quiet">An owner or administrator can reinstate you.</p>
+      </Notice>
+    ),
+  ].filter(Boolean)
+  return notes.length > 0 ? (
+    <div className="stack-s" style={{ marginBottom: '20px' }}>
+      {notes}
+    </div>
+  ) : null
 }

@@ -1,6 +1,7 @@
+import { type ReactNode, useId, useState } from 'react'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { railOptions } from '../lib/rails.ts'
-import { PickMany } from './pick-many.tsx'
+import { Icon } from './icon.tsx'
 
 type Props = { chosen: readonly string[]; onChange: (chosen: string[]) => void; hint?: string }
 
@@ -22,3 +23,91 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: Props & { benefi
 export const PaymentTypesField = (field: Props) => (
   <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
 )
+
+type Option = { value: string; label: string }
+type PickManyProps = {
+  label: string
+  hint?: ReactNode
+  options: readonly Option[]
+  chosen: readonly string[]
+  onChange: (chosen: string[]) => void
+  /** Values that are not among the options may be typed too. */
+  free?: boolean
+  placeholder: string
+  /** What is typed, where the options are only some of all. */
+  onType?: (text: string) => void
+  /** The label of a value that is not among the options. */
+  nameOf?: (value: string) => string
+}
+
+/** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
+const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder, onType, nameOf }: PickManyProps) => {
+  const id = useId()
+  const [text, setText] = useState('')
+  const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
+  const offered = options.filter(({ value }) => !chosen.includes(value))
+  const add = (typed: string) => {
+    const text = typed.trim().toLowerCase()
+    const match = offered.find((option) => option.label.toLowerCase() === text || option.value.toLowerCase() === text)
+    const value = match?.value ?? (free ? typed.trim() : '')
+    if (value === '' || chosen.includes(value)) return
+    onChange([...chosen, value])
+    setText('')
+  }
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+        <span className="field-optional">optional</span>
+      </label>
+      {chosen.length > 0 && (
+        <ul className="chips">
+          {chosen.map((value) => (
+            <li key={value}>
+              <button
+                type="button"
+                className="chip chip-button"
+                onClick={() => onChange(chosen.filter((other) => other !== value))}
+                aria-label={`Remove ${labelOf(value)}`}
+              >
+                {labelOf(value)}
+                <Icon name="cross" size={12} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <input
+        id={id}
+        className="input"
+        list={`${id}-options`}
+        value={text}
+        placeholder={placeholder}
+        autoComplete="off"
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={(event) => {
+          setText(event.target.value)
+          onType?.(event.target.value)
+          // A click on a suggestion arrives as its whole text at once.
+          if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          add(text)
+        }}
+        onBlur={() => add(text)}
+      />
+      <datalist id={`${id}-options`}>
+        {offered.map(({ value, label: name }) => (
+          <option key={value} value={name} />
+        ))}
+      </datalist>
+      {hint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,5 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { everyPage } from '../../api/every-page.ts'
+import { parametersOf } from '../../api/parameters.ts'
 import { sessionsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
@@ -12,7 +15,6 @@ import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useBegan } from './began-here.tsx'
 import { EndSessions } from './end-sessions.tsx'
-import { SignOutElsewhere } from './sign-out-elsewhere.tsx'
 
 const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: () => void }) => {
   const signOut = useSignOut()
@@ -80,5 +82,37 @@ export const Sessions = () => {
       )}
       {began.dialog}
     </Card>
+  )
+}
+
+/** Every active session but this one, however many there are. */
+const findOthers = async (): Promise<string[]> => {
+  const sessions = await everyPage((cursor) =>
+    call(api.GET('/v1/accounts/me/sessions', { params: { query: parametersOf({ limit: 100, cursor }) } })),
+  )
+  return sessions.flatMap(({ id, current, status }) => (current || status !== 'active' ? [] : id))
+}
+
+const SignOutElsewhere = () => {
+  const [asking, setAsking] = useState(false)
+  const began = useBegan()
+  return (
+    <>
+      <Button size="small" onClick={() => setAsking(true)}>
+        Sign out everywhere else
+      </Button>
+      {asking && (
+        <EndSessions
+          title="Sign out everywhere else?"
+          action="Sign out everywhere else"
+          find={findOthers}
+          onEnded={began.show}
+          onClose={() => setAsking(false)}
+        >
+          <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>
+        </EndSessions>
+      )}
+      {began.dialog}
+    </>
   )
 }

@@ -12,6 +12,7 @@ import { railFacts } from '../../lib/rails.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
@@ -19,10 +20,8 @@ import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { FrozenBadge } from '../agents/frozen-badge.tsx'
-import { BeneficiaryName } from './beneficiary-name.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { PaymentsTo } from './payments-to.tsx'
-import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const back = { href: '/beneficiaries', label: 'Beneficiaries' }
@@ -148,5 +147,96 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       {open === 'freeze' && <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}
       {open === 'archive' && <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}
     </Page>
+  )
+}
+
+type Props = { beneficiary: Beneficiary; onClose: () => void }
+
+const useKeep = () => {
+  const client = useQueryClient()
+  return (after: Beneficiary) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
+}
+
+const FreezeBeneficiary = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
+  const frozen = status === 'frozen'
+  return (
+    <Confirm
+      title={`${frozen ? 'Unfreeze' : 'Freeze'} ${name}?`}
+      action={frozen ? 'Unfreeze' : 'Freeze'}
+      harmless={frozen}
+      change={() =>
+        call(api.PATCH('/v1/beneficiaries/{id}', { params: { path: { id } }, body: { status: frozen ? 'active' : 'frozen' } }))
+      }
+      announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
+      outdates={['beneficiaries']}
+      onChanged={useKeep()}
+      onClose={onClose}
+    >
+      <p>
+        {frozen
+          ? 'Payments to this destination can be made again.'
+          : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
+      </p>
+    </Confirm>
+  )
+}
+
+const ArchiveBeneficiary = ({ beneficiary: { id, display_name: name }, onClose }: Props) => (
+  <Confirm
+    title={`Archive ${name}?`}
+    action="Archive"
+    change={() => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))}
+    announcement={() => `${name} archived`}
+    outdates={['beneficiaries']}
+    onChanged={useKeep()}
+    onClose={onClose}
+  >
+    <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
+  </Confirm>
+)
+
+const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> = {
+  match: 'The same name',
+  close_match: 'A similar name: compare the two',
+  no_match: 'Another name',
+  unavailable: 'The payment method gave no name: check the number with the beneficiary',
+  unverified: 'Not checked yet, or name checks are off',
+}
+
+const reports = { lookup: 'When asked', payment: 'With a payment', daily_limit: 'Not checked: daily limit' } as const
+
+/** Whose number it is, as the payment method reports it. */
+const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
+  const { verification } = beneficiary
+  const again = useChange(() => call(api.POST('/v1/beneficiaries/{id}/verify', { params: { path: { id: beneficiary.id } } })), {
+    announcement: 'Checking. The answer appears here.',
+    outdates: ['beneficiary'],
+  })
+  return (
+    <Card title="Name check">
+      {verification.status === 'no_match' && (
+        <Notice tone="warn" title="Another name is registered for this number">
+          <p className="quiet">Ask the beneficiary for the right number before you pay.</p>
+        </Notice>
+      )}
+      <Facts
+        stacked
+        facts={{
+          'Registered name': verification.name && <bdi>{verification.name}</bdi>,
+          Result:
+            verification.source === 'daily_limit'
+              ? 'Not checked, because today’s names are used up: check the number with the beneficiary'
+              : verdicts[verification.status],
+          Reported: verification.source && reports[verification.source],
+          Checked: verification.checked_at && <ExactTime at={verification.checked_at} />,
+        }}
+      />
+      {manages && (
+        <Button busy={again.isPending} onClick={() => again.mutate()}>
+          Check again
+        </Button>
+      )}
+      <Failure error={again.error} />
+    </Card>
   )
 }

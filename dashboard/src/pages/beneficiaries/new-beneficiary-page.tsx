@@ -9,8 +9,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { FormCard } from '../../ui/form.tsx'
 import { Notice, Page } from '../../ui/layout.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { BeneficiaryFields } from './beneficiary-fields.tsx'
-import { bodyOf, emptyBeneficiary, isReady } from './beneficiary-form-state.ts'
+import { BeneficiaryFields, bodyOf, emptyBeneficiary, isReady } from './beneficiary-fields.tsx'
 
 export const NewBeneficiaryPage = () => (
   <Page title="Add beneficiary" back={{ href: '/beneficiaries', label: 'Beneficiaries' }}>

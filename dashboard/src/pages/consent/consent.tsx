@@ -4,19 +4,23 @@ import type { Permission } from '../../../../src/auth/permissions.ts'
 import { api, call } from '../../api/client.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { now } from '../../lib/clock.ts'
-import { countWords } from '../../lib/list-words.ts'
-import { isPowerful } from '../../lib/permission-words.ts'
+import { controlsWords } from '../../lib/controls-words.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
+import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
+import { fullTime } from '../../lib/time.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
+import type { Controls } from '../../ui/controls-fields.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Facts, Notice } from '../../ui/layout.tsx'
 import { controlsOf, hasAmount, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
-import { ConsentTerms } from './consent-terms.tsx'
-import { RequestSummary } from './request-summary.tsx'
 
 type Authorization = Schemas['OAuthAuthorization']
 
@@ -165,5 +169,110 @@ const SignedInAs = () => {
       </button>{' '}
       You can revoke access at any time under Agents.
     </p>
+  )
+}
+
+type Props = { authorization: Schemas['OAuthAuthorization']; sentence: string }
+
+/** Who requests access, for what, and where the answer goes: what a forged request can't hide. */
+const RequestSummary = ({ authorization, sentence }: Props) => {
+  const { client, redirect_host: host, redirect_is_local: local, flow, user_code: code } = authorization
+  const verified = client.verified_host !== null
+  return (
+    <div className="stack-s">
+      <div className="row">
+        <span className="avatar avatar-large tone-accent">
+          <Icon name="robot" size={22} />
+        </span>
+        <span className="strong">{client.name}</span>
+        {verified ? <Badge tone="good">{`Verified: ${client.verified_host}`}</Badge> : <Badge tone="warn">Unverified app</Badge>}
+      </div>
+      <h1 className="consent-sentence">{sentence}</h1>
+      {local && (
+        <Notice
+          tone="warn"
+          title={verified ? 'The app runs on this computer' : 'The app runs on this computer, and its name is not verified'}
+        >
+          <p className="quiet">Any program here could pretend to be it. Continue only if you just started it.</p>
+        </Notice>
+      )}
+      {!verified && !local && (
+        <Notice tone="warn" title="This app’s name is not verified">
+          <p className="quiet">Any program can use this name. Continue only if you started this yourself, just now.</p>
+        </Notice>
+      )}
+      {host && (
+        <p className="quiet small">
+          After you decide, you return to <strong className="mono break">{host}</strong>.
+        </p>
+      )}
+      {flow === 'device' && code && (
+        <p className="quiet">
+          The device must show <strong className="mono">{code}</strong>. If it shows anything else, deny.
+        </p>
+      )}
+    </div>
+  )
+}
+
+const inSentence = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** What moves money or changes rules is always written out; the rest where it is short. */
+const canWords = (chosen: readonly Permission[]): string => {
+  const [powerful, harmless] = [chosen.filter(isPowerful), chosen.filter((permission) => !isPowerful(permission))]
+  const rest = harmless.length <= 2 ? harmless.map(wordsOfPermission) : [`${harmless.length} more permissions, listed below`]
+  return [...powerful.map(wordsOfPermission), ...rest].map((words, at) => (at === 0 ? words : inSentence(words))).join('; ')
+}
+
+const cannotWords = (chosen: readonly Permission[]): string =>
+  capitalized(
+    [
+      ...(chosen.includes('payment.create') ? [] : ['move money']),
+      ...(chosen.includes('beneficiary.manage') ? [] : ['add beneficiaries']),
+      'approve payments',
+      'raise its limits',
+      'change policies or sign-in methods',
+    ].join(', '),
+  )
+
+const newPayees: Readonly<Record<'allow' | 'require_approval' | 'deny', string>> = {
+  allow: 'It pays beneficiaries that it adds itself without asking you.',
+  require_approval: 'The first payment to each beneficiary that it adds waits for you.',
+  deny: 'It can’t pay beneficiaries that it adds.',
+}
+
+type TermsProps = {
+  chosen: readonly Permission[]
+  /** Null while they can't be read or must still be chosen. */
+  controls: Controls | null
+  /** Whether the app asked for any of the amounts; else they are this page's suggestion. */
+  requested: boolean
+  currency: string
+  endsAt: string | null
+}
+
+/** What is allowed, in four lines: what it can, what it can't, its limits and its end. They follow the choices below them. */
+const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsProps) => {
+  const pays = chosen.includes('payment.create')
+  const { new_payees = 'require_approval', ...amounts } = controls ?? {}
+  return (
+    <div className="consent-terms">
+      <Facts
+        facts={{
+          'It can': chosen.length > 0 ? canWords(chosen) : 'Nothing yet: choose a permission below',
+          'It can’t': cannotWords(chosen),
+          Limits: pays ? (
+            <>
+              {controls ? controlsWords(amounts, currency, () => 'chosen beneficiaries') : 'Choose them below'}
+              {!requested && controls && <span className="faint">, suggested by this page: the app asked for none</span>}
+              {chosen.includes('beneficiary.manage') && <>. {newPayees[new_payees]}</>}
+            </>
+          ) : (
+            'It moves no money, so it needs none'
+          ),
+          Ends: endsAt ? `${fullTime(endsAt)}, or when you revoke it` : 'When you revoke it',
+        }}
+      />
+    </div>
   )
 }

@@ -4,16 +4,19 @@ import { useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { raisedLimits } from '../../ui/controls-fields.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { Page } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { EditLimits } from './edit-limits.tsx'
 import { GrantActions, GrantView } from './grant-view.tsx'
-import { RevokeAgents } from './revoke-agents.tsx'
-import { RotateKey } from './rotate-key.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
 const RevokeKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => (
   <Confirm
@@ -95,5 +98,60 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
       {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
     </Page>
+  )
+}
+
+type Props = { agents: readonly Schemas['Grant'][]; onClose: () => void }
+
+const RevokeAgents = ({ agents, onClose }: Props) => {
+  const [only] = agents
+  const one = agents.length === 1 && only
+  return (
+    <Confirm
+      title={one ? `Revoke ${one.label}?` : `Revoke ${countWords(agents.length, 'agent')}?`}
+      action="Revoke"
+      change={async () => {
+        for (const { id } of agents) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
+        // Events make the page's own list shorter meanwhile: this is the one that was confirmed.
+        return agents
+      }}
+      announcement={(revoked) => {
+        const [first] = revoked
+        return first && revoked.length === 1 ? `${first.label} revoked` : `${countWords(revoked.length, 'agent')} revoked`
+      }}
+      outdates={['grants', 'grant']}
+      onClose={onClose}
+    >
+      <p>
+        {one ? 'It loses' : 'They lose'} access right away, and so does everything {one ? 'it' : 'they'} created. To come back,{' '}
+        {one ? 'it has' : 'each has'} to ask you again.
+      </p>
+    </Confirm>
+  )
+}
+
+const overlaps = [
+  { value: '0', label: 'Stop it right away' },
+  { value: '600', label: 'Keep for 10 minutes' },
+  { value: '3600', label: 'Keep for 1 hour' },
+  { value: '86400', label: 'Keep for 1 day' },
+]
+
+/** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
+const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
+  const [overlap, setOverlap] = useState('3600')
+  const rotate = useChange(
+    (keyFor) => {
+      const body = { overlap_seconds: Number(overlap) }
+      return call(api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id } }, body, headers: keyFor(body) }))
+    },
+    { announcement: `${name} rotated`, outdates: ['api-keys'] },
+  )
+  if (rotate.data) return <SecretDialog title={`New key for ${name}`} made={rotate.data} onClose={onClose} />
+  return (
+    <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onSubmit={() => rotate.mutate()} onClose={onClose}>
+      <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
+      <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
+    </FormDialog>
   )
 }

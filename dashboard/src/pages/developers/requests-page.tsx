@@ -1,14 +1,22 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { grantsQuery, requestLogQuery } from '../../api/queries.ts'
+import { requestHref } from '../../lib/activity-words.ts'
+import { useFilters } from '../../lib/filters.ts'
 import { curlOf, type RecentCall, recentCalls } from '../../lib/recent-calls.ts'
 import { useStore } from '../../lib/store.ts'
 import { clockText } from '../../lib/time.ts'
-import { CodeBlock, CopyText } from '../../ui/copy.tsx'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
+import { CodeBlock, CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Rows } from '../../ui/listing.tsx'
+import { Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
-import { RequestLog } from './request-log.tsx'
 
 /** This tab's requests: the dashboard uses only the public API, so a program can do the same. */
 export const RequestsPage = () => {
@@ -48,4 +56,81 @@ export const RequestsPage = () => {
       )}
     </DevelopersLayout>
   )
+}
+
+const statuses = [
+  { value: '', label: 'All answers' },
+  { value: '2xx', label: 'Succeeded' },
+  { value: '4xx', label: 'Refused' },
+  { value: '5xx', label: 'Failed' },
+]
+
+/** What every credential of the account asked the service for, from the service's own log. */
+const RequestLog = () => {
+  const filters = useFilters()
+  const { get, field } = filters
+  const grants = useInfiniteQuery(grantsQuery)
+  const all = grants.data?.pages.flatMap((page) => page.data) ?? []
+  const labelOf = (id: string | null) =>
+    id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
+  const query = useInfiniteQuery(
+    requestLogQuery({
+      request_id: get('request')?.trim() || undefined,
+      status: get('answer') ?? undefined,
+      grant_id: get('agent') ?? undefined,
+      created_after: dayStart(get('from')),
+      created_before: dayEnd(get('to')),
+    }),
+  )
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <TextField label="Request ID" type="search" mono {...field('request')} placeholder="As an error shows it" />
+        <SelectField label="Answer" {...field('answer')} options={statuses} />
+        <SelectField
+          label="Key or agent"
+          {...field('agent')}
+          options={[
+            { value: '', label: 'Any' },
+            ...all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
+          ]}
+        />
+      </FilterBar>
+      <Card
+        title="Last seven days"
+        note="What was refused, failed or changed something, by every key, agent and person of this account."
+        flush
+      >
+        <Listing query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
+          {(requests) => (
+            <Rows items={requests}>
+              {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
+                <div className="item item-fold">
+                  <div className="item-main">
+                    <p className="item-title">
+                      <Badge dot={false}>{method}</Badge>
+                      <PathOf path={path} error={error} />
+                      <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
+                    </p>
+                    {message && <p className="quiet small">{message}</p>}
+                    <p className="item-note">
+                      {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
+                    </p>
+                  </div>
+                  <CopyButton value={request_id}>Copy request ID</CopyButton>
+                </div>
+              )}
+            </Rows>
+          )}
+        </Listing>
+      </Card>
+    </>
+  )
+}
+
+/** A payment that a rule refused exists only in its own list. */
+const PathOf = ({ path, error }: { path: string; error: string | null }) => {
+  const href = requestHref(path) ?? (path === '/v1/payments' && error !== null ? '/payments/refused' : null)
+  const code = <code className="break">{path}</code>
+  return href ? <Link href={href}>{code}</Link> : code
 }

@@ -1,12 +1,15 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { api, call } from '../../api/client.ts'
 import { grantsQuery, historySummaryQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
+import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card } from '../../ui/layout.tsx'
-import { ApprovalQuestion } from './approval-question.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { recentPayments } from './recent-payments.tsx'
 
 type Step = { title: string; text: string; done: boolean; action: ReactNode }
@@ -97,5 +100,42 @@ export const FirstSteps = () => {
         ))}
       </ol>
     </Card>
+  )
+}
+
+const thresholds = ['100000', '1000000'] as const
+
+/** One question instead of a form: each answer is a policy, made by one click. */
+const ApprovalQuestion = () => {
+  const { currency } = useSession()
+  const create = useChange(
+    (keyFor, threshold: string | null) => {
+      const body = {
+        name: 'Payment approval',
+        required_approval_count: 1,
+        ...(threshold !== null && { approval_threshold_minor: threshold }),
+      }
+      return call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
+    },
+    { announcement: 'Policy turned on', outdates: ['policies'] },
+  )
+  return (
+    <div className="stack-s">
+      <div className="row row-tight">
+        <Button busy={create.isPending && create.variables === null} onClick={() => create.mutate(null)}>
+          Every payment
+        </Button>
+        {thresholds.map((threshold) => (
+          <Button
+            key={threshold}
+            busy={create.isPending && create.variables === threshold}
+            onClick={() => create.mutate(threshold)}
+          >
+            {shortMoney(threshold, currency)} and more
+          </Button>
+        ))}
+      </div>
+      <Failure error={create.error} />
+    </div>
   )
 }

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useLocation, useSearch } from 'wouter'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
@@ -14,7 +15,6 @@ import { Filters } from './filters.tsx'
 import { usePaymentFilters } from './payment-filters.ts'
 import { PaymentPanel, usePanel } from './payment-panel.tsx'
 import { PaymentsTable } from './payments-table.tsx'
-import { SavedViews, savedViews } from './saved-views.tsx'
 
 export const PaymentsPage = () => {
   const { can, account } = useSession()
@@ -104,5 +104,36 @@ const Totals = ({ filters, summary }: TotalsProps) => {
             </li>
           ))}
     </ul>
+  )
+}
+
+export type SavedView = { label: string; path?: string; search: string }
+
+/** Lists that people come back to. Each is an address, as every filter is. */
+export const savedViews = (accountId: string): readonly SavedView[] => [
+  { label: 'All', search: '' },
+  { label: 'Refused', path: '/payments/refused', search: '' },
+  { label: 'Problems', search: 'status=unknown,failed,returned' },
+  { label: 'Mine', search: `person=${accountId}` },
+]
+
+export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
+  const parameters = new URLSearchParams(useSearch())
+  // The payment that is open beside the list belongs to no view.
+  parameters.delete('open')
+  const search = decodeURIComponent(parameters.toString())
+  const [location] = useLocation()
+  return (
+    <nav className="tabs" aria-label="Views of payments">
+      {views.map(({ label, path = '/payments', search: own }) => (
+        <Link
+          key={label}
+          href={own === '' ? path : `${path}?${own}`}
+          aria-current={location === path && (path !== '/payments' || search === own) ? 'page' : undefined}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
   )
 }

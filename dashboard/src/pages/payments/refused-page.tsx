@@ -6,8 +6,8 @@ import { useSession } from '../../shell/session.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { SavedViews, savedViews } from './payments-page.tsx'
 import { Refusals } from './refusals.tsx'
-import { SavedViews, savedViews } from './saved-views.tsx'
 
 /** What was asked for and refused: nothing moved, and the reason says what would let it pass. */
 export const RefusedPage = () => {

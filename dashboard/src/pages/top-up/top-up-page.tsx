@@ -1,16 +1,21 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useLocation, useSearchParams } from 'wouter'
+import { depositActions } from '../../../../src/rails/texts.ts'
 import { api, call } from '../../api/client.ts'
+import { historyQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
-import { Page } from '../../ui/layout.tsx'
+import { Card, Empty, Page } from '../../ui/layout.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { DepositForm } from './deposit-form.tsx'
-import { RecentTopUps } from './recent-top-ups.tsx'
 
 const quick = ['500', '1000', '5000', '10000']
 
@@ -92,5 +97,55 @@ const TopUpForm = () => {
         hint="This phone gets a prompt for the M-PESA PIN."
       />
     </FormCard>
+  )
+}
+
+type Method = keyof typeof depositActions
+const methods = Object.keys(depositActions) as Method[]
+
+/** Where to pay in, and under which account number: for amounts that no prompt moves. */
+const DepositForm = () => {
+  const [, navigate] = useLocation()
+  const start = useChange(
+    (keyFor, method: Method) => call(api.POST('/v1/topups/initiate', { body: { method }, headers: keyFor({ method }) })),
+    { onDone: (topup) => navigate(`/top-up/${topup.id}`) },
+  )
+  return (
+    <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
+      <div className="stack">
+        <div className="row">
+          {methods.map((method) => (
+            <Button key={method} busy={start.isPending && start.variables === method} onClick={() => start.mutate(method)}>
+              {depositActions[method]}
+            </Button>
+          ))}
+        </div>
+        <Failure error={start.error} />
+      </div>
+    </Card>
+  )
+}
+
+const RecentTopUps = () => {
+  const { currency } = useSession()
+  return (
+    <Card title="Recent top-ups" flush>
+      <Listing
+        query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
+        rows={2}
+        whole
+        empty={<Empty icon="topup" title="No top-ups yet" />}
+      >
+        {(entries) => (
+          <Rows items={entries}>
+            {(entry) => (
+              <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
+                <Amount minor={entry.amount_minor} currency={currency} signed />
+              </Item>
+            )}
+          </Rows>
+        )}
+      </Listing>
+    </Card>
   )
 }

@@ -1,14 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { api, call } from '../../api/client.ts'
 import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { GrantActions, GrantView } from '../developers/grant-view.tsx'
-import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 const back = { href: '/agents', label: 'Agents' }
 
@@ -55,3 +56,16 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
     </Page>
   )
 }
+
+export const RevokeMemberGrant = ({ grant, onClose }: { grant: Schemas['WorkspaceGrant']; onClose: () => void }) => (
+  <Confirm
+    title={`Revoke ${grant.label}?`}
+    action="Revoke"
+    change={() => call(api.DELETE('/v1/workspaces/current/grants/{id}', { params: { path: { id: grant.id } } }))}
+    announcement={() => `${grant.label} revoked`}
+    outdates={['grants', 'api-keys', 'audit']}
+    onClose={onClose}
+  >
+    <p>It stops working right away, and so does everything that was created with it. This can’t be undone.</p>
+  </Confirm>
+)

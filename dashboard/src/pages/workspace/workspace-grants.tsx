@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { RevokeMemberGrant } from './revoke-member-grant.tsx'
+import { RevokeMemberGrant } from './member-grant-page.tsx'
 
 type Grant = Schemas['WorkspaceGrant']
 
