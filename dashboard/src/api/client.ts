@@ -63,3 +63,6 @@ export const call = async <Data>(answering: Promise<Data>): Promise<Data> => {
     throw error instanceof ConnectionError ? unreachable() : error
   }
 }
+
+/** For a request about a workspace other than this tab's. */
+export const inWorkspace = (id: string) => ({ headers: { 'Workspace-Id': id } })

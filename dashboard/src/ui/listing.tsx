@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { SkeletonCard, SkeletonRows, type Tone } from './layout.tsx'
-import { OldList } from './old-list.tsx'
+import { Time } from './time.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 
@@ -141,3 +141,10 @@ export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children
     </>
   )
 }
+
+/** Above a list that could not be read again: what is shown is what was read then. */
+export const OldList = ({ at }: { at: number }) => (
+  <p className="quiet">
+    This list is old: it was read <Time at={new Date(at).toISOString()} />.
+  </p>
+)

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, call } from '../../api/client.ts'
+import { api, call, inWorkspace } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
-import { inWorkspace } from '../../api/in-workspace.ts'
 import { workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { SessionIn } from '../../shell/session.tsx'

@@ -1,13 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
-import { beneficiaryQuery } from '../../api/queries.ts'
+import { beneficiaryQuery, paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBankName } from '../../api/use-banks.ts'
 import { usePeople } from '../../api/use-people.ts'
+import { useDebounced } from '../../lib/debounced.ts'
 import { makerText } from '../../lib/maker.ts'
+import { moneyText } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -15,13 +17,15 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { FrozenBadge } from '../agents/frozen-badge.tsx'
+import { PaymentsTable } from '../payments/payments-table.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
-import { PaymentsTo } from './payments-to.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const back = { href: '/beneficiaries', label: 'Beneficiaries' }
@@ -238,5 +242,56 @@ const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; m
       )}
       <Failure error={again.error} />
     </Card>
+  )
+}
+
+/** The payments to one beneficiary; where each names an account, those to one account as well. */
+const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
+  const [account, setAccount] = useState('')
+  const account_reference = useDebounced(account.trim(), 200) || undefined
+  const all = useInfiniteQuery(paymentsQuery({ beneficiary_id: beneficiary.id }))
+  const filters = { beneficiary_id: beneficiary.id, account_reference }
+  const shown = useInfiniteQuery(paymentsQuery(filters))
+  const listed = all.data?.pages.flatMap(({ data }) => data) ?? []
+  const accounts = [...new Set(listed.flatMap(({ account_reference: reference }) => reference ?? []))]
+  return (
+    <Card title="Payments" flush>
+      {beneficiary.account_reference_required && <AccountField value={account} set={setAccount} accounts={accounts} />}
+      {account_reference !== undefined && <Total filters={filters} />}
+      <Listing
+        query={shown}
+        rows={3}
+        empty={
+          <Empty icon="payments" title={account_reference === undefined ? 'No payments yet' : 'No payments to this account'} />
+        }
+      >
+        {(rows) => <PaymentsTable payments={rows} without="payee" />}
+      </Listing>
+    </Card>
+  )
+}
+
+const AccountField = ({ value, set, accounts }: { value: string; set: (text: string) => void; accounts: readonly string[] }) => {
+  const id = useId()
+  return (
+    <search className="filters">
+      <TextField label="Account" value={value} onChange={set} maxLength={20} hint="The whole account number" list={id} mono />
+      <datalist id={id}>
+        {accounts.map((account) => (
+          <option key={account} value={account} />
+        ))}
+      </datalist>
+    </search>
+  )
+}
+
+const Total = ({ filters }: { filters: Parameters<typeof paymentsSummaryQuery>[0] }) => {
+  const { data } = useQuery(paymentsSummaryQuery(filters, 1))
+  if (!data || data.spent.count === 0) return null
+  const { count, amount_minor } = data.spent
+  return (
+    <p className="filters-note">
+      {count === 1 ? '1 payment' : `${count} payments`} to this account, {moneyText(amount_minor, data.currency)} in all
+    </p>
   )
 }

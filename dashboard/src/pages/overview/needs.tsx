@@ -4,7 +4,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { FreezeAgent } from '../agents/freeze-agent.tsx'
-import { useIsFrozen } from '../agents/use-frozen.ts'
+import { useIsFrozen } from '../agents/frozen-badge.tsx'
 import { type Need, useNeeds } from './use-attention.ts'
 
 const mostShown = 5

@@ -1,18 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { grantsQuery, membersQuery } from '../../api/queries.ts'
+import { grantsQuery, membersQuery, type PaymentFilters } from '../../api/queries.ts'
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
+import { useDebounced } from '../../lib/debounced.ts'
+import { useFilters } from '../../lib/filters.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { parseMajor, shortMoney } from '../../lib/money.ts'
-import { paymentStatuses, statusText } from '../../lib/status-words.ts'
+import { isPaymentStatus, paymentStatuses, statusText } from '../../lib/status-words.ts'
 import { dayLabel, localDate } from '../../lib/time.ts'
+import { dayEnd, dayStart } from '../../lib/zone.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, SelectField } from '../../ui/field.tsx'
-import { ClearFilters, DayFilters } from '../../ui/filter-bar.tsx'
-import { FilterChip } from '../../ui/filter-chip.tsx'
-import type { usePaymentFilters } from './payment-filters.ts'
+import { ClearFilters, DayFilters, FilterChip } from '../../ui/filter-bar.tsx'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
@@ -165,4 +166,33 @@ const Days = ({ filters }: Props) => {
       <DayFilters filters={filters} />
     </FilterChip>
   )
+}
+
+/** The panel beside the list is in the address too, but it is not a filter. */
+export const panelParam = 'open'
+
+const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
+
+/** One status, or several with commas. */
+const statusesOf = (text: string | null): PaymentFilters['status'] => {
+  const statuses = text?.split(',').filter(isPaymentStatus) ?? []
+  return statuses.length > 0 ? statuses : undefined
+}
+
+/** The filters of the address, and the API's parameters for them. */
+export const usePaymentFilters = () => {
+  const filters = useFilters([panelParam])
+  const { get } = filters
+  const parameters: PaymentFilters = {
+    q: get('q')?.trim() || undefined,
+    status: statusesOf(get('status')),
+    beneficiary_id: get('beneficiary') ?? undefined,
+    grant_id: get('agent') ?? undefined,
+    initiator_account_id: get('person') ?? undefined,
+    amount_min_minor: minor(get('min')),
+    amount_max_minor: minor(get('max')),
+    created_after: dayStart(get('from')),
+    created_before: dayEnd(get('to')),
+  }
+  return { ...filters, parameters: useDebounced(parameters, 200) }
 }

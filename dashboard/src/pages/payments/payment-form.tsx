@@ -18,10 +18,9 @@ import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { SendLater } from '../../ui/send-later.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { DryRun, useDryRun } from './dry-run.tsx'
+import { DryRun, useDryRun, verdictOf } from './dry-run.tsx'
 import { bodyOf, draftOf, type PaymentFields } from './payment-form-state.ts'
 import { ReviewPayment } from './review-payment.tsx'
-import { verdictOf } from './verdict.ts'
 
 const useMandateOptions = () => {
   const { data } = useInfiniteQuery(mandatesQuery)

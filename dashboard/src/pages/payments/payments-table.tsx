@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { FreezeAgent, type Stoppable } from '../agents/freeze-agent.tsx'
-import { useIsFrozen } from '../agents/use-frozen.ts'
+import { useIsFrozen } from '../agents/frozen-badge.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']

@@ -8,8 +8,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { FreezeAgent } from '../agents/freeze-agent.tsx'
-import { FrozenBadge } from '../agents/frozen-badge.tsx'
-import { useIsFrozen } from '../agents/use-frozen.ts'
+import { FrozenBadge, useIsFrozen } from '../agents/frozen-badge.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 

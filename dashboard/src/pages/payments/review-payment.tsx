@@ -10,9 +10,8 @@ import { Failure } from '../../ui/failure.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { DecisionWarnings } from './decision-warnings.tsx'
-import { type Draft, VerdictLine } from './dry-run.tsx'
+import { type Draft, dueWords, type Verdict, VerdictLine } from './dry-run.tsx'
 import type { PaymentFields } from './payment-form-state.ts'
-import { dueWords, type Verdict } from './verdict.ts'
 
 type Props = {
   fields: PaymentFields

@@ -1,11 +1,23 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { Page } from '../../ui/layout.tsx'
-import { Freeze } from './freeze.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card, Empty, Page } from '../../ui/layout.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { Invitations } from './invitations.tsx'
+import { RevokeMemberGrant } from './member-grant-page.tsx'
 import { Members } from './members.tsx'
 import { Settings } from './settings.tsx'
-import { WorkspaceGrants } from './workspace-grants.tsx'
 
 export const WorkspacePage = () => {
   const { can, membership } = useSession()
@@ -39,5 +51,102 @@ export const WorkspacePage = () => {
         </div>
       </div>
     </Page>
+  )
+}
+
+/** Stops all payments of the workspace after one confirmation. */
+const Freeze = () => {
+  const { workspace } = useSession()
+  const client = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const [reason, setReason] = useState('')
+  const frozen = workspace.status === 'frozen'
+  return (
+    <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
+      <div className="stack">
+        <p className="quiet">
+          {frozen
+            ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
+            : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
+        </p>
+        <Button variant={frozen ? 'secondary' : 'red'} size="large" icon="freeze" wide onClick={() => setAsking(true)}>
+          {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
+        </Button>
+      </div>
+      {asking && (
+        <Confirm
+          title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
+          action={frozen ? 'Unfreeze' : 'Freeze now'}
+          harmless={frozen}
+          change={() =>
+            frozen
+              ? call(api.POST('/v1/workspaces/current/unfreeze'))
+              : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} }))
+          }
+          announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
+          onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
+          onClose={() => setAsking(false)}
+        >
+          <div className="stack">
+            <p>
+              {frozen
+                ? 'Everyone and every agent can make payments again.'
+                : 'No one can pay or change anything until an owner or administrator unfreezes it.'}
+            </p>
+            {!frozen && (
+              <TextField
+                label="Reason"
+                optional
+                value={reason}
+                onChange={setReason}
+                maxLength={500}
+                hint="Shown to other members and kept in the activity."
+              />
+            )}
+          </div>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+type Grant = Schemas['WorkspaceGrant']
+
+/** For owners: the keys and agents of all members. */
+const WorkspaceGrants = () => {
+  const { currency } = useSession()
+  const people = usePeople()
+  const [revoking, setRevoking] = useState<Grant | null>(null)
+  const none = <Empty icon="robot" title="No keys or agents" />
+  return (
+    <Card title="All keys and agents" flush>
+      <Listing query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
+        {(all) => {
+          const live = all.filter(({ revoked_at }) => revoked_at === null)
+          if (live.length === 0) return none
+          return (
+            <Rows items={live}>
+              {(grant) => (
+                <Item
+                  icon={grant.kind === 'oauth' ? 'robot' : 'key'}
+                  title={
+                    <>
+                      <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
+                      {grant.frozen && <Badge tone="info">Frozen</Badge>}
+                    </>
+                  }
+                  note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
+                >
+                  <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
+                    Revoke
+                  </Button>
+                </Item>
+              )}
+            </Rows>
+          )
+        }}
+      </Listing>
+      {revoking && <RevokeMemberGrant grant={revoking} onClose={() => setRevoking(null)} />}
+    </Card>
   )
 }
