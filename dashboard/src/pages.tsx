@@ -4,13 +4,11 @@ import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
 import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
-import { BeneficiaryPage } from './pages/beneficiaries/beneficiary-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
-import { RefusedPage } from './pages/payments/refused-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
@@ -47,6 +45,8 @@ const KeysPage = later(async () => (await import('./pages/developers/keys-page.t
 const HistoryPage = later(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)
 const InvitationPage = later(async () => (await import('./pages/workspace/invitation-page.tsx')).InvitationPage)
 const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
+const BeneficiaryPage = later(async () => (await import('./pages/beneficiaries/beneficiary-page.tsx')).BeneficiaryPage)
+const RefusedPage = later(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
 const PoliciesPage = later(async () => (await import('./pages/policies/policies-page.tsx')).PoliciesPage)
 const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
 const SpendingPage = later(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)

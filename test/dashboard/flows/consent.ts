@@ -35,7 +35,7 @@ export const consentFlows = (world: World): void => {
     await terms.getByText(/, or when you revoke it$/).waitFor()
     await page.getByLabel(/See payments/).uncheck()
     await terms.getByText('Make payments within its limits; see the account, its balance and history', { exact: true }).waitFor()
-    expect(await page.getByLabel('Daily limit').inputValue()).toBe('3000')
+    expect(await page.getByLabel('Daily limit').inputValue()).toBe('3,000')
     await page.getByLabel('Daily limit').fill('1,500')
     await page.getByText('You are asked once about each, when it first pays them.').waitFor()
     await page.getByLabel('New beneficiaries').selectOption('Pay without asking')

@@ -80,13 +80,13 @@ export const developerFlows = (world: World): void => {
       await visited.page.getByRole('heading', { name: 'Account' }).waitFor()
       return texts
     }
-    expect(await suggested()).toEqual(['1000', '5000', '50000', '1000'])
+    expect(await suggested()).toEqual(['1,000', '5,000', '50,000', '1,000'])
     const bot = await createKey(person, { name: 'Bot' })
     for (const amount of ['30000', '50000', '70000'])
       expect((await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: amount })).status).toBe(201)
-    expect(await suggested()).toEqual(['1500', '3000', '30000', '1500'])
+    expect(await suggested()).toEqual(['1,500', '3,000', '30,000', '1,500'])
     await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '20000000' })
-    expect((await suggested())[1]).toBe('20000')
+    expect((await suggested())[1]).toBe('20,000')
     await visited.close()
   })
 

@@ -17,7 +17,7 @@ type Step = { title: string; text: string; done: boolean; action: ReactNode }
 const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
 /** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
-const useHas = () => {
+export const useHas = () => {
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(paymentsQuery({}, recentPayments))
   const taken = some(grants) && some(payments)
@@ -26,6 +26,7 @@ const useHas = () => {
   const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...asked })
   const policies = useInfiniteQuery({ ...policiesQuery('active'), ...asked })
   return {
+    isLoading: [summary, beneficiaries, policies].some(({ isLoading }) => isLoading),
     known: [grants, payments, summary, policies, beneficiaries].every(({ isSuccess }) => isSuccess) && !taken,
     money: summary.data?.days.some(({ in_minor: came }) => came !== '0') ?? false,
     beneficiary: (beneficiaries.data?.data.length ?? 0) > 0,

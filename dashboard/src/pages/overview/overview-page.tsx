@@ -13,7 +13,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Card, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { AgentCard } from '../agents/agent-card.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
-import { FirstSteps } from './first-steps.tsx'
+import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs } from './needs.tsx'
 import { RecentPayments, recentPayments } from './recent-payments.tsx'
 import { useMorningSentence } from './use-attention.ts'
@@ -24,9 +24,10 @@ const useReady = (): boolean => {
   const inbox = useInbox()
   const attention = useQuery(attentionQuery)
   const balance = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
+  const steps = useHas()
   const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}, recentPayments))]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
-  return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending
+  return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !steps.isLoading
 }
 
 /** What happened, what needs this person, and how much money there is. */
