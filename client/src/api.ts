@@ -58,7 +58,7 @@ export interface paths {
   }
   "/v1/request-log": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
-    get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "grant_id"?: string; "status"?: string; "created_after"?: string; "created_before"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["LoggedRequestPage"] } }; 400: components["responses"]["Refusal400_2"]; 401: components["responses"]["Refusal401"]; 403: components["responses"]["Refusal403"]; 404: components["responses"]["Refusal404"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "grant_id"?: string; "request_id"?: string; "status"?: string; "created_after"?: string; "created_before"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["LoggedRequestPage"] } }; 400: components["responses"]["Refusal400_2"]; 401: components["responses"]["Refusal401"]; 403: components["responses"]["Refusal403"]; 404: components["responses"]["Refusal404"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
     put?: never
     post?: never
     delete?: never
