@@ -79,7 +79,9 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
         Created: <ExactTime at={payment.created_at} />,
       }}
     />
-    <Facts stacked facts={payment.metadata} />
-    <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+    {Object.keys(payment.metadata).length > 0 && <Facts stacked facts={payment.metadata} />}
+    <div className="row">
+      <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+    </div>
   </>
 )
