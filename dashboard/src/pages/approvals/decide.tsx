@@ -1,13 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { isTextChanged } from '../../api/error.ts'
-import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { counts } from '../../lib/approval-proof.ts'
 import { approvalSubject } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
-import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
+import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -15,7 +12,8 @@ import { Notice } from '../../ui/layout.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 import type { Choice } from './decided-words.ts'
 import { LateDecision, lateIn } from './late-decision.tsx'
-import { decideOne, useAfterDecision } from './use-decide.ts'
+import { useAfterDecision } from './use-decide.ts'
+import { useDecideByPasskey, useOwnPasskeys } from './use-passkeys.ts'
 
 type Approval = Schemas['Approval']
 
@@ -110,29 +108,4 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
       )}
     </div>
   )
-}
-
-/** The person's passkeys, where this browser can use one. */
-const useOwnPasskeys = (): readonly Schemas['Passkey'][] => {
-  const { data } = useQuery({ ...passkeysQuery, enabled: hasPasskeys() })
-  return data?.data ?? []
-}
-
-/** Signs the approval's text on this device, and decides with it. */
-const useDecideByPasskey = (
-  approval: Approval,
-  passkeys: readonly Schemas['Passkey'][],
-  onDecided: (approval: Approval) => void,
-) => {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: async (choice: Choice) => {
-      const passkey = await signWithPasskey(approval.signing[choice], passkeys)
-      return decideOne(approval, choice, { passkey })
-    },
-    onSuccess: onDecided,
-    onError: (error) => {
-      if (isTextChanged(error)) void client.invalidateQueries({ queryKey: ['approval'] })
-    },
-  })
 }
