@@ -18,16 +18,6 @@ export const coversEveryone = (network: string): boolean => {
   return mapped.test(address) ? bits < 96 + narrowest.ipv4 : bits < narrowest.ipv6
 }
 
-/** `address` or `address:port`; an IPv6 address with a port in brackets. */
-export const nameServers = list.transform((entries, context): readonly string[] => {
-  for (const entry of entries) {
-    const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(entry) ?? []
-    if (isIP(bracketed ?? plain ?? entry) === 0)
-      context.addIssue({ code: 'custom', message: `"${entry}" is no address of a name server` })
-  }
-  return entries
-})
-
 /** Names for ranges of private addresses in lists of proxies. */
 const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
 

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { afterAll } from 'vitest'
 import { createService, type Service } from '../../src/app.ts'
 import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
-import { loadConfig } from '../../src/config.ts'
+import { type Fixed, loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
@@ -40,6 +40,8 @@ const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: 
 
 export type TestOptions = {
   env?: Record<string, string>
+  /** What no variable changes. */
+  fixed?: Partial<Fixed>
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase
   /** A pooler in front of the database. */
@@ -94,18 +96,18 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   const provider = options.provider ?? (await startProvider(clock, `http://localhost:${port}`))
   const { scheduler, sandbox, sandboxUrl } = provider
   const operatorPort = await freePort()
-  const config = loadConfig({
+  const settings = loadConfig({
     NODE_ENV: 'test',
     PORT: String(port),
     OPERATOR_PORT: String(operatorPort),
     JOBS: 'off',
-    // Tests send many requests at once on slow machines, and most do not test this answer.
-    SHED_LOAD: 'false',
     LOG_LEVEL: 'info',
     DATABASE_POOL_SIZE: '8',
     ...sharedKeys,
     ...options.env,
   })
+  // Tests send many requests at once on slow machines, and most do not test the answer of a process that sheds load.
+  const config = { ...settings, SHED_LOAD: false, ...options.fixed }
   const log: string[] = []
   const logger = pino(
     { level: config.LOG_LEVEL, mixin: traceFields, serializers },

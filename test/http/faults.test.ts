@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, expect, inject, test, vi } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
+import { refuseWrites } from '../harness/read-only.ts'
 import { openService, startService } from '../harness/service.ts'
 import { startSilentProxy } from '../harness/silent-proxy.ts'
 import { openStream } from '../harness/stream.ts'
@@ -105,13 +106,13 @@ test('a service whose migrations are not those of its release is alive and not r
 
 test('a database that takes no writes is not ready, though it answers', async () => {
   const reconnect = () => admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
-  await admin.query(`alter database ${database()} set default_transaction_read_only = on`)
+  const takeWrites = refuseWrites(service.deps.db.pool)
   await reconnect()
   await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status).toBe(200)
   expect((await service.api.get('/readyz')).status).toBe(503)
   const refused = await person.api.post('/v1/workspaces', { name: 'A write' })
   expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
-  await admin.query(`alter database ${database()} reset default_transaction_read_only`)
+  takeWrites()
   // The connection that could not write was given up: the next write has another one.
   await expect.poll(async () => (await person.api.post('/v1/workspaces', { name: 'A write' })).status).toBe(201)
   await reconnect()
@@ -123,7 +124,8 @@ test('connections without an answer are closed: 503 in time, a new connection at
   const behind = await startService({
     database: { ...service.database, url: proxy.url },
     clock: service.clock,
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
+    env: { DATABASE_POOL_SIZE: '3' },
+    fixed: { DATABASE_STATEMENT_TIMEOUT_MS: 2_000 },
   })
   const payer = await signIn(behind.api)
   await credit(service, payer.accountId, 1_000_000n)

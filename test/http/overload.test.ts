@@ -65,7 +65,7 @@ describe('an overloaded service', () => {
   beforeAll(async () => {
     // Without its ticks it measures no delay: a slow machine is not the load of this test.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    service = await startService({ env: { SHED_LOAD: 'true' } })
+    service = await startService({ fixed: { SHED_LOAD: true } })
     vi.useRealTimers()
     person = await signIn(service.api)
     await credit(service, person.accountId, 1_000_000n)

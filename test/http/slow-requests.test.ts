@@ -6,7 +6,7 @@ import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-const service = await openService({ env: { REQUEST_TIMEOUT_MS: '900', STREAM_PING_SECONDS: '1' } })
+const service = await openService({ env: { STREAM_PING_SECONDS: '1' }, fixed: { REQUEST_TIMEOUT_MS: 900 } })
 
 const listeners = [
   ['public', () => service.api.url, '/v1/oauth/token'],

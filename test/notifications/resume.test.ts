@@ -7,7 +7,7 @@ import { openService, startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { beginWriter } from './events.ts'
 
-const service = await openService({ env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '1' } })
+const service = await openService({ env: { STREAM_PING_SECONDS: '1' }, fixed: { STREAMS_PER_ACCOUNT: 1 } })
 
 const day = 86_400
 

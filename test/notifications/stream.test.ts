@@ -10,7 +10,8 @@ import { openService, startService } from '../harness/service.ts'
 import { type EventStream, openStream } from '../harness/stream.ts'
 
 const service = await openService({
-  env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '3', CORS_ORIGINS: 'https://app.example' },
+  env: { STREAM_PING_SECONDS: '1', CORS_ORIGINS: 'https://app.example' },
+  fixed: { STREAMS_PER_ACCOUNT: 3 },
 })
 
 const patiently = { timeout: 60_000 }
@@ -86,7 +87,7 @@ test('an account has a fixed number of streams, also when many are requested at 
 })
 
 test('the limit holds over all processes, and the places of a process that died become free after a while', async () => {
-  const second = await startService({ database: service.database, clock: service.clock, env: { STREAMS_PER_ACCOUNT: '3' } })
+  const second = await startService({ database: service.database, clock: service.clock, fixed: { STREAMS_PER_ACCOUNT: 3 } })
   const person = await signIn(service.api)
   const streams = await Promise.all(
     Array.from({ length: 8 }, (_, index) => openStream((index % 2 ? service : second).api.as(person.api.credentials))),

@@ -49,7 +49,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`
-  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true', OAUTH_METADATA_TIMEOUT_MS: '3000' } })
+  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true' } })
   strict = await startService()
   person = await signIn(service.api)
 })
@@ -340,7 +340,7 @@ describe('host names without an answer', () => {
   let names: Socket
   let lookedUp: string[] = []
   let waiting: TestService
-  let settings: Record<string, string>
+  let settings: { OAUTH_METADATA_DNS_SERVERS: string[] }
   beforeAll(async () => {
     names = createSocket('udp4')
     // A question's name begins behind twelve bytes of header; its labels carry their length.
@@ -348,9 +348,9 @@ describe('host names without an answer', () => {
     names.bind(0, '0.0.0.0')
     await once(names, 'listening')
     // Four addresses of one silent server: the resolver tries one after the other.
-    const servers = [1, 2, 3, 4].map((each) => `127.0.0.${each}:${names.address().port}`).join(',')
+    const servers = [1, 2, 3, 4].map((each) => `127.0.0.${each}:${names.address().port}`)
     settings = { OAUTH_METADATA_DNS_SERVERS: servers }
-    waiting = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '10000' } })
+    waiting = await startService({ fixed: { ...settings, OAUTH_METADATA_TIMEOUT_MS: 10_000 } })
   })
   afterAll(async () => {
     await waiting.close()
@@ -378,7 +378,7 @@ describe('host names without an answer', () => {
   })
 
   test('are not looked up again for a minute', async () => {
-    const hasty = await startService({ env: { ...settings, OAUTH_METADATA_TIMEOUT_MS: '300' } })
+    const hasty = await startService({ fixed: { ...settings, OAUTH_METADATA_TIMEOUT_MS: 300 } })
     await begin(document('again'), hasty)
     lookedUp = []
     expect(await begin(document('again'), hasty)).toEqual(refused)

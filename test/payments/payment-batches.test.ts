@@ -9,7 +9,8 @@ import { findBreaches } from '../harness/verify.ts'
 
 // On a busy machine a batch of a thousand can take longer than a request usually waits for a lock, or for a connection to be read.
 const service = await openService({
-  env: { RATE_LIMIT_ENABLED: 'false', DATABASE_STATEMENT_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '60000' },
+  env: { RATE_LIMIT_ENABLED: 'false' },
+  fixed: { DATABASE_STATEMENT_TIMEOUT_MS: 60_000, REQUEST_TIMEOUT_MS: 60_000 },
 })
 afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { credit } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
+import { refuseWrites } from '../harness/read-only.ts'
 import { openService } from '../harness/service.ts'
 import { b2cResult, deliver, lastOrder, pay, paymentOf } from './scene.ts'
 
@@ -13,9 +14,10 @@ await server.connect()
 afterAll(() => server.end())
 
 /** As after a demotion: the server answers, and takes no writes (25006). Connections that were open before are ended. */
+let again: () => void = () => undefined
 const takeWrites = async (yes: boolean) => {
-  const name = new URL(service.database.url).pathname.slice(1)
-  await server.query(`alter database "${name}" set default_transaction_read_only = ${yes ? 'off' : 'on'}`)
+  again()
+  if (!yes) again = refuseWrites(service.deps.db.pool)
   await server.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
