@@ -19,6 +19,7 @@ import { SkeletonCard } from './ui/layout.tsx'
 const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))
 
 const ReconciliationPage = later(async () => (await import('./pages/reconciliation/reconciliation-page.tsx')).ReconciliationPage)
+const UnknownPaymentsPage = later(async () => (await import('./pages/reconciliation/unknown-page.tsx')).UnknownPaymentsPage)
 const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
 const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
 const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
@@ -92,6 +93,7 @@ const Inside = () => (
     <Route path="/developers/requests" component={RequestsPage} />
     <Route path="/developers/try" component={TryPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />
+    <Route path="/reconciliation/unknown" component={UnknownPaymentsPage} />
     <Route path="/account" component={AccountPage} />
     <Route path="/workspace" component={WorkspacePage} />
     <Route path="/workspace/activity" component={ActivityPage} />

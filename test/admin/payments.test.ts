@@ -61,7 +61,10 @@ test('administrators see the payments of every tenant whose outcome is unknown',
   const { person, id } = await lostPayment('254722000101')
   const { status, body } = await admin.api.get('/v1/admin/payments?status=unknown')
   expect(status).toBe(200)
-  expect(body.data).toMatchObject([{ id, status: 'unknown', account_id: person.accountId, amount_minor: '150000' }])
+  const own = (await person.api.get(`/v1/payments/${id}`)).body
+  const listed = { id, status: 'unknown', account_id: person.accountId, amount_minor: '150000', outcome_check: own.outcome_check }
+  expect(body.data).toMatchObject([listed])
+  expect(own.outcome_check.next_at).toEqual(expect.any(String))
   expect((await admin.api.get('/v1/admin/payments?status=returned')).body.data).toEqual([])
   await resolve(admin, id, 'succeeded')
 })

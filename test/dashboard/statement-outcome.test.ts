@@ -7,12 +7,13 @@ import { signIn } from '../harness/people.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { pass, pay, paymentOf } from '../rails-flows/scene.ts'
 import { createInspector } from './axe.ts'
-import { desk, phone, visitAs } from './visit.ts'
+import { takeScreenshots } from './screenshots.ts'
+import { countSteps, desk, phone, visitAs } from './visit.ts'
 import { createWorld } from './world.ts'
 
 const world = createWorld()
 
-test('a payment whose outcome is unknown ends as the statement shows it, by one button', async () => {
+test('unknown payments end from their page: by a statement that is compared there, in five presses, and by hand only with evidence', async () => {
   const { service } = world
   const payer = await signIn(service.api)
   await credit(service, payer.accountId, 10_000_000n)
@@ -52,36 +53,92 @@ test('a payment whose outcome is unknown ends as the statement shows it, by one 
     reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: whole })
   await reconcile(text)
   await reconcile(`Short Code:,174379\n${text}`)
-  await reconcile(`Short Code:,600997\n${text}`)
+  // Sent after everything that the statement lists: it proves nothing about this one.
+  const late = await lost('400203', '170000')
+  await pass(service, 1_000)
 
   const administrator = await signIn(service.api, world.administrator)
   const { page, complaints, close } = await visitAs(world, administrator)
-  await page.goto('/reconciliation')
   const dialog = page.getByRole('dialog')
   const inspector = createInspector()
-  const succeed = page.getByRole('button', { name: /^Record as succeeded: The statement lists one payment of this sum/ })
-  await succeed.waitFor()
+  const walk = countSteps()
+  await page.goto('/reconciliation/unknown')
+  await page.getByText(/^KES\s1,300 to/).waitFor()
+  expect(await page.getByText(/^The rail was last asked /).count()).toBe(3)
   // Files that prove nothing about them say why.
-  await page.getByText(/about 2 payments of unknown outcome: it does not name the account that it is of/).waitFor()
-  await page.getByText(/2 payments left by another account than 174379: import the statement of 600997/).waitFor()
+  await page
+    .getByText(/about 2 payments of unknown outcome: it does not name the account that it is of/)
+    .first()
+    .waitFor()
+  await page
+    .getByText(/2 payments left by another account than 174379: import the statement of 600997/)
+    .first()
+    .waitFor()
+
+  await walk.press(page.getByRole('button', { name: 'Compare a statement' }))
+  const file = { name: 'march.csv', mimeType: 'text/csv', buffer: Buffer.from(`Short Code:,600997\n${text}`) }
+  await dialog.getByLabel('Statement', { exact: true }).setInputFiles(file)
+  await walk.press(dialog.getByRole('button', { name: 'Compare' }))
+  await dialog.getByText('It lists 1 of 3 unknown payments').waitFor()
+  const settled = await dialog.locator('li').allTextContents()
+  expect(settled.map((line) => line.replaceAll('\u00a0', ' ').replace(/Supplier \d+/, 'X'))).toEqual([
+    expect.stringMatching(/^KES 1,700 to XNot named in it\. It says nothing about one payment of unknown outcome: /),
+    expect.stringMatching(/^KES 1,500 to XNot listed in it\. The statement is of the account that pays this/),
+    expect.stringMatching(/^KES 1,300 to XIn it\. The statement lists one payment of this sum/),
+  ])
+  expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+  await takeScreenshots(page, 'statement-settles')
+  await walk.press(dialog.getByRole('button', { name: 'Close' }).last())
+  await takeScreenshots(page, 'unknown-payments')
+  expect(await inspector.inBothThemes(page)).toEqual([])
   await page.setViewportSize(phone)
   expect(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')).toBe(false)
   await page.setViewportSize(desk)
-  await succeed.click()
+  await walk.press(page.getByRole('button', { name: /^Paid: KES\s1,300/ }))
   expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
-  await dialog.getByRole('button', { name: 'Record as succeeded' }).click()
+  await walk.press(dialog.getByRole('button', { name: 'Record as succeeded' }))
   await page.getByText('Payment recorded as succeeded').waitFor()
+  expect(walk.steps).toBe(5)
   expect(await paymentOf(payer, listed)).toMatchObject({ status: 'succeeded', provider_receipt: 'ALONE00001' })
   expect((await paymentOf(payer, missing)).status).toBe('unknown')
 
-  await page.getByRole('button', { name: /^Record as failed: The statement is of the account that pays this/ }).click()
+  // Whoever uploads a file may have written it. What was reconciled on the server offers how a payment ended.
+  await reconcile(`Short Code:,600997\n${text}`)
+  await page.goto('/reconciliation')
+  await page.getByRole('button', { name: /^Record as failed: The statement is of the account that pays this/ }).waitFor()
+  await page.getByRole('link', { name: 'Unknown payments' }).click()
+  await page.getByRole('button', { name: /^Not paid: KES\s1,500/ }).click()
   await dialog.getByText('its money returns to the account that paid').waitFor()
   await dialog.getByRole('button', { name: 'Record as failed' }).click()
   await page.getByText('Payment recorded as failed').waitFor()
   expect((await paymentOf(payer, missing)).status).toBe('failed')
-  await page.getByRole('button', { name: /^Record as/ }).waitFor({ state: 'detached' })
+  await page.getByText(/^KES\s1,500 to/).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /^Not paid: KES\s1,700/ }).click()
+  expect(await dialog.getByRole('button', { name: 'Record as failed' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Evidence').fill('The portal does not know the order; ticket 4711')
+  await takeScreenshots(page, 'unknown-by-hand')
+  expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
+  await dialog.getByRole('button', { name: 'Record as failed' }).click()
+  await dialog.getByText(/may still answer: decide from/).waitFor()
+  await pass(service, 1_200)
+  await dialog.getByRole('button', { name: 'Record as failed' }).click()
+  // The proof of the sign-in has become old meanwhile.
+  const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await again.getByRole('button', { name: /Test Wallet/ }).click()
+  await page.getByText('Every payment has a known outcome').waitFor()
+  expect((await paymentOf(payer, late)).status).toBe('failed')
+  const [act] = await service.deps.db.query<{ after: { evidence: string } }>(
+    "select after from audit_log where action = 'admin.payment_resolve' order by id desc limit 1",
+  )
+  expect(act?.after.evidence).toContain('ticket 4711')
   expect(complaints).toEqual([])
   await close()
+
+  const other = await visitAs(world, payer)
+  await other.page.goto('/reconciliation/unknown')
+  await other.page.getByText('Only administrators can see this').waitFor()
+  expect(await other.page.getByRole('button', { name: /paid/i }).count()).toBe(0)
+  await other.close()
   // What has passed is sealed here, as the regular job does elsewhere.
   await pass(service, 1)
   expect(await findBreaches(service)).toEqual([])

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, onTestFailed } from 'vitest'
 import { newWallet, type Person, signIn } from '../harness/people.ts'
@@ -18,6 +18,18 @@ export const phone: Viewport = { width: 360, height: 760 }
 export const desk: Viewport = { width: 1280, height: 860 }
 
 type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
+
+/** Every press of a button, a link or a row counts; typing in a field does not. */
+export const countSteps = () => {
+  const walk = {
+    steps: 0,
+    press: async (target: Locator) => {
+      await target.click()
+      walk.steps += 1
+    },
+  }
+  return walk
+}
 
 /** To another page by the loaded page's own router, as its links do: a fifth of the work of loading it. */
 export const follow = (page: Page, path: string): Promise<void> =>

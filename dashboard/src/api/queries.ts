@@ -191,6 +191,13 @@ export const workspaceGrantsQuery = listing(['grants', 'workspace'], '/v1/worksp
 export const suspenseQuery = listing(['suspense'], '/v1/admin/suspense', { status: 'open', limit: 50 })
 export const differencesQuery = listing(['differences'], '/v1/admin/reconciliation-differences', { status: 'open', limit: 50 })
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
+/** Of every account of the service. */
+export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
+/** What one comparison found. */
+export const differencesOfQuery = (reconciliation_id: string) =>
+  reading(['differences', reconciliation_id], '/v1/admin/reconciliation-differences', {
+    query: { reconciliation_id, limit: 100 },
+  })
 export const trialBalanceQuery = reading(['trial balance'], '/v1/admin/ledger/trial-balance')
 
 export const authorizationQuery = (id: string) => ({

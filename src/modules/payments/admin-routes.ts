@@ -7,8 +7,9 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import { withoutTrace } from '../policies/present.ts'
 import { waitingOfPayments } from '../suspense/queries.ts'
 import type { Deps } from './deps.ts'
+import { attemptsOf } from './lifecycle/attempts/queries.ts'
 import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
-import { presentPayment } from './present.ts'
+import { presentCheck, presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from './schema.ts'
 
@@ -29,11 +30,20 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       of: null,
       read: (page) => listAllPayments(deps.db, query, page),
       present: async (rows) => {
-        const waiting = await waitingOfPayments(
-          deps.db,
-          rows.map(({ id }) => id),
-        )
-        return rows.map((row) => withoutTrace(present(row, waiting.get(row.id) ?? null)))
+        const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
+        const [waiting, attempts] = await Promise.all([
+          waitingOfPayments(
+            deps.db,
+            rows.map(({ id }) => id),
+          ),
+          unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
+        ])
+        return rows.map((row) => ({
+          ...withoutTrace(present(row, waiting.get(row.id) ?? null)),
+          ...(row.status === 'unknown' && {
+            outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
+          }),
+        }))
       },
     }),
   })

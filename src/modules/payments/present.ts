@@ -9,6 +9,14 @@ import type { Decision } from '../policies/schema.ts'
 import type { NamedPayment, PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
+/** When the rail was last asked about a payment, by its attempts, oldest first, and when it is asked next. */
+export const presentCheck = (
+  attempts: readonly { checkedAt: Date | null; nextCheckAt: Date | null }[],
+): NonNullable<Payment['outcome_check']> => {
+  const last = attempts.at(-1)
+  return { last_at: isoTimeOrNull(last?.checkedAt ?? null), next_at: isoTimeOrNull(last?.nextCheckAt ?? null) }
+}
+
 export const presentPayment = (payment: PaymentRecord): Payment => ({
   id: formatId('payment', payment.id),
   workspace_id: formatId('workspace', payment.workspaceId),

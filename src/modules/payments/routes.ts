@@ -5,7 +5,6 @@ import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
-import { isoTimeOrNull } from '../../lib/clock.ts'
 import { found, notFound } from '../../lib/errors.ts'
 import { amountIn } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
@@ -17,7 +16,7 @@ import { batchRefusals } from './batch-routes.ts'
 import { submitPayment } from './create/submit.ts'
 import type { Deps } from './deps.ts'
 import { attemptsOf } from './lifecycle/attempts/queries.ts'
-import { paymentColumns, presentListed, presentPayment, presentRow } from './present.ts'
+import { paymentColumns, presentCheck, presentListed, presentPayment, presentRow } from './present.ts'
 import {
   findPayment,
   listPayments,
@@ -61,9 +60,7 @@ const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>, currency: strin
 const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment
-  const attempt = (await attemptsOf(db, [record.id])).at(-1)
-  const check = { last_at: isoTimeOrNull(attempt?.checkedAt ?? null), next_at: isoTimeOrNull(attempt?.nextCheckAt ?? null) }
-  return { ...payment, outcome_check: check }
+  return { ...payment, outcome_check: presentCheck(await attemptsOf(db, [record.id])) }
 }
 
 export const registerPayments = (app: App, deps: Deps): void => {

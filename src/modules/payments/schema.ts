@@ -117,7 +117,7 @@ export const Payment = z
         next_at: TimeOut.nullable().meta({ description: 'When it is asked next; null where only a person can resolve it.' }),
       })
       .optional()
-      .meta({ description: 'Only where one payment is read, and only while its outcome is `unknown`.' }),
+      .meta({ description: 'Where one payment or an administrator’s list is read, and only while its outcome is `unknown`.' }),
   })
   .meta({ id: 'Payment' })
 export type Payment = z.output<typeof Payment>

@@ -9,7 +9,7 @@ import { newWallet } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { phone, visit, visitAs } from '../visit.ts'
+import { countSteps, phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 /** The dark squares of a QR code, as "x,y". */
@@ -53,6 +53,19 @@ export const approvalLinkFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(wallet.signed).toHaveLength(2)
+    expect(await statusOf(home)).toBe('approved')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('is approved in one press by a wallet in the browser', async () => {
+    const home = await createHousehold(world.service)
+    const { page, complaints, close } = await visit(world, { wallets: [home.person.wallet], viewport: phone })
+    await page.goto(`/approve/${home.approvalId}`)
+    const byWallet = countSteps()
+    await byWallet.press(page.getByRole('button', { name: 'Approve with Test Wallet' }))
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    expect(byWallet.steps).toBe(1)
     expect(await statusOf(home)).toBe('approved')
     expect(complaints).toEqual([])
     await close()
@@ -175,7 +188,7 @@ export const approvalLinkFlows = (world: World): void => {
     await close()
   })
 
-  test('a person without a wallet signs in at the link, comes back to it and decides there; afterwards it says how it ended', async () => {
+  test('a person without a wallet signs in at the link, comes back to it and decides there, in four presses; afterwards it says how it ended', async () => {
     const team = await createTeam(world.service)
     await team.join('approver', 'Amina Otieno')
     const [id = '', other = ''] = await team.hold('450000', '230000')
@@ -184,28 +197,28 @@ export const approvalLinkFlows = (world: World): void => {
     const context = await browser?.newContext({ baseURL: world.service.api.url, viewport: phone })
     const page = await context?.newPage()
     if (!context || !page) throw new Error('the browser is closed')
-    const signInAt = async () => {
+    const signInAt = async (walk = countSteps()) => {
       await page.goto(`/approve/${id}`)
-      await page.getByRole('link', { name: 'Sign in to decide' }).click()
-      await page.getByRole('button', { name: 'Continue with the sandbox’s Google' }).click()
+      await walk.press(page.getByRole('link', { name: 'Sign in to decide' }))
+      await walk.press(page.getByRole('button', { name: 'Continue with the sandbox’s Google' }))
+      // The provider's own page.
       await page.getByRole('link', { name: /Brian/ }).click()
       await page.waitForURL(`**/approve/${id}`)
+      return walk
     }
     await signInAt()
     await page.getByText('This account can’t decide it.').waitFor()
     const accept = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token }) }
     await page.evaluate(`fetch('/v1/workspaces/invitations/accept', ${JSON.stringify(accept)})`)
     await context.clearCookies()
-    await signInAt()
+    const walk = await signInAt()
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await takeScreenshots(page, 'approve-signed-in')
     await page.setViewportSize(phone)
-    await page.getByRole('button', { name: 'Approve', exact: true }).click()
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Approve KES/ })
-      .click()
+    await walk.press(page.getByRole('button', { name: 'Approve', exact: true }))
+    await walk.press(page.getByRole('dialog').getByRole('button', { name: /^Approve KES/ }))
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    expect(walk.steps).toBe(4)
     const approval = async (one: string) => (await team.within(team.owner).get(`/v1/approvals/${one}`)).body
     expect(await approval(id)).toMatchObject({ status: 'approved', decisions: [{ via: 'credential' }] })
     const offered = page.getByRole('button', { name: /Approve|Reject/ }).or(page.getByText('Sign in to decide'))

@@ -6,20 +6,8 @@ import { fund, newBeneficiary } from '../../harness/money.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'
 import { createTeam } from '../team.ts'
-import { desk, follow, phone, visitAs } from '../visit.ts'
+import { countSteps, desk, follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
-
-/** Every press of a button, a link or a row counts; typing in a field does not. */
-const countSteps = () => {
-  const walk = {
-    steps: 0,
-    press: async (target: Locator) => {
-      await target.click()
-      walk.steps += 1
-    },
-  }
-  return walk
-}
 
 export const journeyFlows = (world: World): void => {
   test('a founder has an agent that pays within its limits, from an empty account, in ten steps', async () => {

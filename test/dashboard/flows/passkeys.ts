@@ -5,7 +5,7 @@ import type { Answer } from '../../harness/client.ts'
 import type { Person } from '../../harness/people.ts'
 import { addAuthenticator, type VirtualAuthenticator } from '../authenticator.ts'
 import { createTeam, type Team } from '../team.ts'
-import { phone, type Visit, visitAs } from '../visit.ts'
+import { countSteps, phone, type Visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const approveLabel = 'Approve with Face ID, fingerprint or security key'
@@ -148,8 +148,10 @@ export const passkeyFlows = (world: World): void => {
     const approve = page.getByRole('button', { name: approveLabel })
     await approve.waitFor()
     expect(await page.locator('.answer-bar button.button').first().textContent()).toContain(approveLabel)
-    await approve.click()
+    const walk = countSteps()
+    await walk.press(approve)
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    expect(walk.steps).toBe(1)
     expect((await approvalOf(scene, id)).decisions).toMatchObject([{ via: 'passkey' }])
     expect(complaints).toEqual([])
     await scene.close()

@@ -4,7 +4,7 @@ import { type PushService, startPushService } from '../../harness/push-service.t
 import { emulatePush, subscribing } from '../push-browser.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { visitAs } from '../visit.ts'
+import { countSteps, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const noBreak = (text: string | undefined) => text?.replaceAll('\u00a0', ' ')
@@ -30,18 +30,29 @@ export const pushFlows = (world: World): void => {
     await takeScreenshots(page, 'account-notices')
     expect(await page.evaluate('subscribedBy')).toBe((await world.service.api.get('/v1/push/key')).body.public_key)
 
-    const [first = '', second = ''] = await team.hold('150000', '450000')
+    const [first = '', second = '', third = ''] = await team.hold('150000', '450000', '460000')
     await world.service.settle()
     await push.deliver()
-    await expect.poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted()).toEqual([first, second].toSorted())
+    await expect
+      .poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted())
+      .toEqual([first, second, third].toSorted())
     const notice = (await push.shown()).find(({ tag }) => tag === first)
     expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
     expect(notice?.body).toMatch(/^Waits for your decision\. Name at the rail: /)
 
-    // A second message about the same approval is no second notice; pressed, it opens the approval.
+    // Pressed, it opens the approval.
     expect(await push.press(first)).toBe(`${world.service.api.url}/approve/${first}`)
-    await expect.poll(async () => (await push.shown()).map(({ tag }) => tag)).toEqual([second])
-    await team.within(approver).post(`/v1/approvals/${second}/decide`, { decision: 'reject' })
+    await expect.poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted()).toEqual([second, third].toSorted())
+    const opened = await context.newPage()
+    await opened.goto(await push.press(second))
+    const walk = countSteps()
+    await walk.press(opened.getByRole('button', { name: /^Approve( a)?$/ }))
+    await walk.press(opened.getByRole('dialog').getByRole('button', { name: /^Approve KES/ }))
+    await opened.getByRole('heading', { name: 'Approved' }).waitFor()
+    expect(walk.steps).toBe(2)
+    await opened.close()
+    // Decided elsewhere: the notice goes by itself.
+    await team.within(approver).post(`/v1/approvals/${third}/decide`, { decision: 'reject' })
     await world.service.settle()
     await push.deliver()
     await expect.poll(push.shown).toEqual([])
@@ -105,7 +116,7 @@ export const pushFlows = (world: World): void => {
     await page.goto('/account')
     await expect.poll(count).toBe(1)
     await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
-    await page.waitForURL('**/sign-in**')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(JSON.parse(await page.evaluate("localStorage.getItem('notify')"))).toMatchObject({ push: null })
     await close()
   })

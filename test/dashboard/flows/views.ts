@@ -232,6 +232,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'failed-consent', path: '/consent?authorization=oaz_01h455vb4pex5vsknk084sn02q' },
     { name: 'device', path: '/device' },
     { name: 'reconciliation', path: '/reconciliation' },
+    { name: 'unknown', path: '/reconciliation/unknown' },
     { name: 'nowhere', path: '/payments/a/b/c' },
   ]
 }

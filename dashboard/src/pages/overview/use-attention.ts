@@ -31,15 +31,19 @@ export type Need = {
 
 const nearlyUsed = 0.8
 
-const ofUnknown = (need: Extract<ApiNeed, { kind: 'unknown_payments' }>, currency: string): Need => ({
+const ofUnknown = (need: Extract<ApiNeed, { kind: 'unknown_payments' }>, currency: string, administers: boolean): Need => ({
   key: 'unknown',
   tone: 'warn',
   icon: 'alert',
   title: `${countWords(need.count, 'payment')} without a known outcome`,
   note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
   action: {
-    label: 'See it',
-    href: need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown',
+    label: administers ? 'End it' : 'See it',
+    href: administers
+      ? '/reconciliation/unknown'
+      : need.count === 1
+        ? `/payments/${need.payment_id}`
+        : '/payments?status=unknown',
   },
 })
 
@@ -115,10 +119,10 @@ const ofSuspense = (need: Extract<ApiNeed, { kind: 'deposits_in_suspense' }>, cu
 })
 
 /** An exhaustive list: a kind that the service adds does not compile until it has its words. */
-const apiNeed = (need: ApiNeed, currency: string, mayStop: MayStop): Need => {
+const apiNeed = (need: ApiNeed, currency: string, mayStop: MayStop, administers: boolean): Need => {
   switch (need.kind) {
     case 'unknown_payments':
-      return ofUnknown(need, currency)
+      return ofUnknown(need, currency, administers)
     case 'repeated_payments':
       return ofRepeated(need, currency, mayStop)
     case 'refused_payments':
@@ -162,7 +166,7 @@ export const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const agents = useWorkspaceAgents()
   const noticed = (data?.needs ?? []).map((need) => ({
     ends: canEnd(need, { can }, administers, mayStop),
-    need: apiNeed(need, currency, mayStop),
+    need: apiNeed(need, currency, mayStop, administers),
   }))
   const [next] = forMe
   const approvals: Need[] = next

@@ -4,30 +4,34 @@ import type { Difference } from './open-items.ts'
 
 export type OfferedOutcome = NonNullable<Difference['offered_outcome']>
 
-const words: Readonly<Record<OfferedOutcome, { button: string; title: string; effect: string; done: string }>> = {
+export const outcomeWords: Readonly<
+  Record<OfferedOutcome, { button: string; title: string; effect: string; effectByHand: string; done: string }>
+> = {
   succeeded: {
     button: 'Record as succeeded',
     title: 'Record this payment as succeeded?',
     effect: 'The payment ends as succeeded, with the receipt of the statement.',
+    effectByHand: 'It ends as succeeded, and what was held is spent.',
     done: 'Payment recorded as succeeded',
   },
   failed: {
     button: 'Record as failed',
     title: 'Record this payment as failed?',
     effect: 'The payment ends as failed, and its money returns to the account that paid.',
+    effectByHand: 'It ends as failed, and its money returns to the account that paid.',
     done: 'Payment recorded as failed',
   },
 }
 
-export const acceptLabel = (outcome: OfferedOutcome): string => words[outcome].button
+export const acceptLabel = (outcome: OfferedOutcome): string => outcomeWords[outcome].button
 
 type Props = { difference: Difference; outcome: OfferedOutcome; onClose: () => void }
 
 /** Ends a payment as the statement shows it. Still open afterwards: a second administrator has to agree. */
 export const AcceptOutcome = ({ difference, outcome, onClose }: Props) => (
   <Confirm
-    title={words[outcome].title}
-    action={words[outcome].button}
+    title={outcomeWords[outcome].title}
+    action={outcomeWords[outcome].button}
     harmless={outcome === 'succeeded'}
     change={() =>
       call(
@@ -38,12 +42,12 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: Props) => (
       )
     }
     announcement={({ resolved_at: at }) =>
-      at === null ? 'Requested: another administrator must do the same' : words[outcome].done
+      at === null ? 'Requested: another administrator must do the same' : outcomeWords[outcome].done
     }
     outdates={['suspense', 'differences', 'trial balance', 'payments', 'payment']}
     onClose={onClose}
   >
     <p>{difference.reason}</p>
-    <p>{words[outcome].effect}</p>
+    <p>{outcomeWords[outcome].effect}</p>
   </Confirm>
 )

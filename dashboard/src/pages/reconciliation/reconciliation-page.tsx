@@ -1,13 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { adviceFor } from '../../api/advice.ts'
-import { hasCode } from '../../api/error.ts'
 import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Card, Empty, Page } from '../../ui/layout.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { AdministratorsPage } from './administrators-page.tsx'
 import { Clearing, Comparisons } from './books.tsx'
 import { ItemRow, nameOfItem } from './item-row.tsx'
 import { type OpenItem, openItems } from './open-items.ts'
@@ -16,23 +15,16 @@ import { mostAtOnce, Resolve } from './resolve.tsx'
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
   const { currency } = useSession().workspace
-  const suspense = useInfiniteQuery(suspenseQuery)
-  if (hasCode(suspense.error, 'admin_required'))
-    return (
-      <Page title="Reconciliation">
-        <div className="card">
-          <Empty icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
-            {adviceFor(suspense.error)}
-          </Empty>
-        </div>
-      </Page>
-    )
   return (
-    <Page title="Reconciliation" lead="Where the providers and the books disagree, for administrators of the service.">
+    <AdministratorsPage
+      title="Reconciliation"
+      lead="Where the providers and the books disagree, for administrators of the service."
+      actions={<LinkButton href="/reconciliation/unknown">Unknown payments</LinkButton>}
+    >
       <Open currency={currency} />
       <Clearing />
       <Comparisons currency={currency} />
-    </Page>
+    </AdministratorsPage>
   )
 }
 

@@ -1,18 +1,19 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { readTextFile } from '../../lib/text-file.ts'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { fieldError } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
+import { SettledBy } from './settled-by.tsx'
 
 /** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
 export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
-  const client = useQueryClient()
   const [file, setFile] = useState<{ name: string; text: string } | null>(null)
   const [problem, setProblem] = useState<string>()
   const choose = async (chosen: File | undefined) => {
@@ -20,67 +21,58 @@ export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
     setFile(chosen && typeof text === 'string' ? { name: chosen.name, text } : null)
     setProblem(typeof text === 'object' ? text.problem : undefined)
   }
-  const compare = useMutation({
-    mutationFn: ({ name, text }: { name: string; text: string }) =>
-      call(api.POST('/v1/admin/reconciliations', { body: { source: name.slice(0, 120), statement: text } })),
-    onSettled: () => {
-      for (const name of ['reconciliations', 'differences']) void client.invalidateQueries({ queryKey: [name] })
-    },
-  })
+  const compare = useChange(
+    () =>
+      call(
+        api.POST('/v1/admin/reconciliations', { body: { source: file?.name.slice(0, 120) ?? '', statement: file?.text ?? '' } }),
+      ),
+    { outdates: ['reconciliations', 'differences', 'payments'] },
+  )
   const run = compare.data
-  return (
-    <Dialog
-      title="Compare a statement"
-      onClose={onClose}
-      onSubmit={() => {
-        if (file && !compare.isPending && !run) compare.mutate(file)
-      }}
-      footer={
-        run ? (
-          <Button onClick={onClose}>Close</Button>
-        ) : (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Submit busy={compare.isPending} disabled={!file}>
-              Compare
-            </Submit>
-          </>
-        )
-      }
-    >
-      {run ? (
+  if (run)
+    return (
+      <Dialog title="Compare a statement" onClose={onClose} footer={<Button onClick={onClose}>Close</Button>}>
         <Notice tone={run.differences === 0 ? 'good' : 'warn'} title={`${run.matched} of ${run.lines} matched`} live>
           <p className="quiet">
             {run.differences === 0
               ? 'The statement and the books agree.'
-              : `${countWords(run.differences, 'difference')} listed on this page.`}
+              : `${countWords(run.differences, 'difference')} listed in reconciliation.`}
           </p>
-          {run.unproven && <p className="quiet">{run.unproven}</p>}
         </Notice>
-      ) : (
-        <div className="stack">
-          <Field
-            label="Statement"
-            hint="The CSV file from the provider’s portal."
-            error={problem ?? fieldError(compare.error, 'statement')}
-          >
-            {(wiring) => (
-              <input
-                {...wiring}
-                className="input"
-                type="file"
-                accept=".csv,text/csv"
-                onChange={(event) => void choose(event.target.files?.[0])}
-              />
-            )}
-          </Field>
-          <p className="quiet small">
-            It is compared with the books, and nothing is booked. On the server,{' '}
-            <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.
-          </p>
-          <Failure error={compare.error} />
-        </div>
-      )}
-    </Dialog>
+        <SettledBy run={run} />
+        <Link href="/reconciliation/unknown" onClick={onClose}>
+          Unknown payments
+        </Link>
+      </Dialog>
+    )
+  return (
+    <FormDialog
+      title="Compare a statement"
+      action="Compare"
+      making={compare}
+      ready={file !== null}
+      onSubmit={() => compare.mutate()}
+      onClose={onClose}
+    >
+      <Field
+        label="Statement"
+        hint="The CSV file from the provider’s portal."
+        error={problem ?? fieldError(compare.error, 'statement')}
+      >
+        {(wiring) => (
+          <input
+            {...wiring}
+            className="input"
+            type="file"
+            accept=".csv,text/csv"
+            onChange={(event) => void choose(event.target.files?.[0])}
+          />
+        )}
+      </Field>
+      <p className="quiet small">
+        It is compared with the books, and nothing is booked. On the server,{' '}
+        <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.
+      </p>
+    </FormDialog>
   )
 }

@@ -1,0 +1,22 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ComponentProps } from 'react'
+import { adviceFor } from '../../api/advice.ts'
+import { hasCode } from '../../api/error.ts'
+import { suspenseQuery } from '../../api/queries.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { Empty, Page } from '../../ui/layout.tsx'
+
+/** For administrators of the service; others are told so. */
+export const AdministratorsPage = (props: ComponentProps<typeof Page>) => {
+  const { error } = useInfiniteQuery(suspenseQuery)
+  if (!hasCode(error, 'admin_required')) return <Page {...props} />
+  return (
+    <Page title={props.title}>
+      <div className="card">
+        <Empty icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+          {adviceFor(error)}
+        </Empty>
+      </div>
+    </Page>
+  )
+}

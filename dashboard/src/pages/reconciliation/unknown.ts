@@ -1,0 +1,50 @@
+import { providerOf } from '../../../../src/lib/rail-names.ts'
+import type { Schemas } from '../../api/types.ts'
+import type { Difference } from './open-items.ts'
+
+export type UnknownPayment = Schemas['AdminPayment']
+type Run = Schemas['Reconciliation']
+
+/** What one compared statement says about a payment. `difference`: what it found, if anything. */
+export type Said = { run: Run; difference: Difference | null; words: string }
+
+/** A list of top-ups and a balance name no payment. */
+const isStatement = ({ source }: Run): boolean => source !== 'provider' && source !== 'balance'
+
+const covers = ({ provider, period_start: start, period_end: end }: Run, payment: UnknownPayment): boolean =>
+  provider === providerOf(payment.payment_rail) && payment.created_at >= start && payment.created_at <= end
+
+/** Whether the statement has a line that is this payment. */
+export const isListed = ({ difference }: Pick<Said, 'difference'>): boolean =>
+  difference !== null && difference.stated_minor !== null
+
+const wordsOf = (run: Run, difference: Difference | null): string => {
+  if (!difference) return `Not named in it. ${run.unproven ?? 'It proves nothing about this payment.'}`
+  return isListed({ difference }) ? `In it. ${difference.reason}` : `Not listed in it. ${difference.reason}`
+}
+
+export const saidBy = (run: Run, payment: UnknownPayment, differences: readonly Difference[]): Said => {
+  const difference =
+    differences.find(({ reconciliation_id: of, payment_id: about }) => of === run.id && about === payment.id) ?? null
+  return { run, difference, words: wordsOf(run, difference) }
+}
+
+/** Every compared statement that is of the time of a payment, or that found something about it. */
+export const sayings = (payment: UnknownPayment, runs: readonly Run[], differences: readonly Difference[]): Said[] =>
+  runs
+    .filter(isStatement)
+    .map((run) => saidBy(run, payment, differences))
+    .filter(({ run, difference }) => difference !== null || covers(run, payment))
+
+/** What a person would write down of the statement that says most: its line for a payment that was paid, and why it has none for another. */
+export const evidenceOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): { evidence: string; receipt: string } => {
+  const one = said.find((each) => each.difference !== null && isListed(each) === (outcome === 'succeeded'))
+  if (!one?.difference) return { evidence: '', receipt: '' }
+  const { run, difference } = one
+  const account = run.account === null ? '' : ` of ${run.account}`
+  return { evidence: `${run.source}${account}: ${difference.reason}`, receipt: difference.provider_receipt ?? '' }
+}
+
+/** What a statement offers as the end of a payment. */
+export const offerOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): Difference | undefined =>
+  said.map(({ difference }) => difference).find((difference) => difference?.offered_outcome === outcome) ?? undefined
