@@ -1,6 +1,5 @@
 import type { Vault } from './auth/vault.ts'
 import type { Config } from './config.ts'
-import type { AppendEvents } from './events/append.ts'
 import type { Clock } from './lib/clock.ts'
 import { forgetDestinations } from './modules/beneficiaries/forget.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
@@ -18,12 +17,7 @@ type Connections = {
 }
 
 /** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
-export const connectFeatures = (parts: {
-  appendEvents: AppendEvents
-  clock: Clock
-  config: Config
-  vault: Vault
-}): Connections => {
+export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Vault }): Connections => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
     await revokeUnsignedMandates(tx, actor, accountId)
     await voidLostDecisions(tx, actor, accountId)

@@ -20,7 +20,7 @@ import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { createWitness } from './db/witness.ts'
-import { appendEvents, eventsCommitted } from './events/append.ts'
+import { eventsCommitted } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
@@ -154,12 +154,11 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     clientDocuments: createGuardedFetch(guards),
     push: createPush(config, { derivations, fetch: createGuardedFetch(guards), logger, vault }),
     cursors: createCursors(derivations),
-    appendEvents: (tx, _at, events) => appendEvents(tx, events),
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger, ...(instruments && { onSwept: instruments.sweeps }) }),
     rails: instruments ? instruments.rails(rails) : rails,
     alerts,
-    ...connectFeatures({ appendEvents: (tx, _at, events) => appendEvents(tx, events), clock, config, vault }),
+    ...connectFeatures({ clock, config, vault }),
   }
   return {
     ...parts,

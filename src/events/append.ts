@@ -20,8 +20,6 @@ export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | n
 /** Told to this process's metrics and streams. */
 export const eventsCommitted = signal<{ at: Date; events: readonly NewEvent[] }>('events')
 
-export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
-
 const insert = prepareInsertAll('events.append', events)
 
 const storedText = (event: NewEvent): string | null => {

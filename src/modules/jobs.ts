@@ -98,7 +98,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },
     { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps.db, deps.clock) },
-    { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
+    { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps.db, deps.clock) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
     { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(config.SESSION_RETENTION_DAYS)) },
     { name: 'sign_in_flows.prune', everySeconds: 600, run: () => pruneFlows(db, clock.now()) },

@@ -88,7 +88,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerSignIn(app, deps)
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)
-  registerMembers(app, deps, (tx, actor, member) => revokeGrantsOf(tx, deps, actor, member))
+  registerMembers(app, deps, (tx, actor, member) => revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member))
   registerInvitations(app, deps)
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)

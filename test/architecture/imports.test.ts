@@ -163,7 +163,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
   ],
   internalCalls: [['modules/planted/service.ts', 'await callRoute(app, who, call)']],
   ownNeeds: [
-    ['modules/planted/service.ts', 'export const pay = async (tx: Tx, deps: Deps, id: Uuid) => deps.appendEvents(tx, tx.at, [])'],
+    ['modules/planted/service.ts', 'export const pay = async (tx: Tx, deps: Deps, id: Uuid) => deps.vault.seal(id)'],
     ['modules/planted/service.ts', 'export const pay = async ({ db, clock }: Deps) => db.query(text, [clock.now()])'],
   ],
   boundCursors: [

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { LastUsed } from '../../auth/last-used.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../alerts.ts'
@@ -14,7 +13,6 @@ export type Deps = {
   clock: Clock
   logger: Logger
   cursors: Cursors
-  appendEvents: AppendEvents
   alerts: Alerts
   onGrantsRevoked: OnGrantsRevoked
   ownersRelyingOn: OwnersRelyingOn

@@ -6,7 +6,6 @@ import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
 import type { Reads } from '../../db/standby.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from '../ports.ts'
@@ -24,7 +23,6 @@ export type Deps = {
   contractWallets: ContractWallets
   identityProviders: IdentityProviders
   cursors: Cursors
-  appendEvents: AppendEvents
   onGrantsRevoked: OnGrantsRevoked
   onAuthorityLost: OnAuthorityLost
   onRequesterLost: OnRequesterLost

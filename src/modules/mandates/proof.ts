@@ -33,7 +33,8 @@ export const proveMandate = async (deps: ProofDeps, input: CreateMandate): Promi
   const { address, signature } = input
   const digest = termsDigest(input.terms)
   const message = await messageOf(deps.db, deps.config, input, digest)
-  const signer = message === null ? undefined : await proveSigner(deps, { message, signature, named: address })
+  const signer =
+    message === null ? undefined : await proveSigner(deps.db, deps.contractWallets, { message, signature, named: address })
   const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
   const isNamed = signer !== undefined && parseWalletName(signer)?.address === address.toLowerCase()
   return { digest, message, signer: isNamed ? signer : null, recovered }
@@ -44,4 +45,4 @@ export const proveRevocation = (
   mandate: MandateRow,
   { signature, address }: { signature: string; address?: Address | undefined },
 ): Promise<string | undefined> =>
-  proveSigner(deps, { message: revocationMessage(deps.config, mandate), signature, named: address })
+  proveSigner(deps.db, deps.contractWallets, { message: revocationMessage(deps.config, mandate), signature, named: address })

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { GuardedFetch } from '../../http/outbound/guarded-fetch.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
@@ -18,6 +17,5 @@ export type Deps = {
   /** Reads what a client publishes about itself. */
   clientDocuments: GuardedFetch
   readClient: ReadClient
-  appendEvents: AppendEvents
   onGrantsRevoked: OnGrantsRevoked
 }

@@ -1,8 +1,9 @@
 import { lt, type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../db/client.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import type { Deps } from './deps.ts'
 
 /** Used codes are kept for a day after they expire: until then a second use of one still ends the grant of the first. */
 const retentionDays = 1
@@ -42,7 +43,7 @@ const unusedClients = idleClients(
 const lapsedClients = idleClients('oauth.prune_lapsed_clients', (before) => sql`${oauthClients.lastUsedAt} < ${before}`)
 
 /** Idle registrations, used codes, ended tokens: rows that every caller may create must be deleted some time. */
-export const pruneOAuth = async ({ db, clock }: Pick<Deps, 'clock' | 'db'>): Promise<void> => {
+export const pruneOAuth = async (db: Database, clock: Clock): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await prune(
     db,

@@ -130,7 +130,7 @@ const registerCreate = (app: App, deps: Deps): void => {
           throw invalidFields({ path, message: 'belongs into the body of a request in JSON' })
       const dryRun = query.dry_run === 'true'
       const write = recordRequestOf(request)
-      const { answer, replayed } = await submitBatch(deps, {
+      const { answer, replayed } = await submitBatch(deps.batchQueue, deps.refusals, {
         principal: request.principal,
         input: withCellFaults(request.body, list),
         rows: list?.rows ?? null,

@@ -150,8 +150,17 @@ export const proveConfirmation = async (
 ): Promise<Confirmation> => {
   const message = pendingMessage(requirePending(await findPolicy(deps.db, workspace.id, id)))
   if (passkey)
-    return { message, proof: await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) }) }
-  return { message, proof: signature === undefined ? null : { signer: await proveSigner(deps, { message, signature, named }) } }
+    return {
+      message,
+      proof: await provePasskey(deps.db, deps.config, accountId, { assertion: passkey, challenge: challengeFor(message) }),
+    }
+  return {
+    message,
+    proof:
+      signature === undefined
+        ? null
+        : { signer: await proveSigner(deps.db, deps.contractWallets, { message, signature, named }) },
+  }
 }
 
 const refusedPasskey = (problem: string): Refusal =>

@@ -22,17 +22,16 @@ const told = statement(
   `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
 )
 
-type LifeDeps = { clock: Clock; config: Pick<Config, 'SESSION_IDLE_DAYS'> }
-
 /** Those that have not ended of some accounts: of each the newest first. */
 export const liveSubscriptions = (
   db: Db,
-  { clock, config }: LifeDeps,
+  clock: Clock,
+  config: Config,
   accountIds: readonly Uuid[],
 ): Promise<SubscriptionRecord[]> => db.query<SubscriptionRecord>(live, [accountIds, clock.now(), config.SESSION_IDLE_DAYS])
 
 /** Those of them that were told of an approval. */
-export const toldSubscriptions = (db: Db, { clock, config }: LifeDeps, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
+export const toldSubscriptions = (db: Db, clock: Clock, config: Config, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
   db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
 
 const byEndpoint = prepare('push_subscriptions.by_endpoint', { hash: 'bytea' }, (orm, at) =>

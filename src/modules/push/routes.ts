@@ -36,7 +36,9 @@ export const registerPush = (app: App, deps: Deps): void => {
       of: accountId,
       // They are few: all are read.
       read: async ({ before, take }) =>
-        (await liveSubscriptions(deps.db, deps, [accountId])).filter(({ id }) => !before || id < before).slice(0, take),
+        (await liveSubscriptions(deps.db, deps.clock, deps.config, [accountId]))
+          .filter(({ id }) => !before || id < before)
+          .slice(0, take),
       present: (rows) => rows.map(presentSubscription),
     }),
   })

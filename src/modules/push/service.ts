@@ -60,7 +60,7 @@ export const subscribe = async (
   const endpointHash = sha256(endpoint)
   const before = await findByEndpoint(tx, endpointHash)
   const own = before?.accountId === accountId ? before : undefined
-  const live = await liveSubscriptions(tx, deps, [accountId])
+  const live = await liveSubscriptions(tx, deps.clock, deps.config, [accountId])
   if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)
     throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
   const id = own?.id ?? newId()

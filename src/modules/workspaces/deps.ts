@@ -1,7 +1,6 @@
 import type { LastUsed } from '../../auth/last-used.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
-import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnAuthorityLost, OnRequesterLost } from '../ports.ts'
@@ -13,7 +12,6 @@ export type Deps = {
   clock: Clock
   cursors: Cursors
   lastUsed: LastUsed
-  appendEvents: AppendEvents
   onAuthorityLost: OnAuthorityLost
   onRequesterLost: OnRequesterLost
 }

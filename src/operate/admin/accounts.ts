@@ -33,7 +33,7 @@ const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => 
   return account
 }
 
-const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps, records)
+const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps.config, records)
 
 const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
   const { id } = await oneAccount(at, word(args, 0, 'account'))
@@ -66,7 +66,9 @@ const findKeys = async ({ deps }: Console, args: Arguments): Promise<unknown> =>
 }
 
 const revokeKey = ({ deps, operator }: Console, args: Arguments): Promise<unknown> =>
-  inTx(deps.db, (tx) => revokeAnyKey(tx, deps, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason))
+  inTx(deps.db, (tx) =>
+    revokeAnyKey(tx, deps.onGrantsRevoked, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
+  )
 
 export const accountCommands = {
   'keys find': findKeys,

@@ -28,7 +28,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     },
     schema: { body: CreateApiKey, response: { 201: NewApiKey } },
     // Below a key or an agent they are counted.
-    work: async (tx, { principal, body }) => created(await createApiKey(tx, deps, principal, body), once),
+    work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
   })
   routes.get('/v1/accounts/me/api-keys', {
     config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
@@ -61,7 +61,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     work: async (tx, { principal, params, body }) => {
       const { name, spending_controls: controls } = body
       const change = { ...(name !== undefined && { name }), ...(controls && { controls }) }
-      return ok(await updateApiKey(tx, deps, principal, params.id, change))
+      return ok(await updateApiKey(tx, principal, params.id, change))
     },
   })
   routes.post('/v1/accounts/me/api-keys/:id/rotate', {
@@ -74,7 +74,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('api_key'), body: RotateApiKey, response: { 201: NewApiKey } },
     work: async (tx, { principal, params, body }) =>
-      created(await rotateApiKey(tx, deps, principal, params.id, body?.overlap_seconds ?? 0), once),
+      created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
   })
   routes.delete('/v1/accounts/me/api-keys/:id', {
     config: {
@@ -84,7 +84,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       refuses: ['not_found'],
     },
     schema: { params: byId('api_key'), response: { 200: ApiKey } },
-    work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps, principal, params.id)),
+    work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }

@@ -7,14 +7,15 @@ import type { Tx } from '../../../db/client.ts'
 import { keyLife } from '../../../db/credential-life.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { apiKeys } from '../../../db/tables/grants.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { conflict, found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Operator } from '../../operators.ts'
+import type { OnGrantsRevoked } from '../../ports.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import type { Deps } from '../deps.ts'
 import { type ControlsChange, noControls } from '../grants/control-rules.ts'
 import { createGrant } from '../grants/create.ts'
 import { type ApiKeyRecord, apiKeyStatus, presentApiKey } from '../grants/key-present.ts'
@@ -37,13 +38,13 @@ const endKeyAt = prepareUpdate('api_keys.end', apiKeys, ['revokedAt'])
  */
 const endGrantWithItsKeys = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   actor: Actor,
   grant: GrantRecord,
 ): Promise<GrantRecord> => {
   const end = await lastKeyEnd(tx, grant.id)
   if (end === null) return grant
-  return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, actor, grant, end)
+  return end <= tx.at ? revokeGrant(tx, onGrantsRevoked, actor, grant.id) : limitGrantEnd(tx, actor, grant, end)
 }
 
 export type IssuedKey = ApiKey & { key: string }
@@ -61,7 +62,6 @@ const requireCapability = (principal: Principal): void => {
 /** The plaintext leaves this function once and is not stored. */
 const issueKey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   { grant, view: grantView }: ChangedGrant,
   key: { name: string; expiresAt: Date | null },
@@ -83,7 +83,7 @@ const issueKey = async (
   }
   insertKey(tx, row)
   const view = presentApiKey(row, grantView, at)
-  await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
+  await appendEvents(tx, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'api_key.create',
     workspaceId: row.workspaceId,
@@ -94,21 +94,16 @@ const issueKey = async (
 }
 
 /** A key and its grant. Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
-export const createApiKey = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  input: CreateApiKey,
-): Promise<IssuedKey> => {
+export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
   requireCapability(principal)
-  const created = await createGrant(tx, deps, principal, {
+  const created = await createGrant(tx, principal, {
     kind: 'api_key',
     label: input.name,
     permissions: input.permissions ?? defaultKeyPermissions(principal.permissions),
     controls: input.spending_controls ?? noControls,
     expiresAt: input.expires_at ?? null,
   })
-  return issueKey(tx, deps, principal, created, { name: input.name, expiresAt: created.grant.expiresAt })
+  return issueKey(tx, principal, created, { name: input.name, expiresAt: created.grant.expiresAt })
 }
 
 const lockOwnKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> =>
@@ -116,7 +111,6 @@ const lockOwnKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWi
 
 export const updateApiKey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   change: { name?: string; controls?: ControlsChange },
@@ -125,7 +119,6 @@ export const updateApiKey = async (
   const { name, controls } = change
   const { view } = await changeVisibleGrant(
     tx,
-    deps,
     principal,
     { grant, own },
     { ...(name !== undefined && { label: name }), ...(controls && { controls }) },
@@ -152,13 +145,7 @@ const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
 }
 
 /** A new key on the same grant; the old one ends with the overlap. */
-export const rotateApiKey = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  id: Uuid,
-  overlapSeconds: number,
-): Promise<IssuedKey> => {
+export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
   requireCapability(principal)
   const { key, grant } = await lockOwnKey(tx, principal, id)
   const { at } = tx
@@ -166,9 +153,9 @@ export const rotateApiKey = async (
   requireDescendant(principal, grant.id)
   requireRotatable({ key, grant }, at)
   const old = setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
-  const issued = await issueKey(tx, deps, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
+  const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
   const data = presentApiKey(old, view, at)
-  await deps.appendEvents(tx, at, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
+  await appendEvents(tx, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
   await audit(tx, principal, at, {
     action: 'api_key.rotate',
     workspaceId: old.workspaceId,
@@ -181,7 +168,7 @@ export const rotateApiKey = async (
 /** The caller has locked the key's grant. */
 const endKey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   actor: Actor,
   record: KeyWithGrant,
   reason?: string,
@@ -189,9 +176,9 @@ const endKey = async (
   const { at } = tx
   if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
   const key = setRevokedAt(tx, record.key, at)
-  const grant = await endGrantWithItsKeys(tx, deps, actor, record.grant)
+  const grant = await endGrantWithItsKeys(tx, onGrantsRevoked, actor, record.grant)
   const view = await viewKey(tx, { key, grant })
-  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
+  await appendEvents(tx, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
   await audit(tx, actor, at, {
     action: 'api_key.revoke',
     workspaceId: key.workspaceId,
@@ -202,17 +189,13 @@ const endKey = async (
 }
 
 /** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
-export const revokeApiKey = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<ApiKey> => endKey(tx, deps, principal, await lockOwnKey(tx, principal, id))
+export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, id: Uuid): Promise<ApiKey> =>
+  endKey(tx, onGrantsRevoked, principal, await lockOwnKey(tx, principal, id))
 
 /** The same by an operator, for a key of any account. */
 export const revokeAnyKey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   operator: Operator,
   id: Uuid,
   reason: string | undefined,
@@ -220,5 +203,5 @@ export const revokeAnyKey = async (
   const owner = found(await findKeyOwner(tx, id))
   await lockAccount(tx, owner.accountId)
   const record = found(await lockKey(tx, { accountId: owner.accountId, within: null }, id))
-  return endKey(tx, deps, operator, record, reason)
+  return endKey(tx, onGrantsRevoked, operator, record, reason)
 }

@@ -8,13 +8,13 @@ import { grantLife } from '../../../db/credential-life.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
 import type { MemberRecord } from '../../workspaces/queries.ts'
-import type { Deps } from '../deps.ts'
 import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
 import { presentControls, presentGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
@@ -124,12 +124,7 @@ const requireRoom = (lineage: readonly Uuid[], living: number): void => {
 }
 
 /** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */
-export const createGrant = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  input: NewGrant,
-): Promise<ChangedGrant> => {
+export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant): Promise<ChangedGrant> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
   const { kind, label, controls } = input
@@ -170,7 +165,7 @@ export const createGrant = async (
   const grant = { ...draft, ...inherited, derivedFromGrantId, originSessionId }
   insertGrant(tx, grant)
   const view = presentGrant(grant, usages.get(grant.id))
-  await deps.appendEvents(tx, at, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
+  await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'grant.create',
     workspaceId,

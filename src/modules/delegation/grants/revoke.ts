@@ -4,11 +4,11 @@ import { keyLife } from '../../../db/credential-life.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
-import type { NewEvent } from '../../../events/append.ts'
+import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
+import type { OnGrantsRevoked } from '../../ports.ts'
 import { presentApiKey } from './key-present.ts'
 import { presentGrant, viewGrants } from './present.ts'
 import { type GrantRecord, lockDependents, lockDescendants, lockGrant } from './queries.ts'
@@ -46,7 +46,7 @@ const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
  */
 export const revokeGrant = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   actor: Actor,
   grantId: Uuid,
 ): Promise<GrantRecord> => {
@@ -65,7 +65,7 @@ export const revokeGrant = async (
     workspaceId: null,
     data,
   })
-  await deps.appendEvents(tx, at, [
+  await appendEvents(tx, [
     ...ended.map(({ id }) => eventOf('grant.revoked', views.get(id))),
     ...keys.flatMap((key) => {
       const grant = views.get(key.grantId)
@@ -83,7 +83,7 @@ export const revokeGrant = async (
   }
   for (const { id, workspaceId, name } of keys)
     await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id }, after: { name } })
-  await deps.onGrantsRevoked(tx, actor, {
+  await onGrantsRevoked(tx, actor, {
     accountId: root.accountId,
     grantIds: ids,
     workspaceIds: [...new Set(ended.map(({ workspaceId }) => workspaceId))],
@@ -92,22 +92,15 @@ export const revokeGrant = async (
 }
 
 /** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
-export const limitGrantEnd = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  grant: GrantRecord,
-  end: Date,
-): Promise<GrantRecord> => {
+export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
   const { at } = tx
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))
   tx.defer(tx.run(limitEnds, { ids: limited.map(({ id }) => id), end }))
   const views = await viewGrants(tx, at, limited)
-  await deps.appendEvents(
+  await appendEvents(
     tx,
-    at,
     views.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
   )
   for (const { id, workspaceId, label } of limited)

@@ -34,7 +34,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       description: 'Revokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
     },
     work: async (tx, { principal, body }) => {
-      const revoked = await revokeAllGrants(tx, deps, principal, body.kind)
+      const revoked = await revokeAllGrants(tx, deps.onGrantsRevoked, principal, body.kind)
       return ok({ data: await viewGrants(tx, tx.at, revoked) })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
@@ -61,7 +61,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     work: async (tx, { principal, params, body }) => {
       const { spending_controls: controls, frozen } = body
       const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
-      return ok((await updateGrant(tx, deps, principal, params.id, change)).view)
+      return ok((await updateGrant(tx, principal, params.id, change)).view)
     },
   })
   routes.delete('/v1/accounts/me/grants/:id', {
@@ -73,7 +73,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('grant'), response: { 200: Grant } },
     work: async (tx, { principal, params }) =>
-      ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps, principal, params.id))),
+      ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }

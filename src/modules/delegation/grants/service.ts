@@ -9,6 +9,7 @@ import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { sweepRows } from '../../for-each-row.ts'
+import type { OnGrantsRevoked } from '../../ports.ts'
 import type { Deps } from '../deps.ts'
 import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
@@ -16,23 +17,24 @@ import { revokeGrant } from './revoke.ts'
 /** Revokes one of the caller's grants: its account's, or at or below the grant that it acts with. */
 export const revokeOwnGrant = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   principal: Principal,
   grantId: Uuid,
 ): Promise<GrantRecord> => {
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
-  return revokeGrant(tx, deps, principal, grantId)
+  return revokeGrant(tx, onGrantsRevoked, principal, grantId)
 }
 
 /** Every grant of one kind that the caller's account has given, with its descendants: all agents, or all keys, at once. */
 export const revokeAllGrants = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   principal: Principal,
   kind: GrantRecord['kind'],
 ): Promise<GrantRecord[]> => {
   const revoked: GrantRecord[] = []
-  for (const id of await listRootGrantIds(tx, scopeOf(principal), kind)) revoked.push(await revokeGrant(tx, deps, principal, id))
+  for (const id of await listRootGrantIds(tx, scopeOf(principal), kind))
+    revoked.push(await revokeGrant(tx, onGrantsRevoked, principal, id))
   return revoked
 }
 
@@ -42,7 +44,7 @@ export const moveGrantEnd = prepareUpdate('grants.move_end', grants, ['expiresAt
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   actor: Actor,
   { accountId, workspaceId }: { accountId: Uuid; workspaceId: Uuid | null },
 ): Promise<void> => {
@@ -51,7 +53,7 @@ export const revokeGrantsOf = async (
      order by cardinality(ancestor_ids), id`,
     [accountId, workspaceId],
   )
-  for (const { id } of live) await revokeGrant(tx, deps, actor, id)
+  for (const { id } of live) await revokeGrant(tx, onGrantsRevoked, actor, id)
 }
 
 const batch = 100
@@ -72,22 +74,20 @@ const due = prepare(
 )
 
 /** A refresh may have moved the end of an OAuth grant while this waited for its lock. */
-const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>, id: Uuid): Promise<void> => {
+const revokeIfDue = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
   if (!expiresAt || expiresAt > tx.at) return
-  await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
+  await revokeGrant(tx, onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
 }
 
 /**
  * Grants that have expired: authentication already refuses them; here they and their descendants are revoked, and the events are published.
  */
-export const revokeDueGrants = (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>,
-): Promise<number> =>
+export const revokeDueGrants = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>): Promise<number> =>
   sweepRows(
     deps,
     'grants.end',
     batch,
     (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    ({ id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps, id)),
+    ({ id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps.onGrantsRevoked, id)),
   )

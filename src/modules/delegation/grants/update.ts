@@ -3,13 +3,13 @@ import { requireFreshProof } from '../../../auth/step-up.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, found, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { findWorkspace, type WorkspaceRecord } from '../../workspaces/queries.ts'
-import type { Deps } from '../deps.ts'
 import {
   type Controls,
   type ControlsChange,
@@ -87,24 +87,17 @@ const summary = (grant: GrantRecord) => ({
 })
 
 /** Limits that are left out stay. The change applies to the next payment: payments hold the chain's lock while they are decided. */
-export const updateGrant = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  principal: Principal,
-  grantId: Uuid,
-  change: GrantChange,
-): Promise<ChangedGrant> => {
+export const updateGrant = async (tx: Tx, principal: Principal, grantId: Uuid, change: GrantChange): Promise<ChangedGrant> => {
   const [visible, own] = await Promise.all([
     lockVisibleGrant(tx, scopeOf(principal), grantId),
     findWorkspace(tx, principal.workspace.id),
   ])
-  return changeVisibleGrant(tx, deps, principal, { grant: found(visible), own }, change)
+  return changeVisibleGrant(tx, principal, { grant: found(visible), own }, change)
 }
 
 /** The same for a grant that the caller may see, and has locked. */
 export const changeVisibleGrant = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   { grant, own }: { grant: GrantRecord; own: WorkspaceRecord | undefined },
   change: GrantChange,
@@ -112,13 +105,12 @@ export const changeVisibleGrant = async (
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId, own)
-  return changeGrant(tx, deps, principal, grant, change)
+  return changeGrant(tx, principal, grant, change)
 }
 
 /** The caller has locked the grant and may change it. */
 export const changeGrant = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   before: GrantRecord,
   { controls, frozen, label }: GrantChange,
@@ -139,7 +131,7 @@ export const changeGrant = async (
       requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
   changeRow(tx, grantId, changes)
-  await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
+  await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'grant.update',
     workspaceId: after.workspaceId,

@@ -61,7 +61,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       refuses: ['forbidden'],
     },
     schema: { response: { 200: FrozenGrants } },
-    work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, deps, principal) }),
+    work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, principal) }),
   })
   routes.patch('/v1/workspaces/current/grants/:id', {
     config: {
@@ -75,7 +75,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     schema: { params: byId('grant'), body: FreezeGrant, response: { 200: WorkspaceGrant } },
     work: async (tx, { principal, params, body }) => {
       const { id } = params
-      const { grant, view } = await freezeWorkspaceGrant(tx, deps, principal, id, body.frozen)
+      const { grant, view } = await freezeWorkspaceGrant(tx, principal, id, body.frozen)
       return ok({ ...view, account_id: formatId('account', grant.accountId) })
     },
   })
@@ -89,7 +89,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     },
     schema: { params: byId('grant'), response: { 200: WorkspaceGrant } },
     work: async (tx, { principal, params }) => {
-      const grant = await revokeWorkspaceGrant(tx, deps, principal, params.id)
+      const grant = await revokeWorkspaceGrant(tx, deps.onGrantsRevoked, principal, params.id)
       return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
     },
   })

@@ -16,7 +16,7 @@ import { administerAccount } from './administer.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
 const viewWithIdentities = async (db: Db, deps: Deps, record: AccountRecord | undefined) => {
-  const [account] = record ? await viewAccounts(db, deps, [record]) : []
+  const [account] = record ? await viewAccounts(db, deps.config, [record]) : []
   if (!account || !record) throw notFound()
   return { ...account, identities: (await listIdentities(db, record.id)).map(presentIdentity) }
 }
@@ -38,7 +38,7 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
       return {
         of: null,
         read: (page) => listAccounts(deps.db, filter, page),
-        present: (rows) => viewAccounts(deps.db, deps, rows),
+        present: (rows) => viewAccounts(deps.db, deps.config, rows),
       }
     },
   })

@@ -1,3 +1,4 @@
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
@@ -15,7 +16,7 @@ import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
 import type { AdministerAccount } from './admin-schema.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
-type AdministerDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+type AdministerDeps = Pick<Deps, 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
 type Capabilities = NonNullable<AdministerAccount['capabilities']>
 const columns = {
@@ -52,18 +53,18 @@ export const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
 /** Ends every credential that can act for the account. */
 export const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessionsOf(tx, deps, operator, id)
-  await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
+  await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
 }
 
 export const publishWorkspaceStatusEvents = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   id: Uuid,
   change: () => Promise<void>,
 ): Promise<void> => {
   const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
   await change()
-  for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, config, workspace)
 }
 
 /**
@@ -89,7 +90,7 @@ export const administerAccount = async (
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
-  await publishWorkspaceStatusEvents(tx, deps, id, async () => {
+  await publishWorkspaceStatusEvents(tx, deps.config, id, async () => {
     changeRow(tx, id, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
   })
   await audit(tx, operator, at, {

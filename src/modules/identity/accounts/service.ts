@@ -1,4 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
+import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
@@ -9,7 +10,6 @@ import type { Balance } from '../../../ledger/ledger.ts'
 import { openCustomerAccount } from '../../../ledger/open.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
-import type { Deps } from '../deps.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 import type { Account } from './schema.ts'
@@ -21,13 +21,13 @@ const nameRow = prepareUpdate('accounts.name', accounts, ['displayName', 'update
 /** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
 export const createAccount = (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   profile: { email: string | null; displayName: string | null },
 ): { accountId: Uuid; workspaceId: Uuid } => {
   const { at } = tx
   const accountId = newId()
   insertAccount(tx, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
-  openCustomerAccount(tx, accountId, deps.config.CURRENCY, at)
+  openCustomerAccount(tx, accountId, config.CURRENCY, at)
   return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
 }
 

@@ -14,10 +14,7 @@ import { detachAll } from '../identities/detach.ts'
 import { removePasskeysOf } from '../passkeys/service.ts'
 import { requireSignInAuthority } from '../sessions/authority.ts'
 
-type CloseDeps = Pick<
-  Deps,
-  'appendEvents' | 'clock' | 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'
->
+type CloseDeps = Pick<Deps, 'clock' | 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
 const forgetRow = prepareUpdate('accounts.close', accounts, ['status', 'email', 'displayName', 'updatedAt'])
 const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
@@ -32,14 +29,14 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
   const { accountId } = principal
   const { at } = tx
-  await requireSignInAuthority(tx, deps, principal)
+  await requireSignInAuthority(tx, deps.config, principal)
   refuseToClose(await lockBalance(tx, accountId))
   const account = await lockAccountRow(tx, accountId)
   if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
   await endCredentials(tx, deps, principal, accountId)
-  await removePasskeysOf(tx, deps, principal)
+  await removePasskeysOf(tx, deps.onAuthorityLost, principal)
   await detachAll(tx, deps, principal)
-  await publishWorkspaceStatusEvents(tx, deps, accountId, async () => {
+  await publishWorkspaceStatusEvents(tx, deps.config, accountId, async () => {
     forgetRow(tx, accountId, { status: 'closed', email: null, displayName: null, updatedAt: at })
   })
   tx.defer(tx.run(forgetSessions, { accountId }))

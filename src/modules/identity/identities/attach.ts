@@ -2,9 +2,9 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { recomputeAccountEmail } from './email.ts'
 import { presentIdentity } from './present.ts'
 import type { IdentityProof } from './proof.ts'
@@ -17,7 +17,6 @@ type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSe
 /** The first identity of a new account, whose e-mail is the identity's. Nothing is waited for. */
 export const attachFirstIdentity = (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   { accountId, proof, linkedByGrantId, originSessionId }: Attached,
 ): IdentityRecord => {
@@ -25,9 +24,7 @@ export const attachFirstIdentity = (
   const { provider, issuer, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
   insertIdentity(tx, identity)
-  tx.defer(
-    deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]),
-  )
+  tx.defer(appendEvents(tx, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]))
   tx.defer(
     audit(tx, actor, at, {
       action: 'identity.link',
@@ -38,13 +35,8 @@ export const attachFirstIdentity = (
   return identity
 }
 
-export const attachIdentity = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
-  attached: Attached,
-): Promise<IdentityRecord> => {
-  const identity = attachFirstIdentity(tx, deps, actor, attached)
+export const attachIdentity = async (tx: Tx, actor: Actor, attached: Attached): Promise<IdentityRecord> => {
+  const identity = attachFirstIdentity(tx, actor, attached)
   await recomputeAccountEmail(tx, attached.accountId, tx.at)
   return identity
 }

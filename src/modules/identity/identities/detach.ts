@@ -3,6 +3,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -14,7 +15,7 @@ import { lockAccount, lockIdentities } from './lock.ts'
 import { presentIdentity } from './present.ts'
 import { type IdentityRecord, listIdentities } from './queries.ts'
 
-type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost'>
+type DetachDeps = Pick<Deps, 'clock' | 'config' | 'onAuthorityLost'>
 
 const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
   orm.delete(identities).where(eq(identities.id, at.id)),
@@ -27,7 +28,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   await revokeSessionsByIdentity(tx, deps, actor, identity)
   tx.defer(tx.run(removeRow, { id }))
   await recomputeAccountEmail(tx, accountId, at)
-  await deps.appendEvents(tx, at, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
+  await appendEvents(tx, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
   await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
@@ -55,7 +56,7 @@ export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal
 
 /** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
-  await requireSignInAuthority(tx, deps, principal)
+  await requireSignInAuthority(tx, deps.config, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()

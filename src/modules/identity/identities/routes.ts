@@ -52,11 +52,11 @@ export const registerIdentities = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { body } = request
       if (body.provider !== 'wallet') {
-        requireProvider(deps, body.provider)
+        requireProvider(deps.identityProviders, body.provider)
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
-        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps.config, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
           const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
@@ -64,7 +64,7 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       }
       const verdict = await examineForLink(deps, { ...body, intent: 'link' })
       return respondOnce(deps, request, reply, async (tx) => {
-        const link = await linkWallet(tx, deps, request.principal, verdict)
+        const link = await linkWallet(tx, deps.config, request.principal, verdict)
         const identity = presentIdentity(link.identity)
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })

@@ -1,9 +1,9 @@
 import { requireFreshProof } from '../../../auth/step-up.ts'
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { grantOf, linkingGrantOf, signInAuthorityRefusal } from '../sessions/authority.ts'
 import { proofOf, renewProof, sessionOf } from '../sessions/proof.ts'
 import { attachIdentity, touchIdentity } from './attach.ts'
@@ -23,11 +23,11 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 /** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */
 export const linkIdentity = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   owner: Actor & { accountId: Uuid },
   proof: IdentityProof,
 ): Promise<Link> => {
-  const unauthorized = await signInAuthorityRefusal(tx, deps, owner.accountId, grantOf(owner))
+  const unauthorized = await signInAuthorityRefusal(tx, config, owner.accountId, grantOf(owner))
   await lockIdentity(tx, proof)
   const account = await lockAccount(tx, owner.accountId)
   const existing = await findIdentity(tx, proof)
@@ -45,7 +45,7 @@ export const linkIdentity = async (
   requireFreshProof(await proofOf(tx, owner), tx.at)
   const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
   const attached = { accountId: owner.accountId, proof, linkedByGrantId, originSessionId }
-  return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner, attached) }
+  return { outcome: 'linked', identity: await attachIdentity(tx, owner, attached) }
 }
 
 const linkRefusal = (status: string, accountId: Uuid, existing: IdentityRecord | undefined): Refusal | null => {

@@ -1,6 +1,7 @@
+import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import type { Database } from '../../../db/client.ts'
 import { walletNameOf } from '../../../lib/wallet-name.ts'
-import type { Deps } from '../deps.ts'
 import { walletKey } from './proof.ts'
 import { findIdentity } from './queries.ts'
 
@@ -10,17 +11,18 @@ import { findIdentity } from './queries.ts'
  * checked elsewhere.
  */
 export const proveSigner = async (
-  deps: Pick<Deps, 'db' | 'contractWallets'>,
+  db: Database,
+  contractWallets: ContractWallets,
   { message, signature, named }: { message: string; signature: string; named: string | undefined },
 ): Promise<string | undefined> => {
   const recovered = recoverSigner(message, signature)
   const address = named === undefined ? undefined : parseAddress(named)
   if (named === undefined || recovered === address) return recovered
   if (!address) return undefined
-  for (const chainId of deps.contractWallets.chainIds) {
+  for (const chainId of contractWallets.chainIds) {
     const name = walletNameOf(address, chainId)
-    if (!(await findIdentity(deps.db, walletKey(name)))) continue
-    if (await deps.contractWallets.isValidSignature({ chainId, address, message, signature })) return name
+    if (!(await findIdentity(db, walletKey(name)))) continue
+    if (await contractWallets.isValidSignature({ chainId, address, message, signature })) return name
   }
   return undefined
 }

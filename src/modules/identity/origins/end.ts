@@ -14,7 +14,7 @@ import { type Begun, findBegun, type Root } from './begun.ts'
 import { presentBegun } from './present.ts'
 import type { BeganHere } from './schema.ts'
 
-type EndDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+type EndDeps = Pick<Deps, 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
 /** Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them. */
 const requirePerson = async (tx: Tx, principal: Principal): Promise<void> => {
@@ -30,15 +30,15 @@ const requireWayLeft = async (tx: Tx, { accountId }: Principal, root: Root, begu
 
 /** Grants first: with them end their keys, and the sign-in methods that they linked. */
 const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun): Promise<void> => {
-  for (const { id } of begun.grants) await revokeOwnGrant(tx, deps, principal, id)
-  for (const { key } of begun.apiKeys) await revokeApiKey(tx, deps, principal, key.id)
+  for (const { id } of begun.grants) await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, id)
+  for (const { key } of begun.apiKeys) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
   await detachThese(
     tx,
     deps,
     principal,
     begun.identities.map(({ id }) => id),
   )
-  for (const { id } of begun.passkeys) await removePasskey(tx, deps, principal, id)
+  for (const { id } of begun.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
   for (const invitation of begun.invitations) await endPendingInvitation(tx, principal, invitation)
 }
 

@@ -44,7 +44,7 @@ export const registerEnds = (app: App, deps: Deps): void => {
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
         endSession(within, deps, principal, id),
       )
-      return ok({ ...presentSession(ended, viewFor(deps, principal.credential.id)), began_here: beganHere })
+      return ok({ ...presentSession(ended, viewFor(deps.clock, deps.config, principal.credential.id)), began_here: beganHere })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })

@@ -38,7 +38,7 @@ export const startProof = async (
 /** What a passkey of the caller signed. Called before the transaction, in which the challenge is used up whatever it is. */
 export const examineProof = async (deps: Pick<Deps, 'config' | 'db'>, { accountId }: Principal, assertion: Assertion) => {
   const challenge = challengeOf(assertion.response.clientDataJSON)
-  const used = await provePasskey(deps, accountId, { assertion, challenge: challenge.toString('base64url') })
+  const used = await provePasskey(deps.db, deps.config, accountId, { assertion, challenge: challenge.toString('base64url') })
   return { nonce: challenge.toString('hex'), used }
 }
 

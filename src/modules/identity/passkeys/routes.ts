@@ -54,7 +54,7 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       // Before the transaction: the library is loaded, and reads what the authenticator returned.
       const read = await readNewPasskey(deps.config, request.body.credential)
       return respondOnce(deps, request, reply, async (tx) =>
-        created(presentPasskey(await addPasskey(tx, deps, request.principal, { ...request.body, read }))),
+        created(presentPasskey(await addPasskey(tx, request.principal, { ...request.body, read }))),
       )
     },
   )
@@ -96,7 +96,8 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       refuses: ['not_found'],
     },
     schema: { params: byId('passkey'), response: { 200: Passkey } },
-    work: async (tx, { principal, params }) => ok(presentPasskey(await removePasskey(tx, deps, principal, params.id))),
+    work: async (tx, { principal, params }) =>
+      ok(presentPasskey(await removePasskey(tx, deps.onAuthorityLost, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }

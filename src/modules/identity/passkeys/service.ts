@@ -10,12 +10,16 @@ import {
 } from '../../../auth/passkey.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
+import type { Config } from '../../../config.ts'
+import type { Database } from '../../../db/client.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { OnAuthorityLost } from '../../ports.ts'
 import { getAccount } from '../accounts/queries.ts'
 import type { Deps } from '../deps.ts'
 import { lockAccount } from '../identities/lock.ts'
@@ -71,7 +75,6 @@ export const startPasskey = async (
  */
 export const addPasskey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   { name, credential, read }: CreatePasskey & { read: Awaited<ReturnType<typeof readNewPasskey>> },
 ): Promise<PasskeyRecord> => {
@@ -99,7 +102,7 @@ export const addPasskey = async (
   const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: at, lastUsedAt: null }
   insertRow(tx, record)
   const data = presentPasskey(record)
-  await deps.appendEvents(tx, at, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
+  await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
   await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after })
   return record
@@ -116,7 +119,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
 /** Removes a passkey. What it approved and was not sent yet counts no more. */
 export const removePasskey = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  onAuthorityLost: OnAuthorityLost,
   principal: Principal,
   id: Uuid,
 ): Promise<PasskeyRecord> => {
@@ -125,23 +128,19 @@ export const removePasskey = async (
   const removed = await first(tx, removeRow, { id, accountId })
   if (!removed) throw notFound()
   const data = presentPasskey(removed)
-  await deps.appendEvents(tx, at, [{ type: 'passkey.removed', accountId, workspaceId: null, data }])
+  await appendEvents(tx, [{ type: 'passkey.removed', accountId, workspaceId: null, data }])
   await audit(tx, principal, at, {
     action: 'passkey.remove',
     subject: { type: 'passkey', id },
     before: { name: removed.name },
   })
-  await deps.onAuthorityLost(tx, principal, accountId)
+  await onAuthorityLost(tx, principal, accountId)
   return removed
 }
 
 /** Removes all of an account that is closed by its owner. */
-export const removePasskeysOf = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
-  principal: Principal,
-): Promise<void> => {
-  for (const { id } of await listPasskeys(tx, principal.accountId)) await removePasskey(tx, deps, principal, id)
+export const removePasskeysOf = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal): Promise<void> => {
+  for (const { id } of await listPasskeys(tx, principal.accountId)) await removePasskey(tx, onAuthorityLost, principal, id)
 }
 
 /** What a passkey of the account signed. */
@@ -152,13 +151,14 @@ export type UsedPasskey = ReadAssertion & { passkey: PasskeyRecord }
  * is called inside it.
  */
 export const provePasskey = async (
-  deps: Pick<Deps, 'config' | 'db'>,
+  db: Database,
+  config: Config,
   accountId: Uuid,
   { assertion, challenge }: { assertion: Assertion; challenge: string },
 ): Promise<UsedPasskey | { problem: string }> => {
-  const passkey = await findPasskeyByCredential(deps.db, assertion.id)
+  const passkey = await findPasskeyByCredential(db, assertion.id)
   if (passkey?.accountId !== accountId) return { problem: 'it is not a passkey of this account' }
-  const read = await readAssertion(deps.config, passkey, { assertion, challenge })
+  const read = await readAssertion(config, passkey, { assertion, challenge })
   return 'problem' in read ? read : { ...read, passkey }
 }
 

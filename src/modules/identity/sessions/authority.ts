@@ -1,6 +1,7 @@
 import { isAdministrator } from '../../../auth/administrators.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import type { Actor } from '../../../events/audit.ts'
@@ -8,7 +9,6 @@ import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/grants/control-rules.ts'
 import { type GrantRecord, shareLineage } from '../../delegation/grants/queries.ts'
-import type { Deps } from '../deps.ts'
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
@@ -32,7 +32,7 @@ export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | nul
  */
 export const signInAuthorityRefusal = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   accountId: Uuid,
   grantId: Uuid | null,
 ): Promise<Refusal | null> => {
@@ -45,7 +45,7 @@ export const signInAuthorityRefusal = async (
   if (!own.permissions.includes('account.manage'))
     return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')
-  if (await isAdministrator(tx, accountId, deps.config.ADMIN_ACCOUNTS))
+  if (await isAdministrator(tx, accountId, config.ADMIN_ACCOUNTS))
     return forbidden("A key cannot change how an administrator's account is signed in to.")
   return null
 }
@@ -53,9 +53,9 @@ export const signInAuthorityRefusal = async (
 /** For callers that record nothing when they are refused. */
 export const requireSignInAuthority = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
 ): Promise<void> => {
-  const refusal = await signInAuthorityRefusal(tx, deps, accountId, grant?.id ?? null)
+  const refusal = await signInAuthorityRefusal(tx, config, accountId, grant?.id ?? null)
   if (refusal) throw refusal
 }

@@ -15,7 +15,7 @@ export const registerSessions = (app: App, deps: Deps): void => {
     listing: async ({ principal }) => {
       await deps.lastUsed.flush()
       const { accountId, credential } = principal
-      const view = viewFor(deps, credential.id)
+      const view = viewFor(deps.clock, deps.config, credential.id)
       return {
         of: accountId,
         read: (page) => pageSessions(deps.db, accountId, page),

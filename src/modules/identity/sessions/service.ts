@@ -2,10 +2,13 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { digestOfSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
+import type { Config } from '../../../config.ts'
 import { first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { found } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -14,13 +17,13 @@ import { requireSignInAuthority } from './authority.ts'
 import { presentSession, type SessionView } from './present.ts'
 import { findSession, type SessionRecord } from './queries.ts'
 
-type SessionDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
+type SessionDeps = Pick<Deps, 'clock' | 'config'>
 
 export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
-export const viewFor = (deps: Pick<Deps, 'clock' | 'config'>, currentId: Uuid | null): SessionView => ({
-  now: deps.clock.now(),
-  idleDays: deps.config.SESSION_IDLE_DAYS,
+export const viewFor = (clock: Clock, config: Config, currentId: Uuid | null): SessionView => ({
+  now: clock.now(),
+  idleDays: config.SESSION_IDLE_DAYS,
   currentId,
 })
 
@@ -33,7 +36,7 @@ const insert = prepareInsert('sessions.insert', sessions)
  * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
  * Written with the commit.
  */
-export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): NewSession => {
+export const createSession = (tx: Tx, clock: Clock, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, origin } = owner
   const token = newSessionToken()
@@ -49,12 +52,12 @@ export const createSession = (tx: Tx, deps: SessionDeps, owner: SessionOwner): N
     createdAt: at,
     lastUsedAt: at,
     provenAt: at,
-    expiresAt: daysAfter(at, deps.config.SESSION_TTL_DAYS),
+    expiresAt: daysAfter(at, config.SESSION_TTL_DAYS),
     revokedAt: null,
   }
   insert(tx, record)
-  const data = presentSession(record, viewFor(deps, null))
-  tx.defer(deps.appendEvents(tx, at, [{ type: 'session.created', accountId, workspaceId: null, data }]))
+  const data = presentSession(record, viewFor(clock, config, null))
+  tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
   tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id }, after }))
   return { id: record.id, token, expiresAt: record.expiresAt }
@@ -93,8 +96,8 @@ export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Princi
   if (!session) {
     return found(await findSession(tx, accountId, id))
   }
-  const data = presentSession(session, viewFor(deps, null))
-  await deps.appendEvents(tx, at, [{ type: 'session.revoked', accountId, workspaceId: null, data }])
+  const data = presentSession(session, viewFor(deps.clock, deps.config, null))
+  await appendEvents(tx, [{ type: 'session.revoked', accountId, workspaceId: null, data }])
   await audit(tx, principal, at, { action: 'session.revoke', subject: { type: 'session', id } })
   return session
 }
@@ -108,14 +111,13 @@ const revokeAll = async (
 ): Promise<void> => {
   const { at } = tx
   const ended = await tx.run(revokeSeveral, { accountId, identityId, at })
-  await deps.appendEvents(
+  await appendEvents(
     tx,
-    at,
     ended.map((session) => ({
       type: 'session.revoked',
       accountId,
       workspaceId: null,
-      data: presentSession(session, viewFor(deps, null)),
+      data: presentSession(session, viewFor(deps.clock, deps.config, null)),
     })),
   )
   for (const { id } of ended)
@@ -136,12 +138,12 @@ export const revokeSessionsByIdentity = (
 
 /** Ends one of the caller's sessions. The caller must be allowed to change how the account is signed in to. */
 export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
-  await requireSignInAuthority(tx, deps, principal)
+  await requireSignInAuthority(tx, deps.config, principal)
   return revokeSession(tx, deps, principal, id)
 }
 
 /** Ends the caller's own session, with all tokens that it issued. A key or a grant is revoked, not logged out. */
-export const logOut = async (tx: Tx, deps: SessionDeps, principal: Principal): Promise<void> => {
+export const logOut = async (tx: Tx, clock: Clock, config: Config, principal: Principal): Promise<void> => {
   const sessionId = await sessionBehind(tx, principal.credential)
-  if (sessionId !== null) await revokeSession(tx, deps, principal, sessionId)
+  if (sessionId !== null) await revokeSession(tx, { config, clock }, principal, sessionId)
 }

@@ -1,5 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { dashboardTokens } from '../../../db/tables/sessions.ts'
@@ -7,14 +8,13 @@ import { audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 
 const insertToken = prepareInsert('dashboard_tokens.insert', dashboardTokens)
 
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   principal: Principal,
 ): Promise<{ token: string; expiresInSeconds: number }> => {
   const { kind, id: credentialId } = principal.credential
@@ -22,7 +22,7 @@ export const createDashboardToken = async (
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot create another one.' })
   const { at } = tx
   const token = newSecret('dashboard_token')
-  const ttl = deps.config.DASHBOARD_TOKEN_TTL_SECONDS
+  const ttl = config.DASHBOARD_TOKEN_TTL_SECONDS
   const natural = secondsAfter(at, ttl)
   const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
   const id = newId()

@@ -74,7 +74,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
         throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
       const verdict = await examineForLink(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
-        const { outcome } = await linkWallet(tx, deps, request.principal, verdict)
+        const { outcome } = await linkWallet(tx, deps.config, request.principal, verdict)
         return ok({ outcome, account: await readAccount(tx, request.principal.accountId), session: null })
       })
     },
@@ -89,7 +89,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       const { caller } = request
       clearSessionCookie(reply, deps.config)
       return respondOnce(deps, request, reply, async (tx) => {
-        if (caller) await logOut(tx, deps, caller)
+        if (caller) await logOut(tx, deps.clock, deps.config, caller)
         return { status: 204, body: undefined }
       })
     },
@@ -98,7 +98,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
     schema: { response: { 201: DashboardToken } },
     work: async (tx, { principal }) => {
-      const { token, expiresInSeconds } = await createDashboardToken(tx, deps, principal)
+      const { token, expiresInSeconds } = await createDashboardToken(tx, deps.config, principal)
       return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])
     },
   })

@@ -1,4 +1,5 @@
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { auditAll } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
@@ -18,11 +19,11 @@ export const signInWithWallet = async (
 /** Links the wallet to the caller's account. A proof that failed commits its audit row. */
 export const linkWallet = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  config: Config,
   principal: Principal,
   verdict: WalletAttempt['verdict'],
 ): Promise<Link> => {
-  if (!(verdict instanceof Refusal)) return linkIdentity(tx, deps, principal, verdict)
+  if (!(verdict instanceof Refusal)) return linkIdentity(tx, config, principal, verdict)
   await auditAll(tx, tx.at, [refused(principal, 'wallet', verdict)])
   throw new CommitThenThrow(verdict)
 }

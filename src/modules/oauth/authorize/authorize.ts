@@ -3,6 +3,7 @@ import { and, eq, gt } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
+import type { Database } from '../../../db/client.ts'
 import { first } from '../../../db/client.ts'
 import { prepareLoneInsert, prepareWrite } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
@@ -85,7 +86,7 @@ const takePushed = async (
     clientId: client.id,
     at,
     expiresAt: secondsAfter(at, decisionTtlSeconds),
-    ...(await bindingOf(deps, principal)),
+    ...(await bindingOf(deps.db, principal)),
   })
   if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
   return row.id
@@ -95,11 +96,11 @@ const takePushed = async (
  * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
  */
 const bindingOf = async (
-  deps: Pick<Deps, 'db'>,
+  db: Database,
   principal: Principal | null,
 ): Promise<{ accountId: Uuid | null; sessionId: Uuid | null }> =>
   principal && !principal.grant
-    ? { accountId: principal.accountId, sessionId: await sessionBehind(deps.db, principal.credential) }
+    ? { accountId: principal.accountId, sessionId: await sessionBehind(db, principal.credential) }
     : { accountId: null, sessionId: null }
 
 const begin = async (
@@ -122,7 +123,7 @@ const begin = async (
     ...request,
     redirectUri,
     state: parameters.state ?? null,
-    ...(await bindingOf(deps, principal)),
+    ...(await bindingOf(deps.db, principal)),
     createdAt: at,
     expiresAt: secondsAfter(at, decisionTtlSeconds),
   })

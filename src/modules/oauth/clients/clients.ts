@@ -2,10 +2,12 @@ import { hash, verify } from '@node-rs/argon2'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
+import type { Database } from '../../../db/client.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
 import { prepareInsert, prepareUpsert } from '../../../db/prepare-write.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { createSlots, NoSlotError } from '../../../lib/slots.ts'
@@ -44,15 +46,16 @@ export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => 
 
 /** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
 export const registerClient = async (
-  deps: Pick<Deps, 'clock' | 'db'>,
+  db: Database,
+  clock: Clock,
   origin: RequestOrigin,
   input: unknown,
 ): Promise<{ client: ClientRecord; secret: string | null }> => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
   const secretHash = secret === null ? null : await hashing(() => hash(secret))
-  const at = deps.clock.now()
-  const client = await inTx(deps.db, async (tx) => {
+  const at = clock.now()
+  const client = await inTx(db, async (tx) => {
     const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
     insertRow(tx, row)
     const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
@@ -78,14 +81,14 @@ export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
   return client
 }
 
-const byUrl = async ({ db }: Pick<Deps, 'db'>, { href }: URL): Promise<ClientRecord | undefined> =>
+const byUrl = async (db: Database, { href }: URL): Promise<ClientRecord | undefined> =>
   (await db.lookup<ClientRecord>(readByUrl, [href]))[0]
 
 /** A client as it is stored: for endpoints that a client calls only after an authorization request. */
 export const findClient = async (deps: Pick<Deps, 'config' | 'db' | 'readClient'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(deps.config, clientId)
-  const client = id ? await deps.readClient(id) : url && (await byUrl(deps, url))
+  const client = id ? await deps.readClient(id) : url && (await byUrl(deps.db, url))
   if (!client) throw unknownClient()
   return client
 }
@@ -94,7 +97,7 @@ export const findClient = async (deps: Pick<Deps, 'config' | 'db' | 'readClient'
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
-  const known = await byUrl(deps, url)
+  const known = await byUrl(deps.db, url)
   const at = deps.clock.now()
   if (known?.freshUntil && known.freshUntil > at) return known
   const { metadata, freshUntil } = await readClientDocument(deps, url)

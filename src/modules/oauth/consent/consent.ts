@@ -4,7 +4,8 @@ import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
 import { requireFreshProof } from '../../../auth/step-up.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Database, Db, Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
@@ -68,13 +69,13 @@ export type ConsentRequest = { authorization: AuthorizationRecord; client: Clien
 
 /** What a person is asked, and the workspaces for which they may agree. */
 export const readConsentRequest = async (
-  deps: Pick<Deps, 'db'>,
+  db: Database,
   principal: Principal,
   name: AuthorizationName,
 ): Promise<ConsentRequest> => {
-  const authorization = await findAuthorization(deps.db, principal, name)
-  const client = await getClient(deps.db, authorization.clientId)
-  return { authorization, client, workspaces: await memberships(deps.db, principal.accountId, scopesOf(authorization)) }
+  const authorization = await findAuthorization(db, principal, name)
+  const client = await getClient(db, authorization.clientId)
+  return { authorization, client, workspaces: await memberships(db, principal.accountId, scopesOf(authorization)) }
 }
 
 const requireOpen = async (tx: Tx, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
@@ -106,7 +107,7 @@ const choosePermissions = async (
 /** The grant expires with its code until the client has redeemed it: a consent that no client redeems leaves no grant behind. */
 const approve = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'derivations'>,
+  derivations: Derivations,
   principal: Principal,
   consentRequest: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
@@ -125,7 +126,7 @@ const approve = async (
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
-  const { grant } = await createGrant(tx, deps, principal, {
+  const { grant } = await createGrant(tx, principal, {
     kind: 'oauth',
     label: client.name,
     permissions,
@@ -140,7 +141,7 @@ const approve = async (
     detailed: authorization.requestedControls !== null,
     handle: newHandle(),
     generation: 0,
-    keyId: deps.derivations.currentKeyId,
+    keyId: derivations.currentKeyId,
     expiresAt,
     endsAt,
   })
@@ -183,7 +184,7 @@ export type Decided = { status: 'approved' | 'denied'; redirectTo: string }
 /** The person's decision, once. Only a person in their own session can make it, and it never grants more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
+  deps: Pick<Deps, 'config' | 'derivations'>,
   principal: Principal,
   name: AuthorizationName,
   decision: Decision,
@@ -195,7 +196,7 @@ export const decideAuthorization = async (
   const { publicUrl } = deps.config
   const approved = decision.decision === 'approve'
   const status = approved ? 'approved' : 'denied'
-  const code = approved ? await approve(tx, deps, principal, { authorization, client }, decision) : undefined
+  const code = approved ? await approve(tx, deps.derivations, principal, { authorization, client }, decision) : undefined
   if (code === undefined) await deny(tx, principal, { authorization, client })
   if (authorization.redirectUri === null) return { status, redirectTo: `${publicUrl}/device?outcome=${status}` }
   const answer = { redirectUri: authorization.redirectUri, state: authorization.state, issuer: publicUrl }

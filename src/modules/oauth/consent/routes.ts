@@ -35,7 +35,7 @@ export const registerConsent = (app: App, deps: Deps): void => {
     config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['not_found', 'forbidden'] },
     schema: { params: byId('oauth_authorization'), response: { 200: Authorization } },
     read: async ({ principal, params }) =>
-      presentConsentRequest(await readConsentRequest(deps, principal, params), deps.clock.now()),
+      presentConsentRequest(await readConsentRequest(deps.db, principal, params), deps.clock.now()),
   })
   routes.post('/v1/oauth/authorizations/:id/decision', {
     config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
@@ -54,7 +54,7 @@ export const registerConsent = (app: App, deps: Deps): void => {
     },
     schema: { params: ByUserCode, response: { 200: Authorization } },
     read: async ({ principal, params }) =>
-      presentConsentRequest(await readConsentRequest(deps, principal, deviceName(params.user_code)), deps.clock.now()),
+      presentConsentRequest(await readConsentRequest(deps.db, principal, deviceName(params.user_code)), deps.clock.now()),
   })
   routes.post('/v1/oauth/device/:user_code/decision', {
     config: {

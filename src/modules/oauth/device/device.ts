@@ -100,7 +100,7 @@ const keepWaiting = (tx: Tx, authorization: AuthorizationRecord, at: Date): OAut
 }
 
 export const pollDevice = async (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations'>,
+  deps: Pick<Deps, 'config' | 'db' | 'derivations'>,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,

@@ -197,7 +197,7 @@ export const registerRegistration = (app: App, deps: Deps): void => {
         },
       },
       async (request, reply) => {
-        const { client, secret } = await registerClient(deps, originOf(request), request.body)
+        const { client, secret } = await registerClient(deps.db, deps.clock, originOf(request), request.body)
         return reply.code(201).header('cache-control', 'no-store').send(presentRegistration(client, secret))
       },
     )

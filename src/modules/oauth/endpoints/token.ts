@@ -11,10 +11,7 @@ import type { RefreshTokens } from '../token/refresh-tokens.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
-  deps: Pick<
-    Deps,
-    'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'
-  > & {
+  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'> & {
     refreshTokens: RefreshTokens
   },
   caller: { authorization: string | undefined; origin: RequestOrigin },

@@ -5,11 +5,13 @@ import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
+import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
 import { viewGrant } from '../../delegation/grants/present.ts'
 import { lockGrant } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
+import type { OnGrantsRevoked } from '../../ports.ts'
 import type { AuthorizationRecord } from '../authorize/authorizations.ts'
 import { checkVerifier } from '../authorize/pkce.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
@@ -29,7 +31,7 @@ const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or ex
 /** Exchanges an approved request for the first tokens of its grant. The caller has locked the request. */
 export const redeem = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
+  deps: Pick<Deps, 'config' | 'derivations'>,
   request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
   authorization: AuthorizationRecord,
 ): Promise<TokenResponse> => {
@@ -48,9 +50,14 @@ export const redeem = async (
     subject: { type: 'grant', id: grant.id },
     after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
   })
-  const tokens = mintGeneration(tx, deps, { client, grant, state, audience: { scopes: grant.permissions, resources } })
+  const tokens = mintGeneration(tx, deps.config, deps.derivations, {
+    client,
+    grant,
+    state,
+    audience: { scopes: grant.permissions, resources },
+  })
   const data = await viewGrant(tx, at, await lockGrant(tx, grant.id))
-  await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
+  await appendEvents(tx, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
   return tokens
 }
 
@@ -60,7 +67,7 @@ export const redeem = async (
  */
 const revokeFirst = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  onGrantsRevoked: OnGrantsRevoked,
   request: { client: ClientRecord; origin: RequestOrigin },
   authorization: AuthorizationRecord,
 ) => {
@@ -72,12 +79,12 @@ const revokeFirst = async (
     subject: { type: 'grant', id: authorization.grantId },
     after,
   })
-  await revokeGrant(tx, deps, actor, authorization.grantId)
+  await revokeGrant(tx, onGrantsRevoked, actor, authorization.grantId)
   return new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.')
 }
 
 export const redeemCode = async (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+  deps: Pick<Deps, 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,
@@ -88,7 +95,8 @@ export const redeemCode = async (
   return inTx(deps.db, async (tx): Promise<TokenResponse> => {
     const authorization = await first(tx, lockByCode, { codeHash: sha256(code) })
     if (!authorization || authorization.clientId !== client.id) throw unknown()
-    if (authorization.status === 'redeemed') throw new CommitThenThrow(await revokeFirst(tx, deps, request, authorization))
+    if (authorization.status === 'redeemed')
+      throw new CommitThenThrow(await revokeFirst(tx, deps.onGrantsRevoked, request, authorization))
     const { codeExpiresAt } = authorization
     if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknown()
     if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)

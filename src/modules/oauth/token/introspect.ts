@@ -1,12 +1,14 @@
 import { eq } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { sha256 } from '../../../auth/secrets.ts'
+import type { Config } from '../../../config.ts'
 import { first } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthClients, oauthGrants } from '../../../db/tables/oauth.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
@@ -48,7 +50,7 @@ type Token = { scopes: readonly string[]; resources: readonly string[]; createdA
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
-const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: GrantRow, token: Token): Introspection => {
+const describe = (config: Config, { grant, state, client }: GrantRow, token: Token): Introspection => {
   const [only, ...others] = token.resources
   const controls = presentControls(grant)
   return {
@@ -59,7 +61,7 @@ const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: GrantRow
     ...(token.createdAt && { iat: seconds(token.createdAt) }),
     sub: formatId('account', grant.accountId),
     aud: only !== undefined && others.length === 0 ? only : [...token.resources],
-    iss: deps.config.publicUrl,
+    iss: config.publicUrl,
     grant_id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
     ...((state.detailed || Object.keys(controls).length > 0) && {
@@ -68,8 +70,8 @@ const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: GrantRow
   }
 }
 
-const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: GrantRow, expiresAt: Date): boolean => {
-  const now = deps.clock.now()
+const isActive = (clock: Clock, { grant, account }: GrantRow, expiresAt: Date): boolean => {
+  const now = clock.now()
   const ended = expiresAt <= now || grantLife(grant, now) !== 'active'
   return !ended && account.oauthEnabled && account.status !== 'closed'
 }
@@ -78,9 +80,9 @@ const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: GrantRow, expir
 const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const token = await first(deps.db, accessToken, { hash: sha256(text) })
   const row = token && (await first(deps.db, byGrant, { grantId: token.grantId }))
-  if (!row || row.client.id !== caller.id || !isActive(deps, row, token.expiresAt)) return inactive
+  if (!row || row.client.id !== caller.id || !isActive(deps.clock, row, token.expiresAt)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
-  return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
+  return { ...describe(deps.config, row, { ...token, scopes }), token_type: 'Bearer' }
 }
 
 /** Only its own client may ask about a refresh token. */
@@ -88,10 +90,14 @@ const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: 
   const presented = readRefreshToken(text)
   if (!presented) return inactive
   const row = await first(deps.db, byHandle, { handle: presented.handle })
-  if (!row?.state.currentHash?.equals(presented.hash) || row.client.id !== caller.id || !isActive(deps, row, row.state.expiresAt))
+  if (
+    !row?.state.currentHash?.equals(presented.hash) ||
+    row.client.id !== caller.id ||
+    !isActive(deps.clock, row, row.state.expiresAt)
+  )
     return inactive
   const { resources, expiresAt } = row.state
-  return describe(deps, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })
+  return describe(deps.config, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })
 }
 
 /** RFC 7662, for a client about its own tokens. The grant's limits are shown as they are now, not as they were. */

@@ -1,7 +1,8 @@
 import { equalBytes, secretPrefixes, sha256 } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Config } from '../../../config.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { deriveAgain, generationDigits, handleDigits } from './tokens.ts'
 
 const refreshPattern = new RegExp(
@@ -18,10 +19,10 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
 }
 
 /** Whether this service made the token, however long ago: with any key that is still in the ring. */
-export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, text }: PresentedRefresh): boolean =>
-  deps.derivations
+export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
+  derivations
     .macs('oauth.refresh_token', '')
-    .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
+    .some(({ keyId }) => deriveAgain(derivations, { handle, generation, keyId })?.refreshToken === text)
 
 const arrive = statement(
   'oauth.refresh_arrives',
@@ -62,7 +63,7 @@ export const readArrival = async (
  */
 export const inFlight = async (
   tx: Tx,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   arrival: NonNullable<Arrival>,
   presented: PresentedRefresh,
 ): Promise<boolean> => {
@@ -71,7 +72,7 @@ export const inFlight = async (
     arrival.grantId,
     presented.generation + 1,
     arrival.arrivedAt,
-    deps.config.OAUTH_REFRESH_LEEWAY_SECONDS,
+    config.OAUTH_REFRESH_LEEWAY_SECONDS,
   ])
   return row?.in_time ?? false
 }

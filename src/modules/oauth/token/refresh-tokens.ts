@@ -22,10 +22,7 @@ export type RefreshTokens = (
  * grant's, or may not refresh, is it authenticated as others are, by a statement of its own, which says why it is refused.
  */
 export const createRefreshTokens = (
-  deps: Pick<
-    Deps,
-    'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'
-  >,
+  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'>,
 ): RefreshTokens => {
   const turns = createTurns()
   const rotated = async (request: RefreshRequest): Promise<TokenResponse | typeof unauthenticated> => {

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
+import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
@@ -7,6 +8,7 @@ import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
+import type { OnGrantsRevoked } from '../../ports.ts'
 import { clientIdOf } from '../clients/clients.ts'
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
@@ -40,15 +42,10 @@ const lock = prepare(
 )
 
 /** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
-const readAudience = (
-  deps: Pick<Deps, 'config'>,
-  grant: GrantRecord,
-  state: OAuthGrantRecord,
-  parameters: TokenParameters,
-): Audience => {
+const readAudience = (config: Config, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
   const scopes = parseScope(parameters.scope) ?? grant.permissions
   if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
-  return { scopes, resources: narrowedResources(parameters.resource, state.resources, deps.config.publicUrl) }
+  return { scopes, resources: narrowedResources(parameters.resource, state.resources, config.publicUrl) }
 }
 
 const same = (a: Audience, b: Audience): boolean =>
@@ -76,11 +73,11 @@ export type RefreshRequest = {
   elapsedMs: () => number
 }
 
-type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>
+type RefreshDeps = Pick<Deps, 'config' | 'derivations' | 'onGrantsRevoked'>
 
 const endFamily = async (
   tx: Tx,
-  deps: RefreshDeps,
+  onGrantsRevoked: OnGrantsRevoked,
   { origin, presented }: RefreshRequest,
   { client, grant, state }: OAuthGrantWithClient,
 ): Promise<void> => {
@@ -88,7 +85,7 @@ const endFamily = async (
   const subject = { type: 'grant', id: grant.id }
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
   await audit(tx, actor, tx.at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
-  await revokeGrant(tx, deps, actor, grant.id)
+  await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
 }
 
 /** The client that asks, as far as it is known: a public one that names itself is known by the grant that it has. */
@@ -124,7 +121,7 @@ export const refresh = async (
   if (state.clientId !== client.id || grant.revokedAt) return unknownRefreshToken()
   if (isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, tx.at)) return unknownRefreshToken()
-    const audience = readAudience(deps, grant, state, parameters)
+    const audience = readAudience(deps.config, grant, state, parameters)
     tx.defer(
       audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, tx.at, {
         action: 'oauth_token.refresh',
@@ -133,15 +130,15 @@ export const refresh = async (
         after: { generation: state.generation + 1, scopes: audience.scopes },
       }),
     )
-    return mintGeneration(tx, deps, { client, grant, state, audience })
+    return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
-  if (presented.generation >= state.generation || !isOurs(deps, presented)) return unknownRefreshToken()
-  if (await inFlight(tx, deps, arrival, presented)) {
+  if (presented.generation >= state.generation || !isOurs(deps.derivations, presented)) return unknownRefreshToken()
+  if (await inFlight(tx, deps.config, arrival, presented)) {
     if (hasEnded(row, tx.at)) return unknownRefreshToken()
     // It was rotated at the same time as this request: its answer again.
-    const again = await repeatGeneration(tx, deps, grant, state)
-    return again && same(again.audience, readAudience(deps, grant, state, parameters)) ? again.response : otherUse()
+    const again = await repeatGeneration(tx, deps.derivations, grant, state)
+    return again && same(again.audience, readAudience(deps.config, grant, state, parameters)) ? again.response : otherUse()
   }
-  await endFamily(tx, deps, request, row)
+  await endFamily(tx, deps.onGrantsRevoked, request, row)
   return reused()
 }

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Database } from '../../../db/client.ts'
 import { type Db, first, inTx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
@@ -32,21 +34,21 @@ const ownerOfRefresh = prepare('oauth_grants.owner_of_refresh_token', { handle: 
 )
 
 /** Includes a token that was rotated long ago: a client that revokes it means the whole family. */
-const ofRefreshToken = async (deps: Pick<Deps, 'db' | 'derivations'>, token: string): Promise<Owner | undefined> => {
+const ofRefreshToken = async (db: Database, derivations: Derivations, token: string): Promise<Owner | undefined> => {
   const presented = readRefreshToken(token)
-  if (!presented || !isOurs(deps, presented)) return undefined
-  return first(deps.db, ownerOfRefresh, { handle: presented.handle })
+  if (!presented || !isOurs(derivations, presented)) return undefined
+  return first(db, ownerOfRefresh, { handle: presented.handle })
 }
 
 /** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */
 export const revokeToken = async (
-  deps: Pick<Deps, 'appendEvents' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+  deps: Pick<Deps, 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
   token: string | undefined,
 ): Promise<void> => {
   if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
-  const owner = (await ofAccessToken(deps.db, token)) ?? (await ofRefreshToken(deps, token))
+  const owner = (await ofAccessToken(deps.db, token)) ?? (await ofRefreshToken(deps.db, deps.derivations, token))
   if (!owner || owner.clientId !== client.id) return
   await inTx(deps.db, async (tx) => {
     const actor = { accountId: null, origin, way: 'oauth_client' }
@@ -55,6 +57,6 @@ export const revokeToken = async (
       subject: { type: 'grant', id: owner.grantId },
       after: { client_id: clientIdOf(client) },
     })
-    await revokeGrant(tx, deps, actor, owner.grantId)
+    await revokeGrant(tx, deps.onGrantsRevoked, actor, owner.grantId)
   })
 }

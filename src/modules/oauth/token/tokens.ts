@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { and, eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Config } from '../../../config.ts'
 import { first, statement, type Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { grantLife } from '../../../db/credential-life.ts'
@@ -15,7 +17,6 @@ import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { moveGrantEnd } from '../../delegation/grants/service.ts'
 import { type ClientRecord, touchClient } from '../clients/clients.ts'
-import type { Deps } from '../deps.ts'
 import type { TokenResponse } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
 
@@ -30,7 +31,7 @@ type Derived = { accessToken: string; refreshToken: string }
 
 /** Derives a generation's tokens, with the key that they are made with; undefined when that key is no longer in the ring. */
 export const deriveAgain = (
-  { derivations }: Pick<Deps, 'derivations'>,
+  derivations: Derivations,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
 ): Derived | undefined => {
   const message = `${handle}:${generation}`
@@ -145,17 +146,18 @@ export type TokenGeneration = { client: TokenClient; grant: GrantRecord; state: 
  */
 export const mintGeneration = (
   tx: Tx,
-  deps: Pick<Deps, 'config' | 'derivations'>,
+  config: Config,
+  derivations: Derivations,
   { client, grant, state, audience }: TokenGeneration,
 ): TokenResponse => {
   const { at } = tx
-  const { currentKeyId } = deps.derivations
+  const { currentKeyId } = derivations
   const generation = state.generation + 1
-  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId: currentKeyId })
+  const tokens = deriveAgain(derivations, { handle: state.handle, generation, keyId: currentKeyId })
   if (!tokens) throw new Error('the current key is not in its ring')
   const refreshes = client.grantTypes.includes('refresh_token')
-  const accessEnds = earlier(secondsAfter(at, deps.config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
-  const end = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
+  const accessEnds = earlier(secondsAfter(at, config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
+  const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   // An index has it: a client that refreshes often moves it once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
   if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant.id, { expiresAt: grantEnd })
@@ -185,11 +187,11 @@ const accessOf = prepare('oauth_access_tokens.of_generation', { grantId: 'uuid',
 /** The current generation's response once more, and the request that it was for. */
 export const repeatGeneration = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations'>,
+  derivations: Derivations,
   grant: GrantRecord,
   state: OAuthGrantRecord,
 ): Promise<{ response: TokenResponse; audience: Audience } | undefined> => {
-  const tokens = deriveAgain(deps, state)
+  const tokens = deriveAgain(derivations, state)
   const access = await first(tx, accessOf, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
   const { scopes, resources, expiresAt } = access

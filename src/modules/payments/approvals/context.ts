@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/pg-core'
 import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Database, Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
@@ -14,6 +14,7 @@ import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { readTogether, togetherByIds } from '../../../db/together.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/balance.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { typicalAmount } from '../../../policy/unusual.ts'
@@ -164,7 +165,7 @@ const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now
 }
 
 /** The accounts that may decide it now. */
-export const readEligible = async ({ clock, db }: Pick<Deps, 'clock' | 'db'>, record: ApprovalRecord): Promise<Uuid[]> =>
+export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
 const payeeOf = (history: History | undefined): PayeeHistory => {

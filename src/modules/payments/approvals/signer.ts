@@ -50,7 +50,7 @@ export const proveSigner = async (
   { decision, signature, address: named }: Pick<DecideBySignature, 'decision' | 'signature' | 'address'>,
 ): Promise<ProvenSigner | undefined> => {
   for await (const message of textsOf(db, approval, decision)) {
-    const signer = await proveWallet({ db, contractWallets }, { message, signature, named })
+    const signer = await proveWallet(db, contractWallets, { message, signature, named })
     const identity = signer === undefined ? undefined : await findIdentity(db, walletKey(signer))
     if (signer !== undefined && identity) return { signer, accountId: identity.accountId, signature, message }
   }
@@ -71,7 +71,7 @@ export const proveCaller = async (
   const record = found(await findApprovalIn(deps.db, workspace.id, approvalId))
   let refused: { problem: string } | undefined
   for await (const message of textsOf(deps.db, record.approval, decision)) {
-    const used = await provePasskey(deps, accountId, { assertion: passkey, challenge: challengeFor(message) })
+    const used = await provePasskey(deps.db, deps.config, accountId, { assertion: passkey, challenge: challengeFor(message) })
     if (!('problem' in used)) return { ...used, message }
     refused ??= used
   }

@@ -6,6 +6,7 @@ import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
@@ -21,6 +22,7 @@ import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { DecideDeps, Deps } from '../deps.ts'
+import type { Refusals } from '../refusals/facts.ts'
 import { factsOfBatch } from '../refusals/facts.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment } from '../request.ts'
 import {
@@ -213,7 +215,7 @@ const writeBatch = async (
 }
 
 /** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
-const readItems = async (tx: Tx, deps: DecideDeps, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
+const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   // A dry run says of everything that would have to be confirmed.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
@@ -222,10 +224,7 @@ const readItems = async (tx: Tx, deps: DecideDeps, request: BatchRequest, items:
     return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
-  const [spending, payees] = await Promise.all([
-    readSpending(tx, deps.clock, asks),
-    tx.query<PayeeRow>(readPayees, [plainList(ids)]),
-  ])
+  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 
@@ -246,13 +245,13 @@ const createBatch = (tx: Tx, deps: DecideDeps, request: BatchRequest): Promise<O
   return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
     again: (answer) => answer,
-    read: async (tx) => (naming ? null : readItems(tx, deps, request, itemsById(request))),
+    read: async (tx) => (naming ? null : readItems(tx, deps.clock, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
       const known = formFaults(deps.rails, request)
       // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
-      const state = read ?? (await readItems(tx, deps, request, named.items))
+      const state = read ?? (await readItems(tx, deps.clock, request, named.items))
       const decided = await decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
@@ -284,7 +283,8 @@ export const createBatchQueue = (deps: DecideDeps & Pick<Deps, 'db' | 'logger'>)
 
 /** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */
 export const submitBatch = (
-  { batchQueue, refusals }: Pick<Deps, 'batchQueue' | 'refusals'>,
+  batchQueue: BatchQueue,
+  refusals: Refusals,
   request: Omit<BatchRequest, 'locks' | 'traceparent'>,
 ): Promise<CreatedPayment> =>
   refusals.recording(

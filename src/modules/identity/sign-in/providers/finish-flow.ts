@@ -1,6 +1,8 @@
 import { isCredentialActive } from '../../../../auth/credential-active.ts'
 import type { Principal, RequestOrigin } from '../../../../auth/principal.ts'
+import type { IdentityProviders } from '../../../../auth/providers/provider.ts'
 import { type ProvenSubject, type ProviderName, providerFailed } from '../../../../auth/providers/provider.ts'
+import type { Config } from '../../../../config.ts'
 import { lockAccount } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import { type Actor, audit } from '../../../../events/audit.ts'
@@ -54,15 +56,16 @@ const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject):
 })
 
 const redeem = async (
-  deps: Pick<Deps, 'config' | 'identityProviders'>,
+  config: Config,
+  identityProviders: IdentityProviders,
   flow: Flow | undefined,
   answer: ProviderReturn,
 ): Promise<IdentityProof> => {
   if (!flow) throw unknownFlow()
-  const provider = requireProvider(deps, flow.provider)
+  const provider = requireProvider(identityProviders, flow.provider)
   if (answer.error !== undefined || answer.code === undefined)
     throw providerFailed(flow.provider, 'it sent the browser back without a code')
-  const proven = await provider.redeem(flow.secrets, { code: answer.code, redirectUri: redirectUriOf(deps, flow.provider) })
+  const proven = await provider.redeem(flow.secrets, { code: answer.code, redirectUri: redirectUriOf(config, flow.provider) })
   return toProof(flow.provider, provider.issuer, proven)
 }
 
@@ -73,20 +76,14 @@ const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
  * Whether the credential that began a link would still be accepted, under its account's lock: after an acknowledged logout or revocation
  * nothing is linked, and a later one ends what was linked. Must be the first statement of its transaction.
  */
-const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, intent: LinkIntent): Promise<boolean> => {
+const isStillActive = async (tx: Tx, config: Config, intent: LinkIntent): Promise<boolean> => {
   await lockAccount(tx, intent.accountId)
-  return isCredentialActive(tx, intent, tx.at, deps.config.SESSION_IDLE_DAYS)
+  return isCredentialActive(tx, intent, tx.at, config.SESSION_IDLE_DAYS)
 }
 
 /** Links for the credential that began the flow, if that would still be accepted. */
-const link = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
-  actor: FlowActor & { accountId: Uuid },
-  intent: LinkIntent,
-  proof: IdentityProof,
-) => {
-  if (await isStillActive(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
+const link = async (tx: Tx, config: Config, actor: FlowActor & { accountId: Uuid }, intent: LinkIntent, proof: IdentityProof) => {
+  if (await isStillActive(tx, config, intent)) return linkIdentity(tx, config, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'The session or key with which this link was started has ended.',
   })
@@ -94,7 +91,7 @@ const link = async (
   throw new CommitThenThrow(ended)
 }
 
-type FinishDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders'>
+type FinishDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'identityProviders'>
 
 const finish = async (
   deps: FinishDeps,
@@ -103,7 +100,7 @@ const finish = async (
   flow: Flow | undefined,
   answer: ProviderReturn,
 ): Promise<FinishedFlow> => {
-  const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
+  const proof = await redeem(deps.config, deps.identityProviders, flow, answer).catch(async (error: unknown) => {
     const reason = error instanceof Refusal ? error.message : 'internal error'
     await inTx(deps.db, (tx) => note(tx, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
     throw error
@@ -115,7 +112,7 @@ const finish = async (
     return { returnTo, outcome, session }
   }
   const actor = { ...actorOf(provider, intent, origin), accountId: intent.accountId }
-  const { outcome } = await inTx(deps.db, (tx) => link(tx, deps, actor, intent, proof))
+  const { outcome } = await inTx(deps.db, (tx) => link(tx, deps.config, actor, intent, proof))
   return { returnTo, outcome, session: null }
 }
 
@@ -127,7 +124,7 @@ export const finishFlow = async (
   answer: ProviderReturn,
 ): Promise<FinishedFlow | RefusedFlow> => {
   const { provider, browser, state } = answer
-  const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined
+  const flow = browser && state ? await takeFlow(deps.db, deps.clock, deps.vault, { provider, state, browser }) : undefined
   const returnTo = flow?.returnTo ?? '/'
   if (flow && answer.error === 'access_denied') {
     await inTx(deps.db, (tx) => note(tx, actorOf(provider, flow.intent, origin), 'denied at the provider'))

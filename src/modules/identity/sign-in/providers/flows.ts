@@ -4,14 +4,15 @@ import { z } from 'zod'
 import type { Principal } from '../../../../auth/principal.ts'
 import type { FlowSecrets, ProviderName } from '../../../../auth/providers/provider.ts'
 import { sha256 } from '../../../../auth/secrets.ts'
+import type { Vault } from '../../../../auth/vault.ts'
 import { type Db, first, type Tx } from '../../../../db/client.ts'
 import { prepare } from '../../../../db/prepare.ts'
 import { prepareInsert, prepareWrite } from '../../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../../db/prune.ts'
 import { signInFlows } from '../../../../db/tables/sign-in-flows.ts'
+import type { Clock } from '../../../../lib/clock.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
 
 export const flowTtlSeconds = 600
 
@@ -78,10 +79,10 @@ const intentOf = (row: Row): LinkIntent | null => {
 const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
 
 /** A flow that was sealed with a key that has been removed since counts as expired. */
-const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
+const read = (vault: Vault, row: Row): Flow | undefined => {
   const { id, provider, returnTo, expiresAt, browserHash } = row
   try {
-    const opened = deps.vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
+    const opened = vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
     return { id, provider, returnTo, expiresAt, browserHash, intent: intentOf(row), secrets: Secrets.parse(JSON.parse(opened)) }
   } catch {
     return undefined
@@ -94,7 +95,7 @@ const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
  */
 export const openFlow = async (
   tx: Tx,
-  deps: Pick<Deps, 'vault'>,
+  vault: Vault,
   input: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
 ): Promise<Flow & { link: string | null }> => {
   const { at } = tx
@@ -103,7 +104,7 @@ export const openFlow = async (
   const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
   const link = intent === null ? null : newToken()
   const browserHash = browser === null ? null : sha256(browser)
-  const { ciphertext, keyId } = deps.vault.seal(JSON.stringify(secrets), contextOf(id))
+  const { ciphertext, keyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(at, flowTtlSeconds)
   insertFlow(tx, {
     id,
@@ -127,9 +128,9 @@ export const openFlow = async (
 }
 
 /** The flow of a link page, until it expires. */
-export const findByLink = async (db: Db, deps: Pick<Deps, 'clock' | 'vault'>, link: string): Promise<Flow | undefined> => {
-  const row = await first(db, byLink, { linkHash: sha256(link), now: deps.clock.now() })
-  return row && read(deps, row)
+export const findByLink = async (db: Db, clock: Clock, vault: Vault, link: string): Promise<Flow | undefined> => {
+  const row = await first(db, byLink, { linkHash: sha256(link), now: clock.now() })
+  return row && read(vault, row)
 }
 
 /** Binds a link page's flow to the first browser that continues from it; false for every other browser. */
@@ -139,16 +140,17 @@ export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boole
 /** Ends a flow: for its provider and its browser, before it expires, and once. */
 export const takeFlow = async (
   db: Db,
-  deps: Pick<Deps, 'clock' | 'vault'>,
+  clock: Clock,
+  vault: Vault,
   answer: { provider: ProviderName; state: string; browser: string },
 ): Promise<Flow | undefined> => {
   const row = await first(db, take, {
     stateHash: sha256(answer.state),
     provider: answer.provider,
     browserHash: sha256(answer.browser),
-    now: deps.clock.now(),
+    now: clock.now(),
   })
-  return row && read(deps, row)
+  return row && read(vault, row)
 }
 
 const removal = prepareRemoval('sign_in_flows.prune', signInFlows, {

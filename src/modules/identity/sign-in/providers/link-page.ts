@@ -2,6 +2,7 @@ import { isCredentialActive } from '../../../../auth/credential-active.ts'
 import type { Principal } from '../../../../auth/principal.ts'
 import { providerTitles } from '../../../../auth/providers/provider.ts'
 import { equalBytes, sha256 } from '../../../../auth/secrets.ts'
+import type { Derivations } from '../../../../auth/vault.ts'
 import type { Page } from '../../../../http/page.ts'
 import { Refusal } from '../../../../lib/errors.ts'
 import { formatId } from '../../../../lib/ids.ts'
@@ -16,15 +17,15 @@ const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
 const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, link: string): Promise<LinkFlow> => {
-  const flow = await findByLink(deps.db, deps, link)
+  const flow = await findByLink(deps.db, deps.clock, deps.vault, link)
   if (!flow?.intent || !(await isCredentialActive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)))
     throw linkEnded()
   return { ...flow, intent: flow.intent }
 }
 
 /** Proof that this browser saw the page: without it, a link to the address behind the page would skip the page. */
-const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
-  deps.derivations.mac('link-page', `${link}:${browser}`)
+const proofOf = (derivations: Derivations, link: string, browser: string): Buffer =>
+  derivations.mac('link-page', `${link}:${browser}`)
 
 /** Where the browser continues without the page: when it asked for this link itself, and is signed in to the same account; else null. */
 export const passLinkPage = async (
@@ -35,7 +36,7 @@ export const passLinkPage = async (
 ): Promise<string | null> => {
   const flow = await findLive(deps, link)
   if (!browser || !flow.browserHash || !equalBytes(flow.browserHash, sha256(browser))) return null
-  return caller?.accountId === flow.intent.accountId ? authorizationUrlOf(deps, flow) : null
+  return caller?.accountId === flow.intent.accountId ? authorizationUrlOf(deps.config, deps.identityProviders, flow) : null
 }
 
 /** What a person reads before their sign-in is linked: the account's name, so that they do not link it to a stranger's account. */
@@ -60,7 +61,7 @@ export const showLinkPage = async (
       ],
     }
   }
-  const href = `/link/${link}/continue?page=${proofOf(deps, link, browser).toString('base64url')}`
+  const href = `/link/${link}/continue?page=${proofOf(deps.derivations, link, browser).toString('base64url')}`
   return {
     title,
     paragraphs: [about, 'Continue only if you asked for this yourself.'],
@@ -76,7 +77,7 @@ export const leaveLinkPage = async (
   proof: string,
 ): Promise<string> => {
   const flow = await findLive(deps, link)
-  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps, link, browser))) throw linkEnded()
+  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps.derivations, link, browser))) throw linkEnded()
   if (!(await bindFlow(deps.db, flow.id, browser))) throw linkEnded()
-  return authorizationUrlOf(deps, flow)
+  return authorizationUrlOf(deps.config, deps.identityProviders, flow)
 }

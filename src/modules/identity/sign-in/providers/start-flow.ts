@@ -1,5 +1,6 @@
 import type { Principal, RequestOrigin } from '../../../../auth/principal.ts'
-import type { IdentityProvider, ProviderName } from '../../../../auth/providers/provider.ts'
+import type { IdentityProvider, IdentityProviders, ProviderName } from '../../../../auth/providers/provider.ts'
+import type { Config } from '../../../../config.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import { audit } from '../../../../events/audit.ts'
 import { Refusal } from '../../../../lib/errors.ts'
@@ -12,19 +13,19 @@ type StartFlowDeps = Pick<Deps, 'config' | 'db' | 'identityProviders' | 'vault'>
 
 export type StartedFlow = { authorizationUrl: string; expiresAt: Date }
 
-export const redirectUriOf = (deps: Pick<Deps, 'config'>, provider: ProviderName): string =>
-  `${deps.config.publicUrl}/v1/auth/${provider}/callback`
+export const redirectUriOf = (config: Config, provider: ProviderName): string =>
+  `${config.publicUrl}/v1/auth/${provider}/callback`
 
-export const requireProvider = (deps: Pick<Deps, 'identityProviders'>, name: ProviderName): IdentityProvider => {
-  const provider = deps.identityProviders[name]
+export const requireProvider = (identityProviders: IdentityProviders, name: ProviderName): IdentityProvider => {
+  const provider = identityProviders[name]
   if (!provider) throw new Refusal('provider_not_configured')
   return provider
 }
 
 /** The provider's page for a flow. A person who links chooses the account there, because the browser may be signed in to another one. */
-export const authorizationUrlOf = (deps: Pick<Deps, 'config' | 'identityProviders'>, flow: Flow): Promise<string> =>
-  requireProvider(deps, flow.provider).authorizationUrl(flow.secrets, {
-    redirectUri: redirectUriOf(deps, flow.provider),
+export const authorizationUrlOf = (config: Config, identityProviders: IdentityProviders, flow: Flow): Promise<string> =>
+  requireProvider(identityProviders, flow.provider).authorizationUrl(flow.secrets, {
+    redirectUri: redirectUriOf(config, flow.provider),
     chooseAccount: flow.intent !== null,
   })
 
@@ -46,24 +47,24 @@ export const startLink = async (
   caller: Principal,
   input: { provider: ProviderName; returnTo: string; browser: string | null },
 ): Promise<StartedFlow> => {
-  await requireSignInAuthority(tx, deps, caller)
+  await requireSignInAuthority(tx, deps.config, caller)
   const intent = { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
-  const flow = await openFlow(tx, deps, { ...input, intent })
+  const flow = await openFlow(tx, deps.vault, { ...input, intent })
   await audit(tx, caller, tx.at, { action: 'identity.link_start', after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
 
-export const readLinkReturnTo = (deps: Pick<Deps, 'config'>, requested: string | undefined): string =>
-  requested === undefined ? '/account' : readReturnTo(deps.config, requested)
+export const readLinkReturnTo = (config: Config, requested: string | undefined): string =>
+  requested === undefined ? '/account' : readReturnTo(config, requested)
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
 /** The session-aware start route, for a signed-in caller: begins a link. */
 export const startLinkAs = async (deps: StartFlowDeps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
   const { provider } = input
-  requireProvider(deps, provider)
+  requireProvider(deps.identityProviders, provider)
   checkLinker(caller)
-  const returnTo = readLinkReturnTo(deps, input.returnTo)
+  const returnTo = readLinkReturnTo(deps.config, input.returnTo)
   return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo, browser: null }))
 }
 
@@ -74,12 +75,12 @@ export const startSignIn = async (
   input: StartInput & { browser: string },
 ): Promise<StartedFlow> => {
   const { provider, browser } = input
-  requireProvider(deps, provider)
+  requireProvider(deps.identityProviders, provider)
   const returnTo = input.returnTo === undefined ? '/' : readReturnTo(deps.config, input.returnTo)
   const flow = await inTx(deps.db, async (tx) => {
     const actor = { accountId: null, origin, way: `sign_in:${provider}` }
     await audit(tx, actor, tx.at, { action: 'sign_in.start', after: { provider } })
-    return openFlow(tx, deps, { provider, returnTo, intent: null, browser })
+    return openFlow(tx, deps.vault, { provider, returnTo, intent: null, browser })
   })
-  return { authorizationUrl: await authorizationUrlOf(deps, flow), expiresAt: flow.expiresAt }
+  return { authorizationUrl: await authorizationUrlOf(deps.config, deps.identityProviders, flow), expiresAt: flow.expiresAt }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { equalBytes } from '../../../../auth/secrets.ts'
+import type { Derivations } from '../../../../auth/vault.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
-import type { Deps } from '../../deps.ts'
 import type { IssuedNonce, SignInNonce } from './nonces.ts'
 import { nonceTtlSeconds } from './siwe.ts'
 
@@ -17,18 +17,14 @@ const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
  * A nonce that proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used (`burnNonces`), so whoever asks
  * for millions of them fills no table.
  */
-export const newSignInNonce = ({ derivations }: Pick<Deps, 'derivations'>, issuedAt: Date): IssuedNonce => {
+export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
   const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
   const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')
   return { nonce: body + shorten(derivations.mac(purpose, body)), issuedAt, expiresAt }
 }
 
 /** A nonce that this service gave out, under any key that is still in the ring, and that has not expired. It may have been used. */
-export const readSignInNonce = (
-  { derivations }: Pick<Deps, 'derivations'>,
-  nonce: string,
-  now: Date,
-): SignInNonce | undefined => {
+export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
   const [, time, mac] = form.exec(nonce) ?? []
   if (time === undefined || mac === undefined) return undefined
   const expiresAt = new Date(Number.parseInt(time, 16))

@@ -1,4 +1,5 @@
 import { type Address, type Intent, parseAddress, recoverSigner } from '../../../../auth/wallet.ts'
+import type { Config } from '../../../../config.ts'
 import type { Db } from '../../../../db/client.ts'
 import { invalidFields, Refusal } from '../../../../lib/errors.ts'
 import { only } from '../../../../lib/only.ts'
@@ -21,7 +22,7 @@ export const createWalletNonce = (
   if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {
     throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
   }
-  const issued = newSignInNonce(deps, deps.clock.now())
+  const issued = newSignInNonce(deps.derivations, deps.clock.now())
   if (request.address === undefined) return issued
   const message = prepareSignInMessage(deps.config, {
     statement: statementOf(request.intent),
@@ -34,12 +35,12 @@ export const createWalletNonce = (
   return { ...issued, message }
 }
 
-const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
+const badNonce = (config: Config): Refusal =>
   new Refusal('invalid_signature', {
     message: 'The nonce is unknown, used or expired: ask for a new one.',
     details: {
       field: 'nonce',
-      expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
+      expected: { ...expectedOf(config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
     },
   })
 
@@ -52,14 +53,14 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNon
  */
 export const spendNonces = async <One extends WalletAttempt>(
   db: Db,
-  deps: Pick<Deps, 'config'>,
+  config: Config,
   attempts: readonly One[],
 ): Promise<One[]> => {
   const nonces = attempts.flatMap(({ nonce }) => nonce ?? [])
   const unused = nonces.length === 0 ? new Set<string>() : await burnNonces(db, nonces)
   return attempts.map((attempt) => {
     const isUnused = attempt.nonce === null || unused.delete(attempt.nonce.nonce)
-    return { ...attempt, nonce: null, verdict: isUnused ? attempt.verdict : badNonce(deps) }
+    return { ...attempt, nonce: null, verdict: isUnused ? attempt.verdict : badNonce(config) }
   })
 }
 
@@ -79,8 +80,8 @@ export const examineWallet = async (
 ): Promise<WalletAttempt> => {
   const siwe = readSignInMessage(deps.config, input.message)
   const now = deps.clock.now()
-  const nonce = readSignInNonce(deps, siwe.nonce, now)
-  if (!nonce) return { verdict: badNonce(deps), nonce: null }
+  const nonce = readSignInNonce(deps.derivations, siwe.nonce, now)
+  if (!nonce) return { verdict: badNonce(deps.config), nonce: null }
   const wrong = checkSignInMessage(deps.config, siwe, { now, intent: input.intent })
   if (wrong) return { verdict: wrong, nonce }
   const recovered = recoverSigner(input.message, input.signature)
@@ -89,7 +90,7 @@ export const examineWallet = async (
   const { chainId } = siwe
   const address = parseAddress(siwe.address)
   if (!address || !deps.contractWallets.chainIds.includes(chainId)) return refused
-  const attempt = only(await spendNonces(deps.db, deps, [refused]))
+  const attempt = only(await spendNonces(deps.db, deps.config, [refused]))
   if (attempt.verdict !== refused.verdict) return attempt
   const isValid = await deps.contractWallets.isValidSignature({
     chainId,
@@ -104,4 +105,4 @@ export const examineWallet = async (
 export const examineForLink = async (
   deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
   input: SignedMessage,
-): Promise<WalletAttempt['verdict']> => only(await spendNonces(deps.db, deps, [await examineWallet(deps, input)])).verdict
+): Promise<WalletAttempt['verdict']> => only(await spendNonces(deps.db, deps.config, [await examineWallet(deps, input)])).verdict
