@@ -33,7 +33,7 @@ const others: Readonly<Record<string, { tool?: ToolSample; command?: string }>> 
   'beneficiaries.archive': { command: 'payments payees archive ben_…' },
   'policies.simulate': {
     tool: { name: 'simulate_payment', fields: ['beneficiary_id', 'amount_minor'] },
-    command: 'payments simulate ben_… 600.00',
+    command: 'payments simulate "Acme Supplies" 600.00',
   },
   'policies.list': { command: 'payments policies' },
   'payments.create': {
@@ -42,7 +42,7 @@ const others: Readonly<Record<string, { tool?: ToolSample; command?: string }>> 
       fields: ['beneficiary_id', 'amount_minor', 'account_reference', 'narrative', 'metadata'],
       keyed: true,
     },
-    command: 'payments pay ben_… 600.00 --wait',
+    command: 'payments pay "Acme Supplies" 600.00 --wait',
   },
   'payments.get': { tool: { name: 'get_payment', id: 'payment_id' } },
   'payments.list': { tool: { name: 'list_payments' }, command: 'payments payments --limit 10' },
@@ -106,13 +106,19 @@ const curl = (call: Call): string =>
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(call.body).replaceAll("'", "'\\''")}'`]),
   ].join(' \\\n  ')
 
+/** As people write it: names without quotes, texts in single ones. */
+const typescriptValue = (value: unknown): string =>
+  indented(value)
+    .replace(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')
+    .replace(/"((?:[^"\\']|\\.)*)"(?=,?$)/gm, (whole, text: string) => (text.includes('\\') ? whole : `'${text}'`))
+
 const typescript = ({ method, path, ids, query, body }: Call): string => {
   const input = {
     ...(Object.keys(ids).length > 0 && { path: ids }),
     ...(query !== '' && { query: Object.fromEntries(new URLSearchParams(query)) }),
     ...(body !== undefined && { body }),
   }
-  const given = Object.keys(input).length === 0 ? '' : `, ${indented(input)}`
+  const given = Object.keys(input).length === 0 ? '' : `, ${typescriptValue(input)}`
   return `import { Payments } from 'payments-service-client'
 
 const client = new Payments({ baseUrl, apiKey })
@@ -127,13 +133,11 @@ const pythonValue = (value: unknown): string =>
   )
 
 const python = (call: Call): string => {
-  const body =
-    call.body === undefined ? (call.method === 'post' || call.method === 'patch' ? ', {}' : '') : `, ${pythonValue(call.body)}`
-  return `import os
-from payments import Payments
+  const body = call.body === undefined ? '' : `, ${pythonValue(call.body)}`
+  return `from payments import Payments
 
-client = Payments(os.environ["PAYMENTS_URL"], os.environ["PAYMENTS_API_KEY"])
-answer = client.${call.method}("${filled(call)}${call.query}"${body})`
+client = Payments(base_url, api_key)
+answer = client.call("${call.method.toUpperCase()}", "${filled(call)}${call.query}"${body})`
 }
 
 const mcp = ({ name, fields = [], id, keyed }: ToolSample, { ids, body }: Call): string =>
@@ -153,7 +157,7 @@ const samplesOf = (call: Call, operation: string): Sample[] => {
     { lang: 'Shell', label: 'curl', source: curl(call) },
     // OAuth's forms and the pages that a browser is sent through are no calls of a program with a key.
     ...(isForm ? [] : [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(call) }]),
-    ...(isForm || call.method === 'put' ? [] : [{ lang: 'Python', label: 'Python', source: python(call) }]),
+    ...(isForm ? [] : [{ lang: 'Python', label: 'Python', source: python(call) }]),
     ...(command === undefined ? [] : [{ lang: 'Shell', label: 'Command line', source: command }]),
     ...(tool === undefined ? [] : [{ lang: 'JSON', label: 'MCP', source: mcp(tool, call) }]),
   ]

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Payments } from '#client'
 import { workAfterAnswers } from '../harness/at-work.ts'
+import type { Json } from '../harness/client.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -77,6 +78,21 @@ test('an editor finds a wrong field, a wrong type and a misspelt method', async 
   await writeFile(file, [...lines, ...wrong].join('\n'))
   const found = await checkTypes()
   for (const line of [5, 6, 7, 8]) expect(found, found).toContain(`typed.py:${line}:`)
+})
+
+test('every Python sample of the API document is a call that the file has', async () => {
+  const { paths } = (await service.api.get('/openapi.json')).body
+  const sources = Object.values<Json>(paths).flatMap((item) =>
+    Object.values<Json>(item).flatMap((operation) =>
+      operation['x-codeSamples'].flatMap(({ label, source }: Json) => (label === 'Python' ? [source] : [])),
+    ),
+  )
+  expect(sources.length).toBeGreaterThan(100)
+  await writeFile(join(folder, 'samples.py'), ['base_url = api_key = "x"', ...sources].join('\n'))
+  expect(await checkTypes()).not.toContain('samples.py')
+  await writeFile(join(folder, 'samples.py'), [sources[0].replace('client.call(', 'client.get('), ''].join('\n'))
+  expect(await checkTypes()).toContain('samples.py')
+  await rm(join(folder, 'samples.py'))
 })
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

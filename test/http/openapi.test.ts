@@ -272,10 +272,10 @@ test('every operation is shown in curl, those of programs in TypeScript and Pyth
   expect(labelsOf('payments.create')).toEqual(['curl', 'TypeScript', 'Python', 'Command line', 'MCP'])
   expect(labelsOf('oauth.token')).toEqual(['curl'])
   for (const each of operations()) {
-    const { method, operation } = each
+    const { operation } = each
     const labels = samplesOf(each).map(({ label }) => label)
     const isForm = operation.requestBody?.content?.['application/x-www-form-urlencoded'] !== undefined
-    const expected = ['curl', ...(isForm ? [] : ['TypeScript']), ...(isForm || method === 'put' ? [] : ['Python'])]
+    const expected = ['curl', ...(isForm ? [] : ['TypeScript', 'Python'])]
     expect([operation.operationId, labels.slice(0, expected.length)]).toEqual([operation.operationId, expected])
     for (const { source } of samplesOf(each))
       expect([operation.operationId, source]).toEqual([operation.operationId, expect.not.stringMatching(/undefined|\[object/)])
