@@ -8,6 +8,8 @@ import { findLostDeposits } from '../../src/modules/topups/deposits/listed.ts'
 import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
 import { checkRegistrations, registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
 import { settleDeposits } from '../../src/modules/topups/deposits/settle.ts'
+import type { Console } from '../../src/operate/admin/console.ts'
+import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -218,7 +220,10 @@ test('a notice of money that cannot be read is kept and waits in suspense, once;
   const [before, earlier] = [await kept(), await items()]
   for (let time = 0; time < 3; time += 1) await deliver(urlOf(), unread)
   expect([await kept(), (await items()).length]).toEqual([before + 1, earlier.length + 1])
-  expect((await items())[0]).toMatchObject({ direction: 'in', amount_minor: null, booked: false })
+  const [item] = await items()
+  expect(item).toMatchObject({ direction: 'in', amount_minor: null, booked: false })
+  const shown = await railCommands['suspense show']({ deps: service.deps } as Console, { words: [item.id], options: {} })
+  expect(shown).toMatchObject({ id: item.id, told: expect.stringContaining('SGHUNREAD1') })
   for (const TransID of ['SGHCASE001', 'sghcase001'])
     await deliver(urlOf(), notice({ TransID, BillRefNumber: instructions.account_number, TransAmount: '50.00' }))
   expect(await balanceOf(person)).toEqual({ available: '5000', held: '0' })

@@ -9,6 +9,8 @@ export type Finding = {
   reason: (typeof suspenseReasons)[number]
   attemptId?: Uuid
   deliveryId?: Uuid
+  /** The provider may tell it again, in another delivery. */
+  isRepeated?: boolean
   subject?: { kind: string; id: Uuid }
   receipt?: string | null
   amountMinor?: Minor | null

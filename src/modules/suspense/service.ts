@@ -39,8 +39,8 @@ const booking = {
   out: { debit: 'suspense', credit: 'rail_clearing' },
 } as const
 
-const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }: Finding): string =>
-  [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
+const fingerprintOf = ({ rail, reason, attemptId, deliveryId, isRepeated, receipt, subject }: Finding): string =>
+  [rail, reason, attemptId ?? (isRepeated ? undefined : deliveryId) ?? subject?.id ?? '', receipt ?? ''].join(':')
 
 type Entry = { id: Uuid; transferId: Uuid | null; finding: Finding }
 

@@ -43,6 +43,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   trial-balance
   reconcile <file>                             a provider's statement (CSV) against the books; fails when they differ
   suspense list                                money that a provider moved and nothing could be booked for
+  suspense show <item>                         with the provider's notice, word for word, if it could not be read or booked
   suspense resolve <item>… adjusted|reversed|explained --reason <text>
   differences list                             between the books and statements, still open
   differences resolve <difference>… --reason <text>

@@ -13,10 +13,11 @@ import { resolveDifferences } from '../../modules/exceptions/reconciliation/reso
 import { ResolveDifference } from '../../modules/exceptions/reconciliation/schema.ts'
 import { reconcileStatement } from '../../modules/exceptions/reconciliation/service.ts'
 import { subjects } from '../../modules/jobs.ts'
+import { readDelivery } from '../../modules/payments/lifecycle/attempts/deliveries.ts'
 import { retryDeliveries } from '../../modules/payments/lifecycle/attempts/process-deliveries.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
 import { presentSuspense } from '../../modules/suspense/present.ts'
-import { listSuspense } from '../../modules/suspense/queries.ts'
+import { findSuspense, listSuspense } from '../../modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../modules/suspense/schema.ts'
 import { resolveSuspenseItems } from '../../modules/suspense/service.ts'
 import { checkRegistrations, registerDeposits } from '../../modules/topups/deposits/register.ts'
@@ -100,6 +101,12 @@ const check = async (at: Console, { options }: Arguments): Promise<undefined> =>
 export const railCommands = {
   reconcile,
   'suspense list': async (at: Console) => (await listSuspense(at.deps.db, 'open', everything)).map(presentSuspense),
+  'suspense show': async (at: Console, words: Arguments) => {
+    const item = await findSuspense(at.deps.db, idOf('suspense', word(words, 0, 'item')))
+    if (!item) throw new UsageError('there is no such item')
+    const told = item.deliveryId === null ? null : await readDelivery(at.deps.db, at.deps.vault, item.deliveryId)
+    return { ...presentSuspense(item), told }
+  },
   'suspense resolve': async (at: Console, words: Arguments) => {
     word(words, 1, 'outcome')
     const ids = words.words.slice(0, -1).map((item) => idOf('suspense', item))

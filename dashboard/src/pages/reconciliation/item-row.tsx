@@ -22,7 +22,13 @@ const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
   account_closed: 'A deposit for a closed account',
 }
 
-const titleOf = ({ suspense, difference }: OpenItem): string => (suspense ? reasons[suspense.reason] : (difference?.reason ?? ''))
+const titleOf = ({ suspense, difference }: OpenItem): string => {
+  if (!suspense) return difference?.reason ?? ''
+  const isUnread = suspense.reason === 'unbookable_delivery' && !suspense.payment_id && !suspense.topup_id
+  return isUnread
+    ? `A notice could not be read: npm run admin -- suspense show ${suspense.id} prints it`
+    : reasons[suspense.reason]
+}
 
 /** With the provider's receipt, where there is one: several may have the same reason. */
 export const nameOfItem = (item: OpenItem): string =>

@@ -2,6 +2,7 @@ import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations, Vault } from '../../../auth/vault.ts'
 import { type Database, inTx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
+import { newId } from '../../../lib/ids.ts'
 import { type DepositRail, depositRails } from '../../../lib/rail-names.ts'
 import { deposits } from '../../../rails/definitions.ts'
 import type { DepositUrls } from '../../../rails/rail.ts'
@@ -61,8 +62,10 @@ const accepted = Object.values(deposits)[0]?.accepted ?? {}
 const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
   inTx(db, async (tx) => {
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
-    const finding = { rail, direction: 'in', reason: 'unbookable_delivery', receipt, book: false, at: tx.at } as const
-    if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, 'deposit', body)
+    const kept = { id: newId(), kind: 'deposit', body }
+    const about = { receipt, deliveryId: kept.id, isRepeated: true }
+    const finding = { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false, at: tx.at } as const
+    if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
   })
 
 /**

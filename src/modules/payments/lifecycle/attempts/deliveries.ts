@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Vault } from '../../../../auth/vault.ts'
-import { type Database, first, statement, type Tx } from '../../../../db/client.ts'
+import { type Database, type Db, first, statement, type Tx } from '../../../../db/client.ts'
 import { joinTurn } from '../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../db/lists.ts'
 import { dropPeriods } from '../../../../db/periods.ts'
@@ -11,7 +11,7 @@ import { beneficiaries } from '../../../../db/tables/beneficiaries.ts'
 import { callbackBodies, callbackDeliveries, payments } from '../../../../db/tables/payments.ts'
 import { type Clock, daysAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
-import { pack } from '../../../../lib/packed-text.ts'
+import { pack, unpack } from '../../../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../../../rails/rail.ts'
 import { destinationContext } from '../../../beneficiaries/destination-context.ts'
 import type { Deps } from '../../deps.ts'
@@ -150,12 +150,21 @@ const insertUnread = prepareInsert('callback_deliveries.keep_unread', callbackDe
 const insertUnreadBody = prepareInsert('callback_bodies.keep_unread', callbackBodies)
 
 /** Keeps what a provider told and nobody here understands, for a person. */
-export const keepUnread = (tx: Tx, vault: Vault, kind: string, body: string): void => {
+export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
   const { at } = tx
-  const id = newId()
   const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
   insertUnread(tx, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
   insertUnreadBody(tx, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
+}
+
+const bodyById = prepare('callback_bodies.by_id', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(callbackBodies).where(eq(callbackBodies.id, at.id)),
+)
+
+/** What a provider told, word for word; null where it is no longer kept. */
+export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<string | null> => {
+  const row = await first(db, bodyById, { id })
+  return row ? unpack(vault.openBytes({ ciphertext: row.bodyCiphertext, keyId: row.bodyKeyId }, deliveryContext(id))) : null
 }
 
 const refusedForDays = 7
