@@ -2,9 +2,9 @@ import { lt } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
-import { type Database, type Db, inTx, statement, type Tx } from '../../../db/client.ts'
+import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
-import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
+import { prepareInsertAll } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -14,7 +14,7 @@ import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import type { RefusalFacts, Refusals } from './facts.ts'
-import { countRefusals, mostRecent, type RefusalRecord, type RefusalRow, readLabels, readPayees } from './queries.ts'
+import { countRefusals, mostRecent, type RefusalRecord, readLabels, readPayees } from './queries.ts'
 import type { RefusedPayment } from './schema.ts'
 
 export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment => ({
@@ -40,32 +40,7 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
   created_at: isoTime(refusal.createdAt),
 })
 
-const insert = statement(
-  'payment_refusals.insert',
-  `insert into payment_refusals (id, workspace_id, account_id, initiator_account_id, grant_id, beneficiary_id, amount_minor, account_reference, error,
-     message, decision, request_id, created_at)
-   select id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision::json, request, $13
-   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]), unnest($5::uuid[]), unnest($6::uuid[]),
-     unnest($7::bigint[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), ${documents(11)}, unnest($12::text[]))
-     as r(id, workspace, account, initiator, grant_id, beneficiary, amount, reference, error, message, decision, request)`,
-)
-
-const insertRefusals = (tx: Tx, rows: readonly RefusalRow[], at: Date): Promise<unknown> =>
-  tx.query(insert, [
-    plainList(rows.map(({ id }) => id)),
-    plainList(rows.map(({ workspaceId }) => workspaceId)),
-    plainList(rows.map(({ accountId }) => accountId)),
-    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
-    plainList(rows.map(({ grantId }) => grantId)),
-    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
-    plainList(rows.map(({ amountMinor }) => amountMinor)),
-    textList(rows.map(({ accountReference }) => accountReference)),
-    plainList(rows.map(({ error }) => error)),
-    textList(rows.map(({ message }) => message)),
-    documentList(rows.map(({ decision }) => (decision === null ? null : JSON.stringify(decision)))),
-    textList(rows.map(({ requestId }) => requestId)),
-    at,
-  ])
+const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
 
 type RecordDeps = { clock: Clock; config: Config; db: Database; logger: Logger }
 
@@ -119,7 +94,7 @@ const write = async (
   })
   if (records.length === 0) return outcomes
   const rows = records.map(({ refusal }) => refusal)
-  tx.defer(insertRefusals(tx, rows, tx.at))
+  tx.defer(insert(tx.query, rows))
   const events = records.map((record) => ({
     type: 'payment.refused' as const,
     accountId: record.refusal.accountId,
