@@ -85,6 +85,13 @@ test('what happened to the payments of one list is one sentence, with their sum'
   const words = (of: typeof entries) => activityOfList(of, context).replaceAll('\u00a0', ' ')
   expect(words(entries)).toBe('2 payments of the list “Salaries” succeeded, KES 900 together')
   const released = entries.map((each) => ({ ...each, action: 'payment.processing' as const }))
+  const created = entries.map((each) => ({
+    ...each,
+    action: 'payment.create' as const,
+    account_id: 'acc_own',
+    after: { amount_minor: '45000' },
+  }))
+  expect(words(created)).toBe('You created 2 payments of the list “Salaries”, KES 900 together')
   expect(words(released)).toBe('2 payments of the list “Salaries” were released for sending, KES 900 together')
 })
 

@@ -182,10 +182,10 @@ export const activityOfList = (entries: readonly Entry[], context: Context): str
   const [entry] = entries
   const batch = payments[0]?.batch
   if (!entry || !batch) return ''
-  const one = activityWords({ ...entry, payment: null }, context)
+  const one = activityWords({ ...entry, before: null, after: null, payment: null }, context)
   const many = `${countWords(payments.length, 'payment')} of ${listName(batch)}`
   const total = shortMoney(sumMinor(payments.map(({ amount_minor: minor }) => minor)), context.currency)
-  const put = one.replace(/^A payment( was)?\b/, (_, was?: string) => `${many}${was ? ' were' : ''}`)
+  const put = one.replace(/^A payment was\b/, `${many} were`).replace(/\ba payment\b/i, many)
   return `${put === one ? `${one}, for ${many}` : put}, ${total} together`
 }
 
