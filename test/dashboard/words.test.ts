@@ -78,6 +78,7 @@ test('what happened to the payments of one list is one sentence, with their sum'
   const entry = {
     action: 'payment.succeeded',
     account_id: null,
+    grant_id: null,
     subject: { type: 'payment', id: 'pay_1' },
     payment: { ...payment, batch },
   }

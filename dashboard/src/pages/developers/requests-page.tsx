@@ -85,7 +85,7 @@ const RequestLog = () => {
   return (
     <>
       <FilterBar filters={filters}>
-        <TextField label="Request ID" type="search" mono {...field('request')} placeholder="As an error shows it" />
+        <TextField label="Request ID" type="search" mono {...field('request')} placeholder="From an error" />
         <SelectField label="Answer" {...field('answer')} options={statuses} />
         <SelectField
           label="Key or agent"
