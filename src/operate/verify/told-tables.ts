@@ -243,12 +243,13 @@ export const toldTables: readonly Told[] = [
     made: ['payment.create'],
     since: 'updated_at',
     before: kept,
-    columns: ({ provider_receipt, amount_minor, ...after }, action) => ({
-      ...after,
-      ...(action.startsWith('payment.late_success')
-        ? { late_success_receipt: provider_receipt, late_success_amount_minor: amount_minor }
-        : { ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }),
-    }),
+    columns: ({ provider_receipt, amount_minor, ...after }, action) => {
+      if (action === 'payment.late_success')
+        return { ...after, late_success_receipt: provider_receipt, late_success_amount_minor: amount_minor }
+      // Who bears a late success repeats its receipt, which the entry before it told.
+      if (action.startsWith('payment.late_success_') || action === 'admin.payment_resolve') return after
+      return { ...after, ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }
+    },
   },
   {
     subject: 'topup',
