@@ -3,7 +3,9 @@ import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
+import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
+import { together } from '../db/together.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -213,3 +215,28 @@ export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], a
     at,
   ])
 }
+
+const readTogether = together(async (db, ownerIds: readonly Uuid[]) => {
+  const balances = await getBalances(db, [...new Set(ownerIds)])
+  return ownerIds.map(() => balances)
+})
+
+/** For readers, which lock nothing: the balances that several ask for in one turn are read together. */
+export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => balanceIn(await readTogether(db, ownerId), ownerId)
+
+const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense']
+
+/** At start: the accounts of the service itself, of which there is one each. */
+export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
+  for (const kind of systemAccounts) {
+    await db.query(
+      'insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing',
+      [newId(), kind, currency, at],
+    )
+  }
+}
+
+const insertAccount = prepareInsert('ledger.open_customer', ledgerAccounts)
+
+export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>
+  insertAccount(tx, { id: ownerId, kind: 'customer', ownerId, code: `customer:${ownerId}`, currency, createdAt: at })

@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { lt, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/client.ts'
 import type { Mark } from '../db/mark.ts'
 import { prepare } from '../db/prepare.ts'
 import { prepareInsertAll } from '../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../db/prune.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -110,3 +111,13 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
     },
   }
 }
+
+const removal = prepareRemoval('idempotency.prune', idempotencyKeys, {
+  key: idempotencyKeys.scope,
+  when: (before) => lt(idempotencyKeys.createdAt, before),
+  by: [idempotencyKeys.createdAt, idempotencyKeys.scope],
+})
+
+export const idempotencyRetentionDays = 1
+
+export const pruneIdempotencyKeys = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { LogHead, RowProof } from '../../events/seal-proof.ts'
 import { isoTime } from '../../lib/clock.ts'
-import type { SigningKeyRecord } from './queries.ts'
 import type { KeySet, RowProof as RowProofOut } from './schema.ts'
+import type { SigningKeyRecord } from './signing-keys.ts'
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)

@@ -1,7 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
-import type { Database } from '../../db/client.ts'
-import { first, inTx, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { signingKeys } from '../../db/tables/events.ts'
@@ -9,7 +8,15 @@ import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { StartupError } from '../../lib/startup-error.ts'
 import type { Operator } from '../operators.ts'
-import { listSigningKeys } from './queries.ts'
+
+export type SigningKeyRecord = typeof signingKeys.$inferSelect
+
+const all = prepare('signing_keys.all', {}, (orm) =>
+  orm.select().from(signingKeys).orderBy(asc(signingKeys.createdAt), asc(signingKeys.id)),
+)
+
+/** Every key that has signed or may sign, the oldest first. */
+export const listSigningKeys = (db: Db): Promise<SigningKeyRecord[]> => db.run(all, {})
 
 const insertKey = prepareInsertOnce('signing_keys.insert', signingKeys)
 const lockKey = prepare('signing_keys.lock', { id: 'text' }, (orm, at) =>

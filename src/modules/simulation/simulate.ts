@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { getBalance } from '../../ledger/balance.ts'
+import { getBalance } from '../../ledger/ledger.ts'
 import { invalidFields, notFound, type Refusal } from '../../lib/errors.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inTx } from '../../db/client.ts'
 import { presentKeys } from '../../modules/proof/present.ts'
-import { listSigningKeys } from '../../modules/proof/queries.ts'
-import { retireSigningKey } from '../../modules/proof/signing-keys.ts'
+import { listSigningKeys, retireSigningKey } from '../../modules/proof/signing-keys.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 
