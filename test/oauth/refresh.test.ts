@@ -216,20 +216,92 @@ describe('requests under way together', () => {
   })
 })
 
+describe('a client that sends one token several times, all before the first answer', () => {
+  const clients = { one: [service.api], two: [service.api, second.api] }
+  /** As a client does that has not heard of the others: each on a connection of its own, none waits for anything. */
+  const atOnce = async (apis: readonly (typeof service.api)[], token: string, count: number) => {
+    const times: { sent: number; got: number }[] = []
+    const answers = await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const sent = performance.now()
+        const answer = await refresh(apis[index % apis.length] ?? service.api, client, token)
+        times.push({ sent, got: performance.now() })
+        return answer
+      }),
+    )
+    const isAtOnce = Math.max(...times.map(({ sent }) => sent)) < Math.min(...times.map(({ got }) => got))
+    return { answers, isAtOnce }
+  }
+  /** Whether the machine has other work: half of each turn of the event loop, all of the time. */
+  const whileBusy = async (isBusy: boolean, work: () => Promise<void>): Promise<void> => {
+    let isOver = false
+    const spin = () => {
+      const until = performance.now() + 3
+      while (performance.now() < until);
+      if (!isOver) setTimeout(spin, 3)
+    }
+    if (isBusy) spin()
+    await work().finally(() => {
+      isOver = true
+    })
+  }
+  const rounds = Number(process.env.REFRESH_ROUNDS ?? '12')
+
+  test.each([
+    ['one', false, 0],
+    ['one', true, 0],
+    ['two', false, 1],
+    ['two', true, 1],
+  ] as const)(
+    'keeps its grant: %s process(es), busy: %s',
+    async (where, isBusy, most) => {
+      let [lost, differing] = [0, 0]
+      await whileBusy(isBusy, async () => {
+        let agent = await newAgent()
+        for (let round = 0; round < rounds; round += 1) {
+          const { answers, isAtOnce } = await atOnce(clients[where], agent.refreshToken, 2 + (round % 7))
+          expect(isAtOnce).toBe(true)
+          const kept = answers.every(({ status }) => status === 200) && (await canRead(answers[0]?.body.access_token)) === 200
+          if (!kept) lost += 1
+          else if (new Set(answers.map(({ body }) => body.refresh_token)).size > 1) differing += 1
+          agent = kept ? { ...agent, refreshToken: answers[0]?.body.refresh_token } : await newAgent()
+        }
+      })
+      if (process.env.REFRESH_ROUNDS) console.log(`ROUNDS ${where} busy ${isBusy}: ${rounds}, lost ${lost}`)
+      expect(lost).toBeLessThanOrEqual(most)
+      expect(differing).toBe(0)
+    },
+    120_000,
+  )
+
+  test.each(['one', 'two'] as const)(
+    'loses it when it sends the token once more after an answer: %s process(es)',
+    async (where) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const agent = await newAgent()
+        const { answers } = await atOnce(clients[where], agent.refreshToken, 1 + (round % 3))
+        const last = clients[where].at(-1) ?? service.api
+        expect(refusal(await refresh(last, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+        expect(await canRead(answers[0]?.body.access_token)).toBe(401)
+      }
+    },
+    120_000,
+  )
+})
+
 describe('refreshes of many grants that arrive together', () => {
   /** As the token endpoint calls it, all in one turn of the event loop. */
   const together = async (requests: readonly { token: string; fields?: Record<string, string> }[]) => {
     const refreshTokens = createRefreshTokens(service.deps)
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
     // A second ago: on a busy machine that much may pass between the look at the clock and the query that it is for.
-    const received = performance.now() - 1_000
-    const elapsedMs = () => performance.now() - received
+    const arrival = { receivedAt: performance.now() - 1_000, written: Promise.resolve() }
     return Promise.all(
       requests.map(({ token, fields }) =>
         refreshTokens(
           { authorization: undefined, origin },
           { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields },
-          elapsedMs,
+          arrival,
         ).then(
           ({ access_token, refresh_token }) => ({ access_token, refresh_token }),
           ({ code }: { code?: string }) => code,

@@ -85,9 +85,10 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
         },
       },
       async (request, reply) => {
-        const received = performance.now()
+        const receivedAt = performance.now() - reply.elapsedTime
+        const written = new Promise((resolve) => reply.raw.once('close', resolve).once('finish', resolve))
         const caller = { authorization: request.headers.authorization, origin: originOf(request) }
-        return reply.send(await issueTokens(tokenDeps, caller, request.body, () => performance.now() - received))
+        return reply.send(await issueTokens(tokenDeps, caller, request.body, { receivedAt, written }))
       },
     )
     scope.post(

@@ -6,21 +6,21 @@ import { pollDevice } from '../device/device.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
-import type { RefreshRequest } from '../token/refresh.ts'
 import type { RefreshTokens } from '../token/refresh-tokens.ts'
+import type { TokenArrival } from '../token/same-use.ts'
 
-/** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
+/** The token endpoint. */
 export const issueTokens = async (
   deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'> & {
     refreshTokens: RefreshTokens
   },
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
-  elapsedMs: RefreshRequest['elapsedMs'],
+  arrival: TokenArrival,
 ): Promise<TokenResponse> => {
   const { authorization, origin } = caller
   if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
-  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, elapsedMs)
+  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, arrival)
   const client = await authenticateClient(deps, { authorization, ...parameters })
   switch (parameters.grant_type) {
     case 'authorization_code':

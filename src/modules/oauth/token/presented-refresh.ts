@@ -1,7 +1,10 @@
+import { eq } from 'drizzle-orm'
 import { equalBytes, secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { oauthGrants } from '../../../db/tables/oauth.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { deriveAgain, generationDigits, handleDigits } from './tokens.ts'
 
@@ -26,7 +29,7 @@ export const isOurs = (derivations: Derivations, { handle, generation, text }: P
 
 const arrive = statement(
   'oauth.refresh_arrives',
-  `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as arrived_at
+  `select grant_id, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as arrived_at
    from oauth_grants where handle = $1`,
 )
 const arrivedInTime = statement(
@@ -35,25 +38,27 @@ const arrivedInTime = statement(
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
+const currentHash = prepare('oauth.current_refresh', { handle: 'text' }, (orm, at) =>
+  orm.select({ hash: oauthGrants.currentHash }).from(oauthGrants).where(eq(oauthGrants.handle, at.handle)),
+)
+
+/** Whether the token is its grant's current one now. */
+export const isCurrent = async (db: Db, presented: PresentedRefresh): Promise<boolean> =>
+  isHashOf((await first(db, currentHash, { handle: presented.handle }))?.hash ?? null, presented)
+
 /** Whether the presented token is the one of this hash. */
 export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
   hash !== null && equalBytes(hash, presented.hash)
 
-/**
- * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
- * request. Null: no such grant.
- */
-export type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
+/** By the database's clock. Null: no such grant. */
+export type Arrival = { grantId: Uuid; arrivedAt: string } | null
 
 export const readArrival = async (
   tx: Tx,
   { presented, elapsedMs }: { presented: PresentedRefresh; elapsedMs: () => number },
 ): Promise<Arrival> => {
-  const [row] = await tx.query<{ grant_id: Uuid; current_hash: Buffer | null; arrived_at: string }>(arrive, [
-    presented.handle,
-    elapsedMs() / 1000,
-  ])
-  return row ? { grantId: row.grant_id, arrivedAt: row.arrived_at, live: isHashOf(row.current_hash, presented) } : null
+  const [row] = await tx.query<{ grant_id: Uuid; arrived_at: string }>(arrive, [presented.handle, elapsedMs() / 1000])
+  return row ? { grantId: row.grant_id, arrivedAt: row.arrived_at } : null
 }
 
 /**
@@ -67,7 +72,6 @@ export const inFlight = async (
   arrival: NonNullable<Arrival>,
   presented: PresentedRefresh,
 ): Promise<boolean> => {
-  if (arrival.live) return true
   const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
     arrival.grantId,
     presented.generation + 1,
