@@ -519,7 +519,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   ],
   [
     'an attempt of another payment',
-    `update rail_attempts set subject_id = (select id from payments order by id desc limit 1) where ${one('rail_attempts', `kind = 'payment'`)}`,
+    `update rail_attempts set subject_id = (select id from payments order by id desc limit 1) where ${one('rail_attempts', `kind = 'payment' and subject_id <> (select max(id::text)::uuid from payments)`)}`,
     'an attempt is the order',
   ],
   [
