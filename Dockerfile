@@ -1,6 +1,6 @@
 # The dashboard, the service's bundle and the client's package are built by tools that the image doesn't keep. The database is another container's
 # (docker-compose.yml).
-FROM node:24-bookworm-slim AS build
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
@@ -8,7 +8,7 @@ RUN npm ci
 COPY . .
 RUN npm run build:dashboard && npm run build:service && npm run build:client
 
-FROM node:24-bookworm-slim
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./

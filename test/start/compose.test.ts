@@ -68,7 +68,7 @@ describe('docker-compose.yml', () => {
         name,
       ).toHaveLength(1)
       // A tag that is named, so that the next start is of the same version.
-      if (one.image) expect(one.image, name).toMatch(/^[\w/.-]+:v?\d[\w.-]*$/)
+      if (one.image) expect(one.image, name).toMatch(/^[\w/.-]+:v?\d[\w.-]*@sha256:[0-9a-f]{64}$/)
       expect(Object.values(one.environment ?? {}).filter(bare), name).toEqual([])
     }
   })
@@ -149,6 +149,12 @@ describe('docker-compose.yml', () => {
       text('deploy/grafana/dashboards/payments.json'),
     )
     for (const { title, datasource } of board.panels) expect([title, datasource.uid]).toEqual([title, source.uid])
+  })
+
+  test('builds an image whose base has one digest in every stage: a tag is another image after each release', () => {
+    const bases = text('Dockerfile').match(/(?<=^FROM )\S+/gm) ?? []
+    expect(new Set(bases).size).toBe(1)
+    expect(bases[0]).toMatch(/^node:\d+\.\d+\.\d+-[\w-]+@sha256:[0-9a-f]{64}$/)
   })
 
   test('builds an image whose start command exists', () => {
