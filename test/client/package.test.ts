@@ -13,9 +13,11 @@ import { afterAll, expect, test } from 'vitest'
 import { Payments } from '#client'
 import { apiTypes, apiTypesFile } from '../../scripts/api-types.ts'
 import { chromiumPath, openBrowser } from '../dashboard/browser.ts'
+import { workAfterAnswers } from '../harness/at-work.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
+import { runtimes } from './runtimes.ts'
 
 const run = promisify(execFile)
 /** A reader's empty folder, after the one command of the README. */
@@ -28,29 +30,16 @@ await run('npm', ['install', '--no-audit', '--no-fund', '--cache', join(folder, 
 const installed = join(folder, 'node_modules/payments-service-client')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Programs that can run JavaScript. Node 20 is the host's where the host has it; Deno and Bun where somebody has installed them. */
-const runtimes = () => {
-  const nodes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter((path) => existsSync(path))
-  const others = (process.env.PATH ?? '').split(':').flatMap((place) => [join(place, 'deno'), join(place, 'bun')])
-  return [...nodes.map((node) => [node]), ...others.filter((path) => existsSync(path)).map((path) => [path, 'run'])]
-}
-
-/** Prints what each runtime prints. */
-const everywhere = async (file: string, program: string, env: Record<string, string> = {}): Promise<[string, string][]> => {
-  await writeFile(join(folder, file), program)
-  const printed: [string, string][] = []
-  for (const [command = '', ...args] of runtimes()) {
-    const { stdout: version } = await run(command, ['--version'])
-    if (/^v1\d\./.test(version)) continue
-    const permissions = command.endsWith('deno') ? ['--allow-all'] : []
-    const { stdout } = await run(command, [...args, ...permissions, join(folder, file)], {
-      cwd: folder,
-      env: { PATH: process.env.PATH ?? '', ...env },
-    })
-    printed.push([version.trim(), stdout])
-  }
-  expect(printed.length).toBeGreaterThan(0)
-  return printed
+/** What the program prints on one runtime. */
+const runOn = async (
+  { runtime, command, args }: (typeof runtimes)[number],
+  program: string,
+  env: Record<string, string> = {},
+): Promise<string[]> => {
+  const file = join(folder, `${runtime.replace(' ', '-')}.mjs`)
+  await writeFile(file, program)
+  const { stdout } = await run(command, [...args, file], { cwd: folder, env: { PATH: process.env.PATH ?? '', ...env } })
+  return stdout.trimEnd().split('\n')
 }
 
 test('its types are those of the API document: after a change, npm run check:types writes them again', async () => {
@@ -70,22 +59,60 @@ test('it has no dependencies, and viem is an optional peer for wallets', async (
   expect(existsSync(join(folder, 'node_modules/viem'))).toBe(false)
 })
 
-test('installed in an empty folder by the command of the README, it pays with every runtime of this machine', async () => {
-  const person = await signIn(service.api)
-  await fund(service, person, 1_000_000n)
-  const beneficiary = await newBeneficiary(person.api)
-  const { key } = await createKey(person)
-  const printed = await everywhere(
-    'pay.mjs',
-    `import { Payments } from 'payments-service-client'
+test.each(runtimes)(
+  'installed in an empty folder by the command of the README, it tops up, adds a payee, pays, waits, lists, follows events and pays a list on $runtime',
+  async (runtime) => {
+    const owner = await signIn(service.api)
+    const { key } = await createKey(owner, { spending_controls: { new_payees: 'allow' } })
+    const atWork = workAfterAnswers(service)
+    const printed = await runOn(
+      runtime,
+      `import { Payments, PaymentsError } from 'payments-service-client'
 const client = new Payments({ baseUrl: ${JSON.stringify(service.api.url)}, apiKey: process.env.PAYMENTS_API_KEY })
-const payment = await client.payments.create({ beneficiary_id: ${JSON.stringify(beneficiary)}, amount_minor: '1000', metadata: { order: '17' } })
-const found = await client.payments.list({ metadata: { order: '17' } }).toArray(10)
-console.log(payment.status, found.some(({ id }) => id === payment.id), (await client.payments.csv({ metadata: { order: '18' } })).split('\\n').length)`,
-    { PAYMENTS_API_KEY: key },
-  )
-  for (const [version, text] of printed) expect(text, version).toBe('processing true 2\n')
-})
+const topup = await client.topups.initiate({ amount_minor: '100000', phone_number: '0712345678' })
+console.log((await client.topups.waitFor(topup.id)).status)
+const payee = await client.beneficiaries.create({
+  type: 'person', display_name: 'Wanjiru Kamau', payment_rail: 'MPESA_B2C', destination: '0722000111' })
+console.log((await client.payments.simulate({ beneficiary_id: payee.id, amount_minor: '2500' })).outcome)
+const order = { beneficiary_id: payee.id, amount_minor: '2500', metadata: { order: '17' } }
+const [newest] = await client.notifications.list().toArray(1)
+const payment = await client.payments.create(order, { idempotencyKey: 'order-17' })
+for await (const event of client.events({ lastEventId: newest.id, types: ['payment.*'] }))
+  if (event.type === 'payment.succeeded') {
+    console.log(event.data.id === payment.id)
+    break
+  }
+console.log((await client.payments.waitFor(payment.id)).status)
+console.log((await client.payments.create(order, { idempotencyKey: 'order-17' })).id === payment.id)
+console.log((await client.payments.list({ metadata: { order: '17' } }).toArray(10)).map(({ id }) => id).join() === payment.id)
+console.log((await client.payments.csv({ status: ['succeeded', 'failed'] })).trim().split('\\n').length)
+const people = 'name,phone,amount\\nAchieng,0722000222,12.00\\nOtieno,0722000333,13.00\\n'
+console.log((await client.batches.checkCsv(people)).items_count)
+const batch = await client.batches.fromCsv(people, { name: 'March' }, { idempotencyKey: 'march' })
+console.log(JSON.stringify((await client.batches.waitFor(batch.id)).counts))
+console.log((await client.account.get()).balance.available_minor, (await client.credentials.current()).permissions.length > 0)
+const made = await client.apiKeys.create({ name: 'Reader', permissions: ['payment.read'] })
+console.log((await client.apiKeys.revoke(made.id)).status)
+const refusal = await client.payments.create({ ...order, amount_minor: '20000000' }).catch((error) => error)
+console.log(refusal instanceof PaymentsError, refusal.code)`,
+      { PAYMENTS_API_KEY: key },
+    ).finally(atWork.stop)
+    expect(printed).toEqual([
+      'succeeded',
+      'allow',
+      'true',
+      'succeeded',
+      'true',
+      'true',
+      '2',
+      '2',
+      '{"succeeded":2}',
+      '95000 true',
+      'revoked',
+      'true insufficient_funds',
+    ])
+  },
+)
 
 test('its types are found from TypeScript, with and without Node’s own resolution', async () => {
   await writeFile(
@@ -118,11 +145,8 @@ client.payments.create({ beneficiary_id: 'ben_1', amount_minor: 100 })
 
 test('the command line runs from the installed package', async () => {
   await mkdir(join(folder, 'empty'), { recursive: true })
-  for (const [version, text] of await everywhere(
-    'help.mjs',
-    `process.argv[2] = 'help'; await import('./node_modules/payments-service-client/dist/cli/main.js')`,
-  ))
-    expect(text, version).toMatch(/payments login/)
+  const program = `process.argv[2] = 'help'; await import('./node_modules/payments-service-client/dist/cli/main.js')`
+  for (const runtime of runtimes) expect((await runOn(runtime, program)).join('\n'), runtime.runtime).toMatch(/payments login/)
   const { stdout } = await run('npx', ['--no-install', 'payments', 'help'], { cwd: folder })
   expect(stdout).toMatch(/payments login/)
 })
