@@ -11,6 +11,7 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Payments service: API reference</title>
+    <link rel="icon" href="/icon.svg" type="image/svg+xml">
     <style>
       :root { color-scheme: light dark; ${colours} --scalar-custom-header-height: ${headerHeight}; }
       body { margin: 0; background: var(--bg); }

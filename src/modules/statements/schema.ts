@@ -15,7 +15,7 @@ export const ReadStatement = PageQuery.extend({
 })
 export type ReadStatement = z.output<typeof ReadStatement>
 
-const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int() }
+const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int().meta({ description: 'How many entries.' }) }
 
 const entry = {
   at: TimeOut,

@@ -23,6 +23,7 @@ export const moneyWords: Readonly<Record<string, string>> = {
   by_type: 'What each type of entry adds up to.',
   changed_by: 'Who changed it last; null if no one has.',
   code: 'The code of the warning.',
+  'Bank.code': 'What `bank_code` takes.',
   'Error.code': 'What a program decides by.',
   completed_at: 'When it ended; null while it has not.',
   confirmation: 'Whether a person has confirmed the beneficiary.',

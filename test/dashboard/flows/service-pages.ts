@@ -89,6 +89,9 @@ export const servicePages = (world: World): void => {
     // The script of the reference has 4 MB.
     await tryIt.waitFor()
     expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
+    // A bank is a reference within the reference that the answer is.
+    await page.getByText('Show Schema').first().click()
+    await page.getByText('What `bank_code` takes.').first().waitFor()
     expect(await problemsOf(page, 'docs')).toEqual([])
     await page.evaluate("document.body.classList.replace('light-mode', 'dark-mode')")
     expect(await inspector.contrastInBothThemes(page)).toEqual([])
