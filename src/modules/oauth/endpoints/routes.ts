@@ -85,10 +85,8 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
         },
       },
       async (request, reply) => {
-        const receivedAt = performance.now() - reply.elapsedTime
-        const written = new Promise((resolve) => reply.raw.once('close', resolve).once('finish', resolve))
         const caller = { authorization: request.headers.authorization, origin: originOf(request) }
-        return reply.send(await issueTokens(tokenDeps, caller, request.body, { receivedAt, written }))
+        return reply.send(await issueTokens(tokenDeps, caller, request.body, () => reply.elapsedTime))
       },
     )
     scope.post(

@@ -7,7 +7,6 @@ import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
 import type { RefreshTokens } from '../token/refresh-tokens.ts'
-import type { TokenArrival } from '../token/same-use.ts'
 
 /** The token endpoint. */
 export const issueTokens = async (
@@ -16,11 +15,12 @@ export const issueTokens = async (
   },
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
-  arrival: TokenArrival,
+  /** How long the request has waited in this service. */
+  elapsedMs: () => number,
 ): Promise<TokenResponse> => {
   const { authorization, origin } = caller
   if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
-  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, arrival)
+  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, elapsedMs)
   const client = await authenticateClient(deps, { authorization, ...parameters })
   switch (parameters.grant_type) {
     case 'authorization_code':

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { inTx } from '../../../db/client.ts'
 import { createTurns } from '../../../queue/turns.ts'
@@ -5,17 +6,14 @@ import { authenticateClient, type ClientCredentials, isPublicName } from '../cli
 import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
-import { isCurrent, readRefreshToken } from './presented-refresh.ts'
+import { answerAfterMs, readRefreshToken } from './presented-refresh.ts'
 import { type RefreshRequest, refresh, unauthenticated, unknownRefreshToken } from './refresh.ts'
-import { createSameUse, type TokenArrival } from './same-use.ts'
 
 export type RefreshTokens = (
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
-  arrival: TokenArrival,
+  elapsedMs: () => number,
 ) => Promise<TokenResponse>
-
-type Use = ReturnType<ReturnType<typeof createSameUse>['begin']>
 
 /**
  * Of one grant one rotation is under way at a time; a request with the same token that came meanwhile gets the same pair. Where it may have been
@@ -28,30 +26,24 @@ export const createRefreshTokens = (
   deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'>,
 ): RefreshTokens => {
   const turns = createTurns()
-  const sameUse = createSameUse()
-  const rotated = async (request: Omit<RefreshRequest, 'elapsedMs' | 'isSameUse'>, arrival: TokenArrival, use: Use) => {
-    const elapsedMs = () => performance.now() - arrival.receivedAt
-    const answer = await turns(request.presented.handle, () =>
-      inTx(deps.db, (tx) => refresh(tx, deps, { ...request, elapsedMs, isSameUse: use.isSameUse })),
-    )
+  const rotated = async (request: RefreshRequest): Promise<TokenResponse | typeof unauthenticated> => {
+    const answer = await turns(request.presented.handle, () => inTx(deps.db, (tx) => refresh(tx, deps, request)))
     if (answer instanceof OAuthError) throw answer
-    if (answer !== unauthenticated) use.succeeded()
+    if (answer !== unauthenticated) await wait(answerAfterMs)
     return answer
   }
-  return async ({ authorization, origin }, parameters, arrival) => {
+  return async ({ authorization, origin }, parameters, elapsedMs) => {
     const credentials: ClientCredentials = { authorization, ...parameters }
     const presented = readRefreshToken(parameters.refresh_token ?? '')
-    const use = presented && sameUse.begin(presented, arrival)
-    if (presented && use && (await isCurrent(deps.db, presented))) use.wasCurrent()
-    if (presented && use && isPublicName(deps.config, credentials)) {
-      const answer = await rotated({ client: null, origin, parameters, presented }, arrival, use)
+    if (presented && isPublicName(deps.config, credentials)) {
+      const answer = await rotated({ client: null, origin, parameters, presented, elapsedMs })
       if (answer !== unauthenticated) return answer
     }
     const client = await authenticateClient(deps, credentials)
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
-    if (!presented || !use) throw unknownRefreshToken()
-    const answer = await rotated({ client, origin, parameters, presented }, arrival, use)
+    if (!presented) throw unknownRefreshToken()
+    const answer = await rotated({ client, origin, parameters, presented, elapsedMs })
     if (answer === unauthenticated) throw new Error('a client that was authenticated was not accepted')
     return answer
   }

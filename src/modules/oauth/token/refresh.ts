@@ -71,8 +71,6 @@ export type RefreshRequest = {
   presented: PresentedRefresh
   /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
   elapsedMs: () => number
-  /** Whether it came before the token's rotation, or to this process before its answers had been written. Asked behind the grant's lock. */
-  isSameUse: () => boolean
 }
 
 type RefreshDeps = Pick<Deps, 'config' | 'derivations' | 'onGrantsRevoked'>
@@ -135,7 +133,7 @@ export const refresh = async (
     return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
   if (presented.generation >= state.generation || !isOurs(deps.derivations, presented)) return unknownRefreshToken()
-  if (request.isSameUse() || (await inFlight(tx, deps.config, arrival, presented))) {
+  if (await inFlight(tx, deps.config, arrival, presented)) {
     if (hasEnded(row, tx.at)) return unknownRefreshToken()
     // It was rotated at the same time as this request: its answer again.
     const again = await repeatGeneration(tx, deps.derivations, grant, state)
