@@ -113,12 +113,15 @@ const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; p
       <Item
         icon={iconOf(entry)}
         title={batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency })}</Link>}
-        note={<ExactTime at={entry.created_at} />}
-      >
-        <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
-          {open ? 'Fold' : 'Each of them'}
-        </Button>
-      </Item>
+        note={
+          <>
+            <ExactTime at={entry.created_at} />{' '}
+            <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
+              {open ? 'Fold' : 'Each of them'}
+            </Button>
+          </>
+        }
+      />
       {open && entries.map((each) => <Row key={each.id} entry={each} people={people} />)}
     </>
   )
