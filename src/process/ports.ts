@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { type Config, loadConfig } from '../config.ts'
 import { StartupError } from '../lib/startup-error.ts'
@@ -32,11 +33,19 @@ export const operatorListener = (config: Config): Listener => ({
   variables: { host: 'OPERATOR_HOST', port: 'OPERATOR_PORT' },
 })
 
+/** For port 0, one below those that the system assigns: no outgoing connection takes it between this check and the listening. */
 const probe = (listener: Listener): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer()
-    server.once('error', (error) => reject(explain(error, listener)))
-    server.listen({ host: listener.host, port: listener.port, exclusive: true }, () => resolve(server))
+    const listen = () => {
+      const port = listener.port || randomInt(10_000, 30_000)
+      server.listen({ host: listener.host, port, exclusive: true }, () => resolve(server))
+    }
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (listener.port === 0 && error.code === 'EADDRINUSE') listen()
+      else reject(explain(error, listener))
+    })
+    listen()
   })
 
 const portOf = (server: Server) => String((server.address() as AddressInfo).port)

@@ -57,6 +57,10 @@ const run = (page: Page, within: string, only: object = {}): Promise<string[]> =
        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   )
 
+/** A colour on its way from one theme to the other is neither's. */
+const endTransitions =
+  'for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish()'
+
 const load = async (page: Page): Promise<void> => {
   if (await page.evaluate("typeof axe === 'object'")) return
   await page.evaluate(axe)
@@ -88,6 +92,7 @@ export const createInspector = (): Inspector => {
     await page.emulateMedia({ colorScheme: theme })
   }
   const contrastOfNewTexts = async (page: Page, within: string): Promise<string[]> => {
+    await page.evaluate(endTransitions)
     if (!(await markTexts(page, within))) return []
     const contrast = await run(page, '[data-new-text]', { runOnly: ['color-contrast'] })
     return contrast.map((finding) => `${theme}: ${finding}`)

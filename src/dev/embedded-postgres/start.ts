@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -166,13 +167,14 @@ const settings = (port: number, durable: boolean, extra: Readonly<Record<string,
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
+/** Below the ports that the system assigns, so that no outgoing connection takes it before the database listens. */
 const freePort = () =>
-  new Promise<number>((done, failed) => {
-    const probe = createServer().once('error', failed)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => (typeof address === 'object' && address ? done(address.port) : failed(new Error('no free port'))))
-    })
+  new Promise<number>((resolve, reject) => {
+    const port = randomInt(10_000, 30_000)
+    const probe = createServer().once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(freePort()) : reject(error),
+    )
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
   })
 
 const ensureDatabase = async (client: pg.Client) => {
